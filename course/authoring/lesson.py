@@ -1,0 +1,301 @@
+"""Read a lesson: from ``lessons/<slug>/lesson.py`` to cells and exercises.
+
+A lesson is a jupytext file in the py:percent format. Its cells carry nbgrader's own metadata, as
+JupyterLab writes them when the file is edited as a notebook, and that metadata says what a cell is:
+
+==================  =========================================================================
+autograded answer   ``solution`` true, ``grade`` false: the TODO cell, ``grade_id`` = exercise id
+autograder tests    ``grade`` true, ``solution`` false: ``test_<id>`` or ``test_<id>_<part>``
+read-only           ``locked`` only: definitions that answers and tests rely on; run while grading
+no metadata         prose, and code that only shows something; not run while grading
+==================  =========================================================================
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jupytext
+
+from course.errors import LessonError, UsageError
+
+__all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+_MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
+_PAIRS = (
+    ("### BEGIN SOLUTION", "### END SOLUTION"),
+    ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell, with the place it comes from."""
+
+    kind: str
+    """'prose', 'show', 'setup', 'answer' or 'test'."""
+    source: str
+    place: str
+    grade_id: str = ""
+    points: float = 0.0
+    metadata: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """The text of a TODO cell as somebody might hand it in."""
+
+    name: str
+    """'reference', 'stub', or the stem of its file."""
+    role: str
+    """'reference', 'stub', 'accepted' or 'mutant'."""
+    source: str
+    path: Path | None = None
+    misconception: str = ""
+    hint: str | None = None
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One TODO cell with its test cells, accepted answers and mutants."""
+
+    id: str
+    lesson: str
+    answer: Cell
+    tests: tuple[Cell, ...]
+    accepted: tuple[Candidate, ...]
+    mutants: tuple[Candidate, ...]
+
+    @property
+    def points(self) -> float:
+        """The marks of all its test cells."""
+        return sum(cell.points for cell in self.tests)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Reference, stub, accepted answers and mutants, in this order."""
+        reference = Candidate("reference", "reference", self.answer.source)
+        stub = Candidate("stub", "stub", stub_of(self.answer.source))
+        return (reference, stub, *self.accepted, *self.mutants)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A parsed lesson."""
+
+    slug: str
+    path: Path
+    cells: tuple[Cell, ...]
+    exercises: tuple[Exercise, ...]
+
+    def exercise(self, name: str) -> Exercise:
+        """The exercise with this id. Raises UsageError where the lesson has none."""
+        for exercise in self.exercises:
+            if exercise.id == name:
+                return exercise
+        raise UsageError(f"no exercise {name!r} in lesson {self.slug}", str(self.path))
+
+
+def stub_of(source: str) -> str:
+    """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        if "### BEGIN SOLUTION" in line:
+            inside = True
+            lines.append(line[: len(line) - len(line.lstrip())] + "...  # TODO: your code")
+        elif "### END SOLUTION" in line:
+            inside = False
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
+    """The lesson folders below ``root``/lessons, or those named. Raises UsageError for an unknown name."""
+    folder = root / "lessons"
+    known = sorted(path.parent for path in folder.glob("*/lesson.py"))
+    if not known:
+        raise UsageError("no lessons here", f"{folder} holds no <slug>/lesson.py", "run this in a clone of the course")
+    if not names:
+        return known
+    chosen = []
+    for name in names:
+        match = [path for path in known if path.name == name]
+        if not match:
+            listed = ", ".join(path.name for path in known)
+            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {listed}")
+        chosen += match
+    return chosen
+
+
+def read_lesson(folder: Path) -> Lesson:
+    """Parse ``folder``/lesson.py with its accepted answers and mutants. Raises LessonError with place and cure."""
+    path = folder / "lesson.py"
+    text = path.read_text(encoding="utf-8")
+    try:
+        notebook = jupytext.reads(text, fmt="py:percent")
+    except Exception as error:  # jupytext has no exception class of its own
+        raise LessonError(f"jupytext cannot read it: {error}", str(path), "open it in an editor and mend it") from None
+    starts = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"# ?%%", line)]
+    if len(starts) != len(notebook.cells):
+        raise LessonError(
+            f"{len(starts)} cell markers but {len(notebook.cells)} cells", f"{path}:1", "put a '# %%' before every cell"
+        )
+    cells = tuple(_cell(raw, f"{path}:{line}") for raw, line in zip(notebook.cells, starts, strict=True))
+    _refuse_duplicates(cells)
+    lesson = Lesson(folder.name, path, cells, ())
+    return Lesson(folder.name, path, cells, _exercises(lesson, folder))
+
+
+def _cell(raw: Any, place: str) -> Cell:
+    metadata = dict(raw.metadata)
+    nbgrader = metadata.get("nbgrader")
+    extra = tuple(sorted((key, value) for key, value in metadata.items() if key in ("tags", "jupyter")))
+    kind = "prose" if raw.cell_type == "markdown" else "show"
+    if nbgrader is None:
+        _refuse_markers(raw.source, place)
+        return Cell(kind, raw.source, place, metadata=extra)
+    grade_id = str(nbgrader.get("grade_id", ""))
+    if not _ID.fullmatch(grade_id):
+        raise LessonError(
+            f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
+        )
+    grade, solution = bool(nbgrader.get("grade")), bool(nbgrader.get("solution"))
+    if grade and not solution:
+        kind = "test"
+        points = nbgrader.get("points")
+        if not isinstance(points, (int, float)) or points <= 0:
+            raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
+    elif solution and not grade:
+        kind, points = "answer", 0
+    elif raw.cell_type == "code":
+        kind, points = "setup", 0
+    else:
+        raise LessonError(f"{grade_id} is a kind of cell that lessons do not use", place, "see CONTRIBUTING.md, 'Cells'")
+    _balanced(raw.source, place, grade_id)
+    _compiles(raw.source, place, grade_id)
+    return Cell(kind, raw.source, place, grade_id, float(points), extra)
+
+
+def _balanced(source: str, place: str, grade_id: str) -> None:
+    for begin, end in _PAIRS:
+        inside = False
+        for line in source.splitlines():
+            if line.strip() == begin:
+                if inside:
+                    raise LessonError(f"{grade_id}: {begin!r} twice without {end!r}", place, f"add the line '{end}'")
+                inside = True
+            elif line.strip() == end:
+                if not inside:
+                    raise LessonError(f"{grade_id}: {end!r} without {begin!r}", place, f"add the line '{begin}'")
+                inside = False
+        if inside:
+            raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
+
+
+def _refuse_markers(source: str, place: str) -> None:
+    for pair in _PAIRS:
+        for marker in pair:
+            if marker in source:
+                raise LessonError(
+                    f"{marker!r} in a cell without nbgrader metadata: it would be released as it is",
+                    place,
+                    "give the cell its nbgrader metadata, or drop the marker",
+                )
+
+
+def _compiles(source: str, place: str, grade_id: str) -> None:
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        raise LessonError(f"{grade_id}: {error.msg} in its line {error.lineno}", place, "mend the Python") from None
+
+
+def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
+    seen: dict[str, str] = {}
+    for cell in cells:
+        if cell.grade_id and cell.grade_id in seen:
+            raise LessonError(
+                f"grade_id {cell.grade_id!r} is used twice",
+                f"{cell.place} and {seen[cell.grade_id]}",
+                "rename one of them",
+            )
+        seen[cell.grade_id] = cell.place
+
+
+def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
+    answers = [cell for cell in lesson.cells if cell.kind == "answer"]
+    ids = {cell.grade_id for cell in answers}
+    tests: dict[str, list[Cell]] = {name: [] for name in ids}
+    for cell in lesson.cells:
+        if cell.kind == "test":
+            # test_a_b may test the exercise a_b, or part b of the exercise a: the longest id wins.
+            fits = [name for name in ids if re.fullmatch(rf"test_{name}(_[a-z0-9_]+)?", cell.grade_id)]
+            if not fits:
+                raise LessonError(
+                    f"{cell.grade_id} tests no exercise of this lesson",
+                    cell.place,
+                    f"call it test_<id> with one of: {', '.join(sorted(ids))}",
+                )
+            tests[max(fits, key=len)].append(cell)
+    exercises = []
+    for answer in answers:
+        if not tests[answer.grade_id]:
+            raise LessonError(
+                f"the exercise {answer.grade_id} has no test cell", answer.place, f"add one: test_{answer.grade_id}"
+            )
+        if "### BEGIN SOLUTION" not in answer.source:
+            raise LessonError(
+                f"the exercise {answer.grade_id} has no solution region: it would be released solved",
+                answer.place,
+                "put '### BEGIN SOLUTION' and '### END SOLUTION' around the reference solution",
+            )
+        accepted = _candidates(folder / "accepted" / answer.grade_id, "accepted")
+        mutants = _candidates(folder / "mutants" / answer.grade_id, "mutant")
+        exercises.append(Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants))
+    _refuse_unexpected(folder, ids)
+    return tuple(exercises)
+
+
+def _candidates(folder: Path, role: str) -> tuple[Candidate, ...]:
+    found = []
+    for path in sorted(folder.glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        misconception, hint = "", None
+        if role == "mutant":
+            first = source.split("\n", 1)[0]
+            match = _MUTANT.match(first)
+            if match is None:
+                raise LessonError(
+                    "a mutant's first line names its misconception and the hint expected for it",
+                    f"{path}:1",
+                    "write: # misconception: <in a few words> | hint: <id, or none>",
+                )
+            misconception = match["name"]
+            hint = None if match["hint"] == "none" else match["hint"]
+        found.append(Candidate(path.stem, role, source, path, misconception, hint))
+    return tuple(found)
+
+
+def _refuse_unexpected(folder: Path, ids: set[str]) -> None:
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if "__pycache__" in parts or ".ipynb_checkpoints" in parts:
+            continue
+        known = (
+            parts == ("lesson.py",)
+            or (path.is_dir() and (parts in (("accepted",), ("mutants",)) or (len(parts) == 2 and parts[1] in ids)))
+            or (len(parts) == 3 and parts[0] in ("accepted", "mutants") and parts[1] in ids and path.suffix == ".py")
+        )
+        if not known:
+            raise LessonError(
+                "an unexpected file in a lesson folder",
+                str(path),
+                f"move it, or name its folder after an exercise: {', '.join(sorted(ids))}",
+            )

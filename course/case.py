@@ -1,0 +1,84 @@
+"""A test case: one seed, and the inputs that follow from it.
+
+A check draws its inputs by name. Probe and truth run apart, perhaps in two processes, and must
+see the same numbers, whatever each draws first: so the name, not the order, decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+
+__all__ = ["Case"]
+
+T = TypeVar("T")
+M = TypeVar("M", bound=torch.nn.Module)
+
+_WORDS = (
+    "amber birch cedar coral delta ember fjord grove heron indigo juniper koala lemon maple nectar "
+    "onyx pearl quartz raven sable tulip umber violet willow xenon yarrow zephyr"
+).split()
+
+
+@dataclass(frozen=True)
+class Case:
+    """The inputs of one test case. Equal seeds give equal inputs on every machine of one kind."""
+
+    seed: int
+
+    def _derived(self, name: str) -> int:
+        digest = hashlib.blake2b(f"{self.seed}/{name}".encode(), digest_size=7).digest()
+        return int.from_bytes(digest, "big")
+
+    def tensor(
+        self,
+        name: str,
+        *shape: int,
+        requires_grad: bool = False,
+        positive: bool = False,
+        dtype: torch.dtype = torch.float32,
+    ) -> torch.Tensor:
+        """A new leaf tensor of ``shape``: magnitudes from 0.5 to 2, signs mixed unless ``positive``.
+
+        No element is near 0, so that products, quotients and ratios of sums stay well behaved.
+        """
+        generator = torch.Generator().manual_seed(self._derived(name))
+        values = torch.rand(shape, generator=generator, dtype=torch.float64) * 1.5 + 0.5
+        if not positive:
+            signs = torch.randint(0, 2, shape, generator=generator) * 2 - 1
+            values = values * signs
+        return values.to(dtype).requires_grad_(requires_grad)
+
+    def integer(self, name: str, low: int, high: int) -> int:
+        """An integer from ``low`` to ``high``, both included."""
+        return random.Random(self._derived(name)).randint(low, high)
+
+    def shape(self, name: str, dims: int = 2, low: int = 2, high: int = 6) -> tuple[int, ...]:
+        """A shape of ``dims`` different sizes from ``low`` to ``high``: never square, never 1 wide."""
+        return tuple(random.Random(self._derived(name)).sample(range(low, high + 1), dims))
+
+    def words(self, name: str, count: int) -> list[str]:
+        """``count`` different lower-case words, for names that nobody can have typed in."""
+        return random.Random(self._derived(name)).sample(_WORDS, count)
+
+    def shuffled(self, name: str, items: Sequence[T]) -> list[T]:
+        """The items in another order."""
+        return random.Random(self._derived(name)).sample(list(items), len(items))
+
+    @contextmanager
+    def seeded(self, name: str) -> Iterator[None]:
+        """Within this block torch's global generator starts from the case's seed; restored afterwards."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self._derived(name))
+            yield
+
+    def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
+        """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""
+        with self.seeded(name):
+            return factory(*args, **kwargs)

@@ -1,0 +1,167 @@
+"""The check: a probe that runs beside the learner's code, and a truth that knows what it should bring.
+
+A test cell of a lesson holds classes such as ::
+
+    from course.checking import Check, check
+
+    class OneBackward(Check):
+        "After one backward, `answer` holds the gradient of W."
+
+        def probe(self, nb, case):          # beside the learner's code: returns raw data
+            ...
+            return {"answer": nb.list("answer")}
+
+        def truth(self, case):              # from the same seed, on a hook-free copy
+            ...
+            return {"answer": [gradient]}
+
+    check("weight_grad", OneBackward)
+
+In a notebook, and under stock nbgrader, ``check`` runs both in the kernel, shows a panel and raises
+where something is wrong. A grader that does not trust the kernel runs only :meth:`Check.probe` there
+(:func:`bring`) and everything else at home (:func:`judge`).
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from course.case import Case
+from course.compare import first_difference
+from course.diagnosis import hint_for_difference, hint_for_error
+from course.evidence import snapshot
+from course.notebook import Notebook, trouble_of, undisturbed
+from course.results import Brought, CheckFailed, Finding
+
+__all__ = ["Check", "bring", "check", "collecting", "judge", "listing", "seeds_of"]
+
+
+class Check:
+    """One thing that an exercise asks for. Subclass it; the docstring says what is asked, in one sentence."""
+
+    cases: ClassVar[int] = 2
+    """Test cases, each with a seed of its own. All must pass."""
+    poison: ClassVar[tuple[str, ...]] = ()
+    """Notebook variables that are NaN while the probe runs, for answers that read them instead of arguments."""
+    secret: ClassVar[bool] = False
+    """True keeps wanted values out of every message, where they are the answer itself."""
+    blame: ClassVar[Mapping[str, str]] = {}
+    """Field of the result -> id of the one misconception that makes it wrong."""
+
+    def probe(self, nb: Notebook, case: Case) -> object:
+        """Run the learner's code on the case; return what it brought: tensors, numbers, text, in a dict by name."""
+        raise NotImplementedError
+
+    def truth(self, case: Case) -> object:
+        """What :meth:`probe` should bring, from autograd on a hook-free copy or from the definition."""
+        raise NotImplementedError
+
+    def mistakes(self, case: Case) -> Mapping[str, object]:
+        """Known misconceptions: hint id -> what it would bring (only the fields that tell)."""
+        return {}
+
+
+def bring(task: Check, namespace: dict[str, Any], case: Case) -> Brought:
+    """Run the probe of ``task`` on a learner's namespace. Whatever the learner's code raises comes back as trouble."""
+    nb = Notebook(namespace)
+    with undisturbed(namespace, task.poison, case) as output:
+        try:
+            evidence = snapshot(task.probe(nb, case))
+        except (Exception, SystemExit) as error:
+            trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
+            return Brought(trouble=trouble, printed=output.getvalue())
+    return Brought(evidence=evidence, printed=output.getvalue())
+
+
+def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
+    """The verdict on what a probe brought. Runs no learner code."""
+    name, asked = type(task).__name__, inspect.cleandoc(type(task).__doc__ or "")
+    trouble = brought.trouble
+    if trouble is not None:
+        sentence = trouble.message if trouble.kind == "Unanswered" else f"{trouble.kind}: {trouble.message}"
+        return Finding(
+            exercise, name, asked, False, case.seed, sentence, line=trouble.line, printed=brought.printed,
+            hint=hint_for_error(trouble.kind, trouble.message),
+        )  # fmt: skip
+    wanted = task.truth(case)
+    difference = first_difference(brought.evidence, wanted)
+    if difference is None:
+        return Finding(exercise, name, asked, True, case.seed)
+    hint = hint_for_difference(
+        brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison)
+    )
+    tell = not task.secret or difference.kind not in ("value", "text")
+    return Finding(
+        exercise, name, asked, False, case.seed, difference.sentence(reveal=not task.secret),
+        got=difference.got, wanted=difference.wanted if tell else "", where=difference.where,
+        hint=hint, printed=brought.printed,
+    )  # fmt: skip
+
+
+_collected: list[Finding] | None = None
+_listed: list[tuple[str, type[Check]]] | None = None
+_base_seed = 0
+
+
+@contextmanager
+def collecting(seed: int = 0) -> Iterator[list[Finding]]:
+    """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests."""
+    global _collected, _base_seed
+    before = _collected, _base_seed
+    findings: list[Finding] = []
+    _collected, _base_seed = findings, seed
+    try:
+        yield findings
+    finally:
+        _collected, _base_seed = before
+
+
+@contextmanager
+def listing() -> Iterator[list[tuple[str, type[Check]]]]:
+    """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
+    global _listed
+    before = _listed
+    tasks: list[tuple[str, type[Check]]] = []
+    _listed = tasks
+    try:
+        yield tasks
+    finally:
+        _listed = before
+
+
+def seeds_of(task: type[Check], base: int) -> list[int]:
+    """The seeds of a check's test cases."""
+    return [base * 1000 + number for number in range(1, task.cases + 1)]
+
+
+def check(exercise: str, *tasks: type[Check]) -> None:
+    """Check an exercise in the notebook that calls this, show a panel, and raise CheckFailed where it is wrong."""
+    if _listed is not None:
+        _listed.extend((exercise, task) for task in tasks)
+        return
+    frame = sys._getframe(1)
+    base = _base_seed or int(os.environ.get("COURSE_SEED", "1"))
+    findings = [_run(task(), exercise, frame.f_globals, base) for task in tasks]
+    if _collected is not None:
+        _collected.extend(findings)
+        return
+    from course.panel import show_findings, text_of
+
+    show_findings(exercise, findings)
+    wrong = next((finding for finding in findings if not finding.passed), None)
+    if wrong is not None:
+        raise CheckFailed(wrong, text_of(wrong)) from None
+
+
+def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> Finding:
+    for seed in seeds_of(type(task), base):
+        case = Case(seed)
+        finding = judge(task, exercise, case, bring(task, namespace, case))
+        if not finding.passed:
+            return finding
+    return finding

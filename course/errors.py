@@ -1,0 +1,37 @@
+"""Errors that a person can mend: each says the fact, the place and the next command.
+
+::
+
+    CourseError
+    ├── LessonError     a lesson file breaks the author contract's form
+    └── UsageError      a command was asked for something that is not there
+"""
+
+from __future__ import annotations
+
+__all__ = ["CourseError", "LessonError", "UsageError"]
+
+
+class CourseError(Exception):
+    """``fact``: what is wrong. ``place``: where. ``next_command``: what to do now."""
+
+    def __init__(self, fact: str, place: str = "", next_command: str = "") -> None:
+        self.fact, self.place, self.next_command = fact, place, next_command
+        super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """The message, a line each for fact, place and next command."""
+        lines = [f"error: {self.fact}"]
+        if self.place:
+            lines.append(f"  at:   {self.place}")
+        if self.next_command:
+            lines.append(f"  next: {self.next_command}")
+        return lines
+
+
+class LessonError(CourseError):
+    """A lesson folder that cannot be built."""
+
+
+class UsageError(CourseError):
+    """A command that names something unknown, or finds nothing to work on."""

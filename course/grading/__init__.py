@@ -1,0 +1,1 @@
+"""For instructors: from submissions to marks. Learners never need it."""

@@ -1,0 +1,103 @@
+"""A check's result as a learner sees it: a small panel in a notebook, plain text elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from html import escape
+
+from course.hints import hint_named
+from course.results import Finding
+
+__all__ = ["html_of", "show_findings", "text_of"]
+
+# JupyterLab's own variables follow its theme; the fallbacks serve nbconvert's feedback pages and print.
+_FRAME = (
+    "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:46em;line-height:1.45;"
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:var(--jp-ui-font-size1,14px);"
+    "color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color2,rgba(128,128,128,.08))"
+)
+_MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflow-wrap:anywhere"
+_GOOD, _BAD = "#2e8b57", "#c0392b"
+
+
+def text_of(finding: Finding) -> str:
+    """One wrong finding as a few lines of plain text: the fact, the place, the misconception."""
+    lines = [finding.sentence]
+    if finding.line:
+        lines.append(f"  {finding.line}")
+    lines.append(f"  asked: {finding.asked}")
+    hint = hint_named(finding.hint)
+    if hint is not None:
+        lines.append(f"  looks like: {hint.name}. {hint.question}")
+    return "\n".join(lines)
+
+
+def html_of(exercise: str, findings: Sequence[Finding]) -> str:
+    """The panel: one line a check, and for the first wrong one what was got, wanted, where, and a hint."""
+    wrong = next((finding for finding in findings if not finding.passed), None)
+    accent = _GOOD if wrong is None else _BAD
+    passed = sum(finding.passed for finding in findings)
+    title = "passed" if wrong is None else "not yet"
+    rows = [
+        f'<div style="font-weight:600"><span style="{_MONO}">{escape(exercise)}</span>: {title}'
+        f' <span style="font-weight:400;opacity:.75">({passed} of {len(findings)} checks)</span></div>'
+    ]
+    for finding in findings:
+        mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
+        rows.append(f'<div><span style="color:{colour};font-weight:700">{mark}</span> {_prose(finding.asked)}</div>')
+        if finding is wrong:
+            rows.append(_details(finding))
+    return f'<div role="status" style="{_FRAME.format(accent=accent)}">{"".join(rows)}</div>'
+
+
+def _details(finding: Finding) -> str:
+    cells = []
+    if finding.got:
+        cells += [("where", finding.where), ("got", finding.got)]
+        if finding.wanted:
+            cells.append(("wanted", finding.wanted))
+    body = f'<div style="{_MONO};margin:.25em 0 .25em 1.3em">{escape(finding.sentence)}</div>'
+    if finding.line:
+        body += f'<div style="{_MONO};margin-left:1.3em;opacity:.85">{escape(finding.line)}</div>'
+    if cells:
+        table = "".join(
+            f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
+            f'<td style="text-align:left;padding:0;{_MONO}">{escape(value)}</td></tr>'
+            for name, value in cells
+        )
+        body += f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{table}</table>'
+    hint = hint_named(finding.hint)
+    if hint is not None:
+        body += f'<div style="margin:.3em 0 0 1.3em"><b>Looks like {escape(hint.name)}.</b> {_prose(hint.question)}</div>'
+    if finding.printed.strip():
+        shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
+        body += (
+            f'<details style="margin-left:1.3em"><summary>printed during the check</summary>'
+            f'<pre style="{_MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
+        )
+    return body
+
+
+def _prose(text: str) -> str:
+    """Escaped text in which `backticks` mark code."""
+    parts = escape(text).split("`")
+    return "".join(f'<code style="{_MONO}">{part}</code>' if i % 2 else part for i, part in enumerate(parts))
+
+
+def show_findings(exercise: str, findings: Sequence[Finding]) -> None:
+    """Show the panel where a front end can draw it, the same in words where not."""
+    wrong = next((finding for finding in findings if not finding.passed), None)
+    count = sum(finding.passed for finding in findings)
+    plain = f"{exercise}: {'passed' if wrong is None else 'not yet'} ({count} of {len(findings)} checks)"
+    if wrong is not None:
+        plain += "\n" + text_of(wrong)
+    # Whoever has no IPython loaded has no front end; importing it for this would cost a tenth of a second.
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None and shell.has_trait("kernel"):
+        from IPython.display import display
+
+        display({"text/html": html_of(exercise, findings), "text/plain": plain}, raw=True)
+    elif wrong is None:
+        print(plain)

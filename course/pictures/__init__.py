@@ -1,0 +1,1 @@
+"""Pictures that the lessons draw, one module each. All take the learner's own modules and tensors."""

@@ -1,0 +1,60 @@
+"""What probes need again and again: another forward, hook counts, what was printed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+__all__ = ["hook_counts", "other_forward", "printed_lines", "tensor_hook_count"]
+
+
+@contextlib.contextmanager
+def other_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[nn.Module]:
+    """Give one module another ``forward(self, ...)`` for a while, so that a formula typed from the old one fails.
+
+    Hooks stay as they are: PyTorch runs them around whatever ``forward`` is.
+    """
+    before = module.__dict__.get("forward")
+    module.forward = types.MethodType(forward, module)
+    try:
+        yield module
+    finally:
+        if before is None:
+            del module.forward
+        else:
+            module.forward = before
+
+
+def hook_counts(module: nn.Module) -> dict[str, int]:
+    """How many hooks of each kind hang on the module, its descendants and its parameters together."""
+    counts = {"forward_pre": 0, "forward": 0, "backward_pre": 0, "backward": 0, "tensor": 0}
+    for part in module.modules():
+        counts["forward_pre"] += len(part._forward_pre_hooks)
+        counts["forward"] += len(part._forward_hooks)
+        counts["backward_pre"] += len(part._backward_pre_hooks)
+        counts["backward"] += len(part._backward_hooks)
+    for parameter in module.parameters():
+        counts["tensor"] += tensor_hook_count(parameter)
+    return counts
+
+
+def tensor_hook_count(tensor: torch.Tensor) -> int:
+    """How many hooks ``register_hook`` and ``register_post_accumulate_grad_hook`` left on the tensor."""
+    total = len(tensor._backward_hooks or {})
+    return total + len(getattr(tensor, "_post_accumulate_grad_hooks", None) or {})
+
+
+@contextlib.contextmanager
+def printed_lines() -> Iterator[list[str]]:
+    """Gather what is printed within the block; the list is filled when it ends."""
+    lines: list[str] = []
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        yield lines
+    lines.extend(line for line in stream.getvalue().splitlines() if line.strip())

@@ -1,0 +1,62 @@
+"""Tables and progress bars in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from course.authoring.contract import Record, Violation
+
+__all__ = ["print_contract", "progress"]
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar with an estimate; yields step(done, of, name). Prints nothing where stderr is not a terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+        TimeRemainingColumn(), TextColumn("{task.fields[name]}"),
+    )  # fmt: skip
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(what, total=None, name="")
+
+        def step(done: int, of: int, name: str) -> None:
+            bar.update(task, completed=done, total=of, name=name)
+
+        yield step
+
+
+def print_contract(records: Sequence[Record], violations: Sequence[Violation], seconds: float) -> None:
+    """A row an exercise, then every violation with place and next command, then the totals."""
+    console = Console()
+    table = Table("lesson", "exercise", *(), title="author contract")
+    for name in ("points", "accepted", "mutants killed", "hinted", "seconds"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for record in records:
+        exercise = record.exercise
+        table.add_row(
+            exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
+            f"{record.killed}/{len(exercise.mutants)}", f"{record.hinted}/{len(exercise.mutants)}",
+            f"{record.seconds:.1f}", "[red]broken[/]" if record.violations else "[green]holds[/]",
+        )  # fmt: skip
+    console.print(table)
+    for violation in violations:
+        console.print(f"[red]error:[/] {violation.fact}", highlight=False, markup=True, soft_wrap=True)
+        console.print(f"  at:   {violation.place}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  next: {violation.next_command}", highlight=False, markup=False, soft_wrap=True)
+    mutants = sum(len(record.exercise.mutants) for record in records)
+    console.print(
+        f"{len(records)} exercises, {sum(r.accepted for r in records)} accepted answers, "
+        f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
+        f"{sum(r.hinted for r in records)} hinted as declared, "
+        f"{len(violations)} violations, {seconds:.1f} s",
+        highlight=False,
+    )

@@ -1,0 +1,10 @@
+# misconception: wrong arity | hint: hook_arguments
+model = Model()
+answer = []
+
+
+def tensor_hook(module, grad):
+    answer.append(grad)
+
+
+model.W.register_hook(tensor_hook)
