@@ -28,16 +28,16 @@ $(DEV): requirements-dev.txt $(USE)
 	@touch $@
 
 lab: $(USE) ## open the first lesson in JupyterLab
-	@$(PY) -m course lab
+	@$(PY) -m course lab $(ARGS)
 
 grade: $(USE) ## grade submitted/ (where it is empty: a simulated class), print the table
-	@$(PY) -m course grade
+	@$(PY) -m course grade $(ARGS)
 
 build: $(USE) ## lessons/ -> source/ -> release/
-	@$(PY) -m course build
+	@$(PY) -m course build $(ARGS)
 
 check: $(USE) ## the author contract: every check accepts right answers and rejects wrong ones
-	@$(PY) -m course check
+	@$(PY) -m course check $(ARGS)
 
 lint: $(DEV) ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from course.errors import CourseError
+from course.errors import CourseError, UsageError
 
 __all__ = ["main"]
 
@@ -18,13 +18,19 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m course", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, run, help_text, add in (
+        ("lab", _lab, "open a lesson in JupyterLab", _lab_arguments),
+        ("grade", _grade, "grade submitted/ (where it is empty: a simulated class)", _grade_arguments),
         ("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
         ("check", _check, "prove the author contract", _names("NAME", "lessons or exercises (default: all)")),
     ):
         command = commands.add_parser(name, help=help_text, description=help_text)
+        command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
         add(command)
         command.set_defaults(run=run)
-    arguments = parser.parse_args(argv)
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and arguments.run is not _lab:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    arguments.rest = rest
     try:
         return int(arguments.run(arguments))
     except CourseError as error:
@@ -38,9 +44,51 @@ def main(argv: list[str] | None = None) -> int:
 def _names(metavar: str, help_text: str) -> Callable[[argparse.ArgumentParser], None]:
     def add(command: argparse.ArgumentParser) -> None:
         command.add_argument("names", nargs="*", metavar=metavar, help=help_text)
-        command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
 
     return add
+
+
+def _lab_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("lesson", nargs="?", help="the lesson (default: the first)")
+    command.epilog = "Every other option goes to JupyterLab, such as --no-browser or --port=8899."
+
+
+def _lab(arguments: argparse.Namespace) -> int:
+    from course.lab import open_lab
+
+    return open_lab(arguments.course, arguments.lesson, arguments.rest)
+
+
+def _grade_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
+    command.add_argument("--force", action="store_true", help="grade again what did not change")
+
+
+def _grade(arguments: argparse.Namespace) -> int:
+    from course.grading.intake import lessons_with_source, take_in
+    from course.grading.stock import grade_class
+    from course.reporting.table import print_class, progress
+
+    start = time.perf_counter()
+    root = arguments.course
+    lessons, known = lessons_with_source(root, arguments.names), lessons_with_source(root, [])
+    intake = take_in(root, lessons, known)
+    if not intake.submissions and not any((root / "submitted").glob("*")):
+        from course.authoring.simulate import LEARNERS, simulate_class
+
+        print(f"submitted/ is empty: handing in for a simulated class of {len(LEARNERS)} learners (seed 0)")
+        simulate_class(root, known)
+        intake = take_in(root, lessons, known)
+    if not intake.submissions:
+        raise UsageError(
+            "nothing was handed in for " + (", ".join(arguments.names) or "any lesson"),
+            str((root / "submitted").resolve()),
+            "put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb",
+        )
+    with progress("submissions") as step:
+        graded = grade_class(root, intake, lessons, arguments.force, step)
+    print_class(graded, intake.notes, time.perf_counter() - start)
+    return 1 if any(score.problem for score in graded.scores) else 0
 
 
 def _build(arguments: argparse.Namespace) -> int:

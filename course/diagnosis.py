@@ -18,7 +18,7 @@ _ERRORS: tuple[tuple[str, str], ...] = (
     (r"TypeError: .*takes \d+ positional arguments? but \d+ (was|were) given", "hook_arguments"),
     (r"TypeError: .*hook.* missing \d+ required positional argument", "hook_arguments"),
     (r"TypeError: .*forward\(\) missing \d+ required positional argument", "drops_argument"),
-    (r"TypeError: cannot assign .* as parameter", "tensor_for_parameter"),
+    (r"TypeError: cannot assign .* (as|object to) parameter", "tensor_for_parameter"),
     (r"AttributeError: '(Tensor|Parameter)' object has no attribute", "unknown_method"),
     (r"(NameError|UnboundLocalError): ", "undefined_name"),
     (r"RuntimeError: a (view of a )?leaf Variable that requires grad", "leaf_in_place"),
@@ -27,6 +27,12 @@ _ERRORS: tuple[tuple[str, str], ...] = (
     (r"RuntimeError: .*Backward hook returned an invalid number of grad_input", "full_hook_return"),
     (r"RuntimeError: .*modified by an inplace operation", "overwrites_saved"),
     (r"RuntimeError: Boolean value of Tensor with more than one value", "truth_of_tensor"),
+    (r"RuntimeError: (self|mat1) must be a matrix", "matrix_only"),
+    (r"RuntimeError: (mat1 and mat2 shapes cannot be multiplied|The size of tensor a)", "shapes_do_not_fit"),
+    (r"RuntimeError: element 0 of tensors does not require grad", "gradient_cut"),
+    (r"ValueError: some parameters appear in more than one parameter group", "parameter_in_two_groups"),
+    (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", "init_forgotten"),
+    (r"NotImplementedError: Module \[Module(List|Dict)\]", "container_without_forward"),
     (r"NotImplementedError", "not_started"),
 )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import warnings
 from pathlib import Path
 
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
 
 from course.errors import UsageError
@@ -27,6 +29,8 @@ def course_config(root: Path) -> Config:
     tools = os.path.dirname(os.path.abspath(sys.executable))
     if tools not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = tools + os.pathsep + os.environ.get("PATH", "")
+    # nbgrader adds rows in an order that SQLAlchemy 2 remarks on; the rows are right.
+    warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
     logging.getLogger("traitlets").setLevel(logging.ERROR)
     config = PyFileConfigLoader(path.name, path=str(root.resolve())).load_config()
     config.CourseDirectory.root = str(root.resolve())

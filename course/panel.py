@@ -53,7 +53,8 @@ def html_of(exercise: str, findings: Sequence[Finding]) -> str:
 
 def _details(finding: Finding) -> str:
     cells = []
-    if finding.got:
+    # A short sentence says it all; values that do not fit one line are easier to compare below each other.
+    if finding.got and len(finding.sentence) > 90:
         cells += [("where", finding.where), ("got", finding.got)]
         if finding.wanted:
             cells.append(("wanted", finding.wanted))

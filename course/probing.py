@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
-__all__ = ["hook_counts", "other_forward", "printed_lines", "tensor_hook_count"]
+__all__ = ["hook_counts", "missing_lines", "other_forward", "printed_lines", "tensor_hook_count"]
 
 
 @contextlib.contextmanager
@@ -58,3 +59,42 @@ def printed_lines() -> Iterator[list[str]]:
     with contextlib.redirect_stdout(stream):
         yield lines
     lines.extend(line for line in stream.getvalue().splitlines() if line.strip())
+
+
+def missing_lines(lines: object, shapes: Mapping[str, Sequence[int]]) -> str | None:
+    """What is wrong with printed lines that should give each name and its shape, one line a name; None if nothing is.
+
+    The order is free, and so are the notation of a shape (``torch.Size([2, 3])``, ``(2, 3)``, ``[2, 3]``,
+    ``2x3``) and the words around. A name counts where it stands alone: ``conv1`` is not in ``conv10``.
+    """
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        return "not a list of lines"
+    if len(lines) != len(shapes):
+        return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
+    fits = [[name for name, shape in shapes.items() if _tells(line, name, shape)] for line in lines]
+    taken: dict[str, int] = {}
+    for index, line in enumerate(lines):
+        if not _assign(index, fits, taken, set()):
+            return repr(line) if not fits[index] else f"more than one line for {fits[index][0]!r}"
+    return None
+
+
+def _tells(line: str, name: str, shape: Sequence[int]) -> bool:
+    """Whether the line holds the shape, and, outside it, the name as a word."""
+    found, line = False, re.sub(r"\x1b\[[0-9;]*m", "", line)  # terminal colours are no words
+    for match in re.finditer(r"(?:torch\.Size\(\s*)?[(\[]?(?<![\w.])\d+(?:\s*[,x×]\s*\d+)*\s*,?[)\]]*", line):
+        if [int(number) for number in re.findall(r"\d+", match[0])] == list(shape):
+            rest = f"{line[: match.start()]} {line[match.end() :]}"
+            found = found or re.search(rf"(?<!\w){re.escape(name)}(?!\w|\.\w)", rest) is not None
+    return found
+
+
+def _assign(index: int, fits: Sequence[Sequence[str]], taken: dict[str, int], tried: set[str]) -> bool:
+    """Give line ``index`` a name of its own, moving other lines to another name of theirs where needed."""
+    for name in fits[index]:
+        if name not in tried:
+            tried.add(name)
+            if name not in taken or _assign(taken[name], fits, taken, tried):
+                taken[name] = index
+                return True
+    return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from course.evidence import Evidence
@@ -59,5 +60,8 @@ class CheckFailed(AssertionError):
         self.finding = finding
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows these lines instead of a traceback through the checker.
-        return [f"{type(self).__name__}: {self}"]
+        # IPython shows these lines instead of a traceback through the checker. The panel above has said
+        # everything; only nbgrader's Validate shows the error without it.
+        lines = str(self).splitlines()
+        shown = lines if "NBGRADER_EXECUTION" in os.environ else lines[:1]
+        return [f"{type(self).__name__}: " + "\n".join(shown)]

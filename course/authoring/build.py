@@ -53,6 +53,8 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
     }
     if cell.kind == "test":
         grading["points"] = int(cell.points) if cell.points.is_integer() else cell.points
+        # Folded in JupyterLab: a learner reads the lesson and the panel; a click opens the test.
+        return {"nbgrader": grading, "jupyter": {"source_hidden": True}}
     return {"nbgrader": grading}
 
 

@@ -108,7 +108,7 @@ def stub_of(source: str) -> str:
     for line in source.splitlines():
         if "### BEGIN SOLUTION" in line:
             inside = True
-            lines.append(line[: len(line) - len(line.lstrip())] + "...  # TODO: your code")
+            lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
         elif "### END SOLUTION" in line:
             inside = False
         elif not inside:

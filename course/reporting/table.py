@@ -12,8 +12,9 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from course.authoring.contract import Record, Violation
+    from course.grading.stock import GradedClass
 
-__all__ = ["print_contract", "progress"]
+__all__ = ["print_class", "print_contract", "progress"]
 
 
 @contextmanager
@@ -60,3 +61,36 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
         f"{len(violations)} violations, {seconds:.1f} s",
         highlight=False,
     )
+
+
+def print_class(graded: GradedClass, notes: Sequence[str], seconds: float) -> None:
+    """Learners x lessons, then what could not be graded and why, then where everything lies."""
+    console = Console()
+    lessons = sorted({score.lesson for score in graded.scores})
+    learners = sorted({score.learner for score in graded.scores})
+    cells = {(score.learner, score.lesson): score for score in graded.scores}
+    table = Table(title="scores")
+    table.add_column("learner", no_wrap=True)
+    for lesson in lessons:
+        most = max(score.max_score for score in graded.scores if score.lesson == lesson)
+        table.add_column(f"{lesson.replace('_', ' ')}\nof {most:g}", justify="right")
+    table.add_column("total", justify="right")
+    for learner in learners:
+        row, total = [], 0.0
+        for lesson in lessons:
+            score = cells.get((learner, lesson))
+            total += score.score if score else 0.0
+            row.append("-" if score is None else "[red]![/]" if score.problem else f"{score.score:g}")
+        table.add_row(learner, *row, f"{total:g}")
+    console.print(table)
+    for score in graded.scores:
+        if score.problem:
+            place = f"submitted/{score.learner}/{score.lesson}"
+            console.print(f"not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
+    for note in notes:
+        console.print(note, highlight=False, markup=False, soft_wrap=True)
+    fresh = sum(score.fresh and not score.problem for score in graded.scores)
+    kept = sum(not score.fresh for score in graded.scores)
+    console.print(f"graded {fresh}, unchanged {kept}, {seconds:.1f} s", highlight=False)
+    console.print(f"gradebook: {graded.gradebook}", highlight=False, soft_wrap=True)
+    console.print(f"feedback:  {graded.feedback.resolve()}", highlight=False, soft_wrap=True)

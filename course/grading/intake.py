@@ -1,0 +1,78 @@
+"""Find what was handed in, and say what is not a submission, before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from course.errors import UsageError
+
+__all__ = ["Intake", "Submission", "lessons_with_source", "take_in"]
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One learner's notebook of one lesson. ``problem`` says why it cannot be graded; empty where it can."""
+
+    learner: str
+    lesson: str
+    path: Path
+    problem: str = ""
+
+    def digest(self, source: Path) -> str:
+        """Changes when the submission's bytes or the instructor's notebook change."""
+        seen = hashlib.sha256()
+        for path in (self.path, source):
+            seen.update(path.read_bytes() if path.is_file() else b"none")
+        return seen.hexdigest()
+
+
+@dataclass(frozen=True)
+class Intake:
+    """All submissions, ordered by learner and lesson, and notes on what was passed over."""
+
+    submissions: tuple[Submission, ...]
+    notes: tuple[str, ...]
+
+
+def lessons_with_source(root: Path, names: list[str]) -> list[str]:
+    """The lessons that can be graded: those named, or all that have a notebook in source/."""
+    folder = root / "source"
+    known = sorted(path.parent.name for path in folder.glob("*/*.ipynb") if path.stem == path.parent.name)
+    if not known:
+        raise UsageError("there is nothing to grade against", f"{folder} holds no <lesson>/<lesson>.ipynb", "make build")
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {', '.join(known)}")
+    return [name for name in known if not names or name in names]
+
+
+def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
+    """Look through ``submitted/<learner>/<lesson>/``. Nothing is changed, nothing runs."""
+    submissions, notes = [], []
+    folder = root / "submitted"
+    for learner in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")):
+        for handed_in in sorted(path for path in learner.iterdir() if not path.name.startswith(".")):
+            if handed_in.name in lessons and handed_in.is_dir():
+                path = handed_in / f"{handed_in.name}.ipynb"
+                submissions.append(Submission(learner.name, handed_in.name, path, _problem(path)))
+            elif handed_in.name not in known:
+                notes.append(f"passed over {handed_in.relative_to(root)}: no lesson has this name")
+    return Intake(tuple(submissions), tuple(notes))
+
+
+def _problem(path: Path) -> str:
+    """Why nbgrader could not grade this file, in words; empty where it can."""
+    if not path.exists():
+        others = sorted(other.name for other in path.parent.glob("*.ipynb"))
+        return f"no {path.name} in it" + (f", only {', '.join(others)}" if others else "; the folder holds no notebook")
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+    except (OSError, UnicodeDecodeError) as error:
+        return f"{path.name} cannot be read: {error}"
+    except Exception as error:  # nbformat raises whatever json, jsonschema and its own converters raise
+        return f"{path.name} is not a notebook ({type(error).__name__}: {str(error).splitlines()[0][:80]})"
+    return "" if notebook.get("cells") else f"{path.name} holds no cells"

@@ -1,0 +1,141 @@
+"""Grade with stock nbgrader: register the lessons, autograde what changed, write feedback.
+
+nbgrader's own API does the work, one submission after another. What was graded, and from which
+bytes, stands in ``.course/graded.json``; a run that is cut off goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from course.grading.intake import Intake, Submission
+from course.nbgrader_setup import course_config
+
+__all__ = ["GradedClass", "Score", "grade_class"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """One cell of the class table."""
+
+    learner: str
+    lesson: str
+    score: float
+    max_score: float
+    problem: str = ""
+    fresh: bool = True
+    """False where an earlier run had graded these same bytes."""
+
+
+@dataclass(frozen=True)
+class GradedClass:
+    """Every score, ordered by learner and lesson, and where the records lie."""
+
+    scores: tuple[Score, ...]
+    gradebook: str
+    feedback: Path
+
+
+def grade_class(
+    root: Path, intake: Intake, lessons: list[str], force: bool, step: Callable[[int, int, str], None]
+) -> GradedClass:
+    """Autograde every submission that changed since it was last graded, or all with ``force``."""
+    config = course_config(root)
+    api = NbGraderAPI(config=config)
+    state = _State(root / ".course" / "graded.json")
+    with Gradebook(api.coursedir.db_url, api.coursedir.course_id) as gradebook:
+        known = {assignment.name for assignment in gradebook.assignments}
+    for lesson in lessons:
+        source = _source(root, lesson)
+        if lesson not in known or state.changed(f"source/{lesson}", Submission("", lesson, source).digest(source)):
+            _register(config, root, lesson)
+            state.note(f"source/{lesson}", Submission("", lesson, source).digest(source))
+    scores = []
+    for done, submission in enumerate(intake.submissions, 1):
+        step(done - 1, len(intake.submissions), f"{submission.learner}/{submission.lesson}")
+        scores.append(_grade(api, root, submission, state, force))
+        step(done, len(intake.submissions), f"{submission.learner}/{submission.lesson}")
+    return GradedClass(tuple(scores), api.coursedir.db_url, root / "feedback")
+
+
+def _source(root: Path, lesson: str) -> Path:
+    return root / "source" / lesson / f"{lesson}.ipynb"
+
+
+def _register(config: Config, root: Path, lesson: str) -> None:
+    """Put the lesson's cells into the gradebook. The release that comes with it goes to a scratch folder."""
+    with tempfile.TemporaryDirectory() as scratch:
+        own = Config(config)
+        own.CourseDirectory.release_directory = scratch
+        outcome = NbGraderAPI(config=own).generate_assignment(lesson, force=True, create=True)
+    if not outcome["success"]:
+        raise RuntimeError(f"nbgrader cannot register {lesson}: {outcome.get('error') or outcome.get('log')}")
+
+
+class _State:
+    """What was graded from which bytes, in one small file that is replaced whole."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.digests: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self.digests = {}
+
+    def changed(self, key: str, digest: str) -> bool:
+        return self.digests.get(key) != digest
+
+    def note(self, key: str, digest: str) -> None:
+        self.digests[key] = digest
+        self.path.parent.mkdir(exist_ok=True)
+        fresh = self.path.with_suffix(".new")
+        fresh.write_text(json.dumps(self.digests, indent=1, sort_keys=True), encoding="utf-8")
+        fresh.replace(self.path)
+
+
+def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, force: bool) -> Score:
+    learner, lesson = submission.learner, submission.lesson
+    if submission.problem:
+        return Score(learner, lesson, 0.0, _maximum(api, lesson), submission.problem)
+    key, digest = f"{learner}/{lesson}", submission.digest(_source(root, lesson))
+    graded = root / "autograded" / learner / lesson / f"{lesson}.ipynb"
+    old = None if force or state.changed(key, digest) or not graded.exists() else _score(api, learner, lesson)
+    if old is not None:
+        return Score(learner, lesson, *old, fresh=False)
+    outcome = api.autograde(lesson, learner, force=True, create=True)
+    if outcome["success"]:
+        api.generate_feedback(lesson, learner, force=True)
+        state.note(key, digest)
+        score = _score(api, learner, lesson)
+        if score is not None:
+            return Score(learner, lesson, *score)
+    return Score(learner, lesson, 0.0, _maximum(api, lesson), _reason(outcome))
+
+
+def _reason(outcome: dict[str, str]) -> str:
+    """The last line of nbgrader's log that names a cause."""
+    lines = [line for line in (outcome.get("log") or "").splitlines() if "ERROR" in line or "Error:" in line]
+    told = [line for line in lines if "traceback" not in line and "There was an error processing" not in line]
+    return (told or lines or ["nbgrader gave no reason"])[0].strip()[:200]
+
+
+def _score(api: NbGraderAPI, learner: str, lesson: str) -> tuple[float, float] | None:
+    with Gradebook(api.coursedir.db_url, api.coursedir.course_id) as gradebook:
+        try:
+            submission = gradebook.find_submission(lesson, learner)
+        except MissingEntry:
+            return None
+        return float(submission.score), float(submission.max_score)
+
+
+def _maximum(api: NbGraderAPI, lesson: str) -> float:
+    with Gradebook(api.coursedir.db_url, api.coursedir.course_id) as gradebook:
+        return float(gradebook.find_assignment(lesson).max_score)

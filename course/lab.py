@@ -1,0 +1,64 @@
+"""Open a lesson in JupyterLab, in a folder of the learner's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from course.errors import UsageError
+
+__all__ = ["open_lab", "prepare_workspace", "released_lessons"]
+
+# No pop-ups about news and updates: a learner came for the lesson.
+_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+
+
+def released_lessons(root: Path) -> list[str]:
+    """The lessons in release/, in order. Raises UsageError where there are none."""
+    found = sorted(path.stem for path in (root / "release").glob("*/*.ipynb") if path.stem == path.parent.name)
+    if not found:
+        raise UsageError("no released lessons here", str((root / "release").resolve()), "make build")
+    return found
+
+
+def prepare_workspace(root: Path) -> Path:
+    """Copy released lessons into learn/ where they are not there yet; what a learner has is never overwritten."""
+    for name in released_lessons(root):
+        copy = root / "learn" / name / f"{name}.ipynb"
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(root / "release" / name / f"{name}.ipynb", copy)
+    return root / "learn"
+
+
+def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
+    """Start JupyterLab on a lesson, by default the first; returns when it ends."""
+    lessons = released_lessons(root)
+    if lesson is not None and lesson not in lessons:
+        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(lessons)}")
+    prepare_workspace(root)
+    name = lesson or lessons[0]
+    settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
+    if sys.prefix != sys.base_prefix and not (settings / "overrides.json").exists():
+        # Only in an environment of our own; a Jupyter that serves other courses keeps its settings.
+        settings.mkdir(parents=True, exist_ok=True)
+        (settings / "overrides.json").write_text(json.dumps(_SETTINGS, indent=1), encoding="utf-8")
+    arguments = [
+        sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root.resolve()}",
+        f"--LabApp.default_url=/lab/tree/learn/{name}/{name}.ipynb", *extra,
+    ]  # fmt: skip
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
+        arguments.append("--allow-root")
+    if os.name == "posix":
+        arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP
+    environment = dict(os.environ)
+    environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
+    if os.name == "posix":
+        os.chdir(root)
+        os.execve(sys.executable, arguments, environment)  # noqa: S606 (Ctrl-C goes straight to JupyterLab)
+    import subprocess
+
+    return subprocess.call(arguments, cwd=root, env=environment)

@@ -1,0 +1,10 @@
+# misconception: compares the class name with a word that no class has | hint: changes_nothing
+model = Model()
+
+
+def weight_initialization(module):
+    if module.__class__.__name__ == "Function":
+        module.W.data.fill_(1)
+
+
+returned_module = model.apply(weight_initialization)

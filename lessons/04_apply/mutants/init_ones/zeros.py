@@ -1,0 +1,10 @@
+# misconception: another value | hint: none
+model = Model()
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.zeros_(module.W)
+
+
+returned_module = model.apply(weight_initialization)

@@ -1,0 +1,24 @@
+# misconception: returned_module is something else | hint: wrong_return
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.rand(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        module.W.data.fill_(1)
+        module.b.data.fill_(1)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.register_forward_hook(lambda m, args, output: args[0] @ m.W + m.b)
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+model.apply(linear_transformation)
+returned_module = (add_bias, weight_initialization, linear_transformation)

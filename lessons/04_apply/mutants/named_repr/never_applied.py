@@ -1,0 +1,14 @@
+# misconception: never applies the function | hint: not_applied
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model

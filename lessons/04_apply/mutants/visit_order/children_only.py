@@ -1,0 +1,5 @@
+# misconception: thinks that apply visits direct children only | hint: skips_nested
+model = Model()
+answer = []
+for child in model.children():
+    answer.append(type(child).__name__)

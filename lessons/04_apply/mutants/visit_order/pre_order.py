@@ -1,0 +1,3 @@
+# misconception: takes the order of modules() for the order of apply | hint: pre_order
+model = Model()
+answer = [type(module).__name__ for module in model.modules()]

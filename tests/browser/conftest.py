@@ -1,0 +1,80 @@
+"""A headless Chromium, and JupyterLab as `make lab` starts it."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab."""
+
+    url: str
+    course: Path
+
+
+@pytest.fixture(scope="session")
+def browser():  # type: ignore[no-untyped-def]
+    """Debian's Chromium, driven by Playwright."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: JupyterLab is NOT tested (apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """`python -m course lab` on a copy of what learners get."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: JupyterLab is NOT tested (apt-get install chromium)")
+    course = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "release", course / "release")
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = course / "lab.log"
+    with log.open("w") as sink:
+        server = subprocess.Popen(
+            [
+                sys.executable, "-m", "course", "lab", "--course", str(course), "--no-browser", f"--port={port}",
+                "--ServerApp.port_retries=0", "--IdentityProvider.token=lab",
+            ],
+            stdout=sink, stderr=sink, cwd=ROOT,
+        )  # fmt: skip
+    base = f"http://127.0.0.1:{port}"
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(f"{base}/api?token=lab", timeout=2).close()
+            break
+        except (urllib.error.URLError, OSError):
+            if server.poll() is not None or time.monotonic() > deadline:
+                server.kill()
+                pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
+            time.sleep(0.3)
+    yield Lab(base, course)
+    server.terminate()
+    server.wait(20)

@@ -1,0 +1,103 @@
+"""Grading with stock nbgrader, from the committed notebooks."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from course.authoring.lesson import find_lessons, read_lesson
+from course.authoring.simulate import hand_in
+from course.cli import main
+from course.nbgrader_setup import course_config
+
+ROOT = Path(__file__).parent.parent.parent
+SLUGS = [folder.name for folder in find_lessons(ROOT)]
+
+
+def _submit(course: Path, learner: str, slug: str, answers: dict[str, str]) -> Path:
+    path = course / "submitted" / learner / slug / f"{slug}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(hand_in(ROOT / "release" / slug / f"{slug}.ipynb", answers), path)
+    return path
+
+
+def _stderr(notebook: Path) -> list[str]:
+    cells = nbformat.read(notebook, as_version=4).cells
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    return [output.text for output in outputs if output.output_type == "stream" and output.name == "stderr"]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("slug", SLUGS)
+def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(slug: str, tmp_path: Path) -> None:
+    course_config(ROOT)  # for PATH only: nbgrader starts alembic by name
+    plain = Config()
+    plain.CourseDirectory.course_id = "anything"
+    plain.CourseDirectory.root = str(tmp_path)
+    shutil.copytree(ROOT / "source" / slug, tmp_path / "source" / slug)
+    lesson = read_lesson(ROOT / "lessons" / slug)
+    _submit(tmp_path, "reference", slug, {one.id: one.answer.source for one in lesson.exercises})
+    _submit(tmp_path, "untouched", slug, {})
+    api = NbGraderAPI(config=plain)
+    assert api.generate_assignment(slug)["success"]
+    for learner in ("reference", "untouched"):
+        outcome = api.autograde(slug, learner)
+        assert outcome["success"], outcome
+    with Gradebook(api.coursedir.db_url) as gradebook:
+        maximum = sum(exercise.points for exercise in lesson.exercises)
+        reference, untouched = (gradebook.find_submission(slug, name) for name in ("reference", "untouched"))
+        assert (reference.score, reference.max_score) == (maximum, maximum)
+        assert untouched.score == 0
+    for learner in ("reference", "untouched"):
+        assert _stderr(tmp_path / "autograded" / learner / slug / f"{slug}.ipynb") == []
+
+
+@pytest.fixture
+def small_course(tmp_path: Path) -> Path:
+    """The course's folder with one lesson only."""
+    slug = SLUGS[0]
+    for step in ("source", "release"):
+        shutil.copytree(ROOT / step / slug, tmp_path / step / slug)
+    (tmp_path / "lessons").mkdir()
+    shutil.copytree(ROOT / "lessons" / slug, tmp_path / "lessons" / slug)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_class_with_broken_submissions_is_graded_and_only_once(
+    small_course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slug = SLUGS[0]
+    lesson = read_lesson(ROOT / "lessons" / slug)
+    good = _submit(small_course, "ada", slug, {one.id: one.answer.source for one in lesson.exercises})
+    _submit(small_course, "ben", slug, {lesson.exercises[0].id: "import os; os._exit(3)"})
+    broken = _submit(small_course, "mal", slug, {})
+    broken.write_text("not a notebook")
+    (small_course / "submitted" / "eve" / slug).mkdir(parents=True)
+    before = good.read_bytes()
+
+    assert main(["grade", "--course", str(small_course)]) == 1
+    told = capsys.readouterr().out
+    assert "is not a notebook" in told
+    assert "the folder holds no notebook" in told
+    assert f"{lesson.exercises[0].points:g}" in told
+    assert "unchanged 0" in told
+    assert (small_course / "feedback" / "ada" / slug / f"{slug}.html").exists()
+    assert good.read_bytes() == before
+    assert broken.read_text() == "not a notebook"
+
+    main(["grade", "--course", str(small_course)])
+    assert "graded 0, unchanged 1" in capsys.readouterr().out
+
+    _submit(small_course, "ada", slug, {})
+    main(["grade", "--course", str(small_course)])
+    assert "graded 1, unchanged 0" in capsys.readouterr().out

@@ -1,0 +1,63 @@
+"""The command line: help for everything, and for wrong calls fact, place and next command, without a traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course.cli import main
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize("command", ["lab", "grade", "build", "check"])
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    assert end.value.code == 0
+    assert "--course" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fact", "next_command"),
+    [
+        (["check", "nonsense"], "no lesson or exercise is called 'nonsense'", "choose from: "),
+        (["build", "nonsense"], "no lesson is called 'nonsense'", "choose from: 01_module_anatomy"),
+        (["grade", "nonsense"], "no lesson is called 'nonsense'", "choose from: 01_module_anatomy"),
+        (["lab", "nonsense"], "no lesson is called 'nonsense'", "choose from: 01_module_anatomy"),
+    ],
+)
+def test_an_unknown_name_is_told_what_there_is(
+    arguments: list[str], fact: str, next_command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--course", str(ROOT)]) == 1
+    told = capsys.readouterr().err
+    assert f"error: {fact}" in told
+    assert "  at:   " in told
+    assert f"  next: {next_command}" in told
+
+
+@pytest.mark.parametrize("command", ["lab", "grade", "build", "check"])
+def test_outside_a_course_every_command_says_so(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, "--course", str(tmp_path)]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("error: ")
+    assert str(tmp_path) in told
+    assert "  next: " in told
+
+
+def test_an_unknown_option_is_refused_except_for_jupyterlab() -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["grade", "--nonsense"])
+    assert end.value.code == 2
+
+
+def test_the_module_runs_as_a_command() -> None:
+    told = subprocess.run([sys.executable, "-m", "course", "--help"], capture_output=True, text=True, cwd=ROOT)
+    assert told.returncode == 0
+    assert "grade" in told.stdout
