@@ -1,6 +1,8 @@
 """nbgrader's configuration of this course: `nbgrader` reads it when started in this folder."""
 
+import importlib.util
 import os
+import sys
 
 c = get_config()  # noqa: F821
 
@@ -20,3 +22,22 @@ c.OverwriteCells.add_missing_cells = True
 # Kernels that grade talk over Unix sockets: no TCP port to race for, nobody else on the machine can listen.
 if os.name == "posix":
     c.KernelManager.transport = "ipc"
+
+# Grade in the course's engine: isolated, in parallel, verdicts outside the learner's process. Where the
+# package is not installed, or the system is not Linux, nbgrader's own preprocessors stay in place.
+if sys.platform == "linux" and importlib.util.find_spec("course"):
+    from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
+
+    from course.grading.nbgrader_plugin import Mark, Rebuild
+
+    c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
+    c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+
+# What one submission may use while it is graded. These are the defaults; learners find them in each lesson.
+c.GradingLimits.exercise_seconds = 30.0
+c.GradingLimits.submission_seconds = 180.0
+c.GradingLimits.memory_mb = 2048
+c.GradingLimits.processes = 48
+c.GradingLimits.open_files = 256
+c.GradingLimits.output_bytes = 1_000_000
+c.GradingLimits.disk_mb = 64

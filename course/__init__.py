@@ -1,6 +1,6 @@
 """A hands-on course on PyTorch hooks and ``Module.apply``: what its lessons import."""
 
-from course.vision import make_torchvision_importable
+from course.vision import watch_for_torchvision
 
 # Before any lesson imports torchvision; see course/vision.py for the reason.
-make_torchvision_importable()
+watch_for_torchvision()

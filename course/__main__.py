@@ -4,4 +4,6 @@ import sys
 
 from course.cli import main
 
-sys.exit(main())
+# Guarded, because processes that Python spawns for parallel work import this file again.
+if __name__ == "__main__":
+    sys.exit(main())

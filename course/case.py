@@ -20,7 +20,7 @@ __all__ = ["Case"]
 T = TypeVar("T")
 M = TypeVar("M", bound=torch.nn.Module)
 
-_WORDS = (
+_WORDS = (  # noqa: SIM905 (a list would take a line a word)
     "amber birch cedar coral delta ember fjord grove heron indigo juniper koala lemon maple nectar "
     "onyx pearl quartz raven sable tulip umber violet willow xenon yarrow zephyr"
 ).split()
@@ -44,13 +44,15 @@ class Case:
         positive: bool = False,
         dtype: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """A new leaf tensor of ``shape``: magnitudes from 0.5 to 2, signs mixed unless ``positive``.
+        """A new leaf tensor of ``shape``: magnitudes from 0.5 to 2 (integers: 2 to 8), signs mixed unless ``positive``.
 
         No element is near 0, so that products, quotients and ratios of sums stay well behaved.
         """
         generator = torch.Generator().manual_seed(self._derived(name))
         values = torch.rand(shape, generator=generator, dtype=torch.float64) * 1.5 + 0.5
-        if not positive:
+        if not (dtype.is_floating_point or dtype.is_complex):
+            values = (values * 4).round()
+        if not positive and dtype.is_signed:
             signs = torch.randint(0, 2, shape, generator=generator) * 2 - 1
             values = values * signs
         return values.to(dtype).requires_grad_(requires_grad)

@@ -35,10 +35,10 @@ from course.case import Case
 from course.compare import first_difference
 from course.diagnosis import hint_for_difference, hint_for_error
 from course.evidence import snapshot
-from course.notebook import Notebook, trouble_of, undisturbed
+from course.notebook import Notebook, readable, trouble_of, undisturbed
 from course.results import Brought, CheckFailed, Finding
 
-__all__ = ["Check", "bring", "check", "collecting", "judge", "listing", "seeds_of"]
+__all__ = ["Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]
 
 
 class Check:
@@ -72,21 +72,31 @@ def bring(task: Check, namespace: dict[str, Any], case: Case) -> Brought:
     with undisturbed(namespace, task.poison, case) as output:
         try:
             evidence = snapshot(task.probe(nb, case))
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also SystemExit, and whatever else a learner's code comes up with
             trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
-            return Brought(trouble=trouble, printed=output.getvalue())
-    return Brought(evidence=evidence, printed=output.getvalue())
+            return Brought(trouble=trouble, printed=readable(output.getvalue()))
+    return Brought(evidence=evidence, printed=readable(output.getvalue()))
 
 
 def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
-    """The verdict on what a probe brought. Runs no learner code."""
+    """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
+    # A hook for all modules, no_grad or float64 that a learner's cell left behind must not change the truth.
+    with undisturbed({}, (), case):
+        return decide(task, exercise, case, brought)
+
+
+def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
+    """:func:`judge` for a process that no learner's code has been in: it has nothing to set aside."""
     name, asked = type(task).__name__, inspect.cleandoc(type(task).__doc__ or "")
     trouble = brought.trouble
     if trouble is not None:
-        sentence = trouble.message if trouble.kind == "Unanswered" else f"{trouble.kind}: {trouble.message}"
+        named = "" if trouble.kind == "Unanswered" else trouble.kind
+        sentence = ": ".join(part for part in (named, trouble.message) if part)
         return Finding(
             exercise, name, asked, False, case.seed, sentence, line=trouble.line, printed=brought.printed,
-            hint=hint_for_error(trouble.kind, trouble.message),
+            hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside),
         )  # fmt: skip
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)
@@ -94,11 +104,10 @@ def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
         return Finding(exercise, name, asked, True, case.seed)
     hint = hint_for_difference(
         brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison)
-    )
-    tell = not task.secret or difference.kind not in ("value", "text")
+    )  # fmt: skip
     return Finding(
         exercise, name, asked, False, case.seed, difference.sentence(reveal=not task.secret),
-        got=difference.got, wanted=difference.wanted if tell else "", where=difference.where,
+        got=difference.got, wanted=difference.told(reveal=not task.secret), where=difference.where,
         hint=hint, printed=brought.printed,
     )  # fmt: skip
 

@@ -62,16 +62,21 @@ def _lab(arguments: argparse.Namespace) -> int:
 def _grade_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     command.add_argument("--force", action="store_true", help="grade again what did not change")
+    command.add_argument("--workers", type=int, metavar="N", help="submissions at one time (default: one a core)")
+    command.add_argument("--seed", type=int, help="test cases of an earlier run (default: fresh ones)")
+    command.add_argument("--no-feedback", action="store_true", help="write no feedback pages")
+    command.add_argument("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
+    command.add_argument("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
 
 
 def _grade(arguments: argparse.Namespace) -> int:
     from course.grading.intake import lessons_with_source, take_in
-    from course.grading.stock import grade_class
     from course.reporting.table import print_class, progress
 
     start = time.perf_counter()
     root = arguments.course
     lessons, known = lessons_with_source(root, arguments.names), lessons_with_source(root, [])
+    print(_isolation(arguments), flush=True)
     intake = take_in(root, lessons, known)
     if not intake.submissions and not any((root / "submitted").glob("*")):
         from course.authoring.simulate import LEARNERS, simulate_class
@@ -85,10 +90,39 @@ def _grade(arguments: argparse.Namespace) -> int:
             str((root / "submitted").resolve()),
             "put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb",
         )
-    with progress("submissions") as step:
-        graded = grade_class(root, intake, lessons, arguments.force, step)
-    print_class(graded, intake.notes, time.perf_counter() - start)
+    with progress("grading") as step:
+        if arguments.stock:
+            from course.grading.stock import grade_with_stock_nbgrader
+
+            graded = grade_with_stock_nbgrader(root, intake, lessons, arguments.force, step)
+        else:
+            from course.grading.batch import grade_class
+
+            graded = grade_class(
+                root, intake, lessons, force=arguments.force, isolated=not arguments.unsafe,
+                workers=arguments.workers, seed=arguments.seed, step=step,
+            )  # fmt: skip
+    if not arguments.no_feedback:
+        from course.reporting.feedback import write_feedback
+
+        with progress("feedback") as step:
+            write_feedback(root, graded.graded, step)
+    print_class(graded, intake.notes, root / "feedback", time.perf_counter() - start)
     return 1 if any(score.problem for score in graded.scores) else 0
+
+
+def _isolation(arguments: argparse.Namespace) -> str:
+    if not arguments.stock:
+        from course.grading.engine import isolation_or_refuse
+
+        return isolation_or_refuse(arguments.unsafe)
+    if arguments.unsafe:
+        return "isolation: NONE (--stock --unsafe): submissions run as you, with your files and network in reach"
+    raise UsageError(
+        "stock nbgrader runs submissions as you, with your files and network in reach",
+        "python -m course grade --stock",
+        "leave --stock out, or add --unsafe if you would run every submission yourself",
+    )
 
 
 def _build(arguments: argparse.Namespace) -> int:

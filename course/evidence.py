@@ -1,19 +1,21 @@
 """What a probe brings back from a learner's code, as plain data.
 
 A learner may answer with anything: a tensor subclass that claims to equal everything, a list
-whose ``__eq__`` is always true, a generator that never ends. :func:`snapshot` copies the value
+whose ``__eq__`` is always true, a mapping that never ends. :func:`snapshot` copies the value
 into plain data at once, so that nothing of the learner's takes part in a comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import islice
+from typing import TypeAlias, cast
 
 import torch
 
-__all__ = ["MAX_BYTES", "MAX_ITEMS", "Evidence", "TensorRecord", "Unreadable", "snapshot"]
+__all__ = ["MAX_BYTES", "MAX_ITEMS", "Evidence", "TensorRecord", "Unreadable", "key_text", "snapshot"]
 
 MAX_BYTES = 64 * 1024 * 1024
 """Bytes of tensor data that one snapshot may carry."""
@@ -24,14 +26,38 @@ MAX_ITEMS = 20_000
 _MAX_DEPTH = 12
 _MAX_TEXT = 100_000
 
+# Of the other dtypes (float8, int4, bits8 ...) torch on a CPU can neither compare nor print the values.
+_DTYPES = frozenset(
+    f"{kind}{bits}"
+    for kind, sizes in {
+        "bool": ("",),
+        "uint": (8, 16, 32, 64),
+        "int": (8, 16, 32, 64),
+        "float": (16, 32, 64),
+        "bfloat": (16,),
+        "complex": (64, 128),
+    }.items()
+    for bits in sizes
+)
+
 
 @dataclass(frozen=True)
 class TensorRecord:
-    """A dense tensor as bytes: ``data`` holds its elements in row-major order."""
+    """A dense tensor as bytes: ``data`` holds its elements in row-major order.
+
+    Raises ValueError where the three do not belong together, so that no record, wherever it comes
+    from, can break the comparison.
+    """
 
     dtype: str
     shape: tuple[int, ...]
     data: bytes
+
+    def __post_init__(self) -> None:
+        if self.dtype not in _DTYPES or any(type(size) is not int or size < 0 for size in self.shape):
+            raise ValueError(f"no tensor has dtype {self.dtype!r} and shape {self.shape!r}")
+        if len(self.data) != math.prod(self.shape) * getattr(torch, self.dtype).itemsize:
+            raise ValueError(f"{len(self.data)} bytes are no {self.dtype} tensor of shape {self.shape}")
 
     def tensor(self) -> torch.Tensor:
         """The recorded tensor, rebuilt (shape and dtype as recorded, no gradient)."""
@@ -49,8 +75,13 @@ class Unreadable:
 
 
 Evidence: TypeAlias = (
-    "None | bool | int | float | str | TensorRecord | Unreadable | list[Evidence] | dict[str, Evidence]"
+    "bool | int | float | str | TensorRecord | Unreadable | list[Evidence] | dict[str, Evidence] | None"
 )
+
+
+def key_text(key: object) -> str:
+    """A dict's key as text: text stays as it is, ``1`` becomes ``1 (int)``, which no text is mistaken for."""
+    return key if type(key) is str else f"{repr(key)[:80]} ({type(key).__name__})"
 
 
 class _Snapshot:
@@ -66,46 +97,82 @@ class _Snapshot:
             return Unreadable(f"more than {MAX_ITEMS} values")
         if depth > _MAX_DEPTH:
             return Unreadable(f"nested more than {_MAX_DEPTH} deep")
+        # type(), not isinstance(): a learner's class may claim any __class__.
         kind = type(value)
         if value is None or kind is bool or kind is float:
-            return value  # type: ignore[return-value]
+            return cast(Evidence, value)
         if kind is int:
             # A number of a thousand digits is not an answer, and writing it out costs minutes.
-            small = -(2**63) <= value < 2**63  # type: ignore[operator]
-            return value if small else Unreadable("an int beyond 64 bits")  # type: ignore[return-value]
+            number = cast(int, value)
+            return number if -(2**63) <= number < 2**63 else Unreadable("an int beyond 64 bits")
         if kind is str:
-            return value[:_MAX_TEXT]  # type: ignore[index]
-        if isinstance(value, torch.Tensor):
-            return self.take_tensor(value)
-        if isinstance(value, (TensorRecord, Unreadable)):
-            return value
-        if isinstance(value, Mapping):
-            pairs = dict.items(value) if isinstance(value, dict) else value.items()
-            return {key if type(key) is str else repr(key)[:80]: self.take(item, depth + 1) for key, item in pairs}
-        if isinstance(value, list):
-            return [self.take(item, depth + 1) for item in list.__iter__(value)]
-        if isinstance(value, tuple):
-            return [self.take(item, depth + 1) for item in tuple.__iter__(value)]
+            text = cast(str, value)
+            return text if len(text) <= _MAX_TEXT else Unreadable(f"a text of {len(text)} characters")
+        if issubclass(kind, torch.Tensor):
+            return self.take_tensor(cast(torch.Tensor, value))
+        if kind is TensorRecord:
+            return self.take_record(cast(TensorRecord, value))
+        if kind is Unreadable:
+            return Unreadable(str(cast(Unreadable, value).what)[:200])
+        if issubclass(kind, dict):
+            return self.take_pairs(dict.items(cast("dict[object, object]", value)), depth)
+        if issubclass(kind, Mapping):
+            return self.take_pairs(cast("Mapping[object, object]", value).items(), depth)
+        if issubclass(kind, list):
+            return self.take_items(list.__iter__(cast("list[object]", value)), depth)
+        if issubclass(kind, tuple):
+            return self.take_items(tuple.__iter__(cast("tuple[object, ...]", value)), depth)
         return Unreadable(_in_words(value))
+
+    def take_items(self, items: Iterable[object], depth: int) -> Evidence:
+        taken = list(islice(items, MAX_ITEMS - self.items + 1))
+        if len(taken) > MAX_ITEMS - self.items:
+            return Unreadable(f"more than {MAX_ITEMS} values")
+        found = [self.take(item, depth + 1) for item in taken]
+        return Unreadable(f"more than {MAX_ITEMS} values") if self.items > MAX_ITEMS else found
+
+    def take_pairs(self, pairs: Iterable[tuple[object, object]], depth: int) -> Evidence:
+        taken = list(islice(pairs, MAX_ITEMS - self.items + 1))
+        if len(taken) > MAX_ITEMS - self.items:
+            return Unreadable(f"more than {MAX_ITEMS} values")
+        found = {key_text(key): self.take(item, depth + 1) for key, item in taken}
+        # Of a probe's own fields those that came before the endless one stay readable.
+        if self.items > MAX_ITEMS and (depth > 0 or len(taken) > 1000):
+            return Unreadable(f"more than {MAX_ITEMS} values")
+        return found if len(found) == len(taken) else Unreadable("a dict whose keys look alike")
+
+    def take_record(self, value: TensorRecord) -> Evidence:
+        if self.bytes + len(value.data) > MAX_BYTES:
+            return Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
+        self.bytes += len(value.data)
+        return TensorRecord(value.dtype, tuple(value.shape), bytes(value.data))
 
     def take_tensor(self, value: torch.Tensor) -> Evidence:
         if type(value) not in (torch.Tensor, torch.nn.Parameter):
-            return Unreadable(f"a {type(value).__name__}, a subclass of torch.Tensor")
-        if value.layout is not torch.strided or value.device.type != "cpu" or value.is_quantized:
-            return Unreadable(f"a tensor with layout {value.layout} on device {value.device}")
-        self.bytes += value.numel() * value.element_size()
-        if self.bytes > MAX_BYTES:
-            return Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
+            return Unreadable(f"a {type(value).__name__}, a subclass of torch.Tensor"[:200])
         with torch.no_grad():
-            dense = value.detach().resolve_conj().resolve_neg().contiguous()
-            data = bytes(dense.reshape(-1).view(torch.uint8).numpy()) if dense.numel() else b""
-        return TensorRecord(str(value.dtype).removeprefix("torch."), tuple(value.shape), data)
+            # A new object: attributes that were set on the learner's (tensor.numel = ...) stay behind.
+            plain = torch.Tensor.detach(value)
+            if plain.layout is not torch.strided or plain.device.type != "cpu" or plain.is_quantized:
+                return Unreadable(f"a tensor with layout {plain.layout} on device {plain.device}")
+            dtype = str(plain.dtype).removeprefix("torch.")
+            if dtype not in _DTYPES:
+                return Unreadable(f"a tensor of dtype {dtype}")
+            size = plain.numel() * plain.element_size()
+            if self.bytes + size > MAX_BYTES:
+                return Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
+            if size and not plain.untyped_storage().nbytes():
+                return Unreadable("a tensor whose memory was given back")
+            self.bytes += size
+            dense = plain.resolve_conj().resolve_neg().contiguous()
+            data = bytes(dense.reshape(-1).view(torch.uint8).numpy()) if size else b""
+        return TensorRecord(dtype, tuple(plain.shape), data)
 
 
 def _in_words(value: object) -> str:
+    name = str(type(value).__name__)[:80]
     if callable(value) and not isinstance(value, (type, torch.nn.Module)):
-        return f"a function ({getattr(value, '__name__', '?')})"
-    name = type(value).__name__
+        return f"a function ({str(getattr(value, '__name__', name))[:80]})"
     article = "an" if name[:1].lower() in "aeiou" else "a"
     return f"{article} {name}"
 
@@ -113,8 +180,8 @@ def _in_words(value: object) -> str:
 def snapshot(value: object) -> Evidence:
     """Copy ``value`` into plain data now; later changes of it do not show.
 
-    Tuples become lists, mappings become dicts with text keys, tensors become bytes. Anything
-    else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`, which equals
-    nothing that a check could want.
+    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), tensors become
+    bytes. Anything else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`,
+    which equals nothing that a check could want.
     """
     return _Snapshot().take(value)

@@ -25,7 +25,9 @@ def course_config(root: Path) -> Config:
     """
     path = root / "nbgrader_config.py"
     if not path.exists():
-        raise UsageError("no nbgrader_config.py here", str(root.resolve()), "cd into the course's folder, or --course DIR")
+        raise UsageError(
+            "no nbgrader_config.py here", str(root.resolve()), "cd into the course's folder, or --course DIR"
+        )
     tools = os.path.dirname(os.path.abspath(sys.executable))
     if tools not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = tools + os.pathsep + os.environ.get("PATH", "")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import logging
 import os
+import re
 import sys
 import traceback
 import warnings
@@ -19,7 +21,7 @@ from torch.nn.modules import module as module_internals
 from course.case import Case
 from course.results import Trouble
 
-__all__ = ["Notebook", "Unanswered", "trouble_of", "undisturbed"]
+__all__ = ["Notebook", "Unanswered", "readable", "trouble_of", "undisturbed"]
 
 _HOOK_REGISTERS = tuple(
     name
@@ -27,8 +29,17 @@ _HOOK_REGISTERS = tuple(
     if name.startswith("_global_") and isinstance(getattr(module_internals, name), dict)
 )
 
+_MAX_PRINTED = 100_000
 
-class Unanswered(Exception):
+_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+_LIBRARIES = (
+    _TORCH,
+    os.path.dirname(os.path.abspath(__file__)) + os.sep,
+    *(os.path.join(folder, "") for folder in {sys.prefix, sys.base_prefix}),
+)
+
+
+class Unanswered(Exception):  # noqa: N818 (it says what is the matter, as StopIteration does)
     """A name that the check needs is not there, or is something else than asked for."""
 
 
@@ -48,51 +59,69 @@ class Notebook:
         """The variable ``name``, which must be a list."""
         value = getattr(self, name)
         if not isinstance(value, list):
-            raise Unanswered(f"`{name}` is a {type(value).__name__}, wanted a list.")
+            raise Unanswered(f"`{name}` is {_kind(value)}, wanted a list.")
         return value
 
     def function(self, name: str) -> Callable[..., Any]:
         """The variable ``name``, which must be callable."""
         value = getattr(self, name)
         if not callable(value):
-            raise Unanswered(f"`{name}` is a {type(value).__name__}, wanted a function.")
+            raise Unanswered(f"`{name}` is {_kind(value)}, wanted a function.")
         return value  # type: ignore[no-any-return]
 
     def module(self, name: str) -> nn.Module:
         """The variable ``name``, which must be an nn.Module."""
         value = getattr(self, name)
         if not isinstance(value, nn.Module):
-            raise Unanswered(f"`{name}` is a {type(value).__name__}, wanted an nn.Module.")
+            raise Unanswered(f"`{name}` is {_kind(value)}, wanted an nn.Module.")
         return value
+
+
+def _kind(value: object) -> str:
+    name = type(value).__name__
+    return "None" if value is None else f"an {name}" if name[:1].lower() in "aeiou" else f"a {name}"
+
+
+class _Printed(io.StringIO):
+    """What is printed, up to a limit: a hook that prints in a loop must not fill the memory."""
+
+    def write(self, text: str) -> int:
+        super().write(text[: max(0, _MAX_PRINTED - self.tell())])
+        return len(text)
 
 
 @contextlib.contextmanager
 def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) -> Iterator[io.StringIO]:
     """Run a probe so that nothing around it, and nothing it does, reaches further.
 
-    Yields the stream that gathers what is printed meanwhile. Warnings and stderr are dropped (under
-    stock nbgrader a byte on stderr costs all marks). The global random generator, the gradient mode,
-    the default dtype and hooks for all modules are set aside and put back, as are the variables
-    named in ``poison``, each a NaN tensor meanwhile.
+    Yields the stream that gathers what is printed meanwhile. Warnings, log records and stderr are
+    dropped (under stock nbgrader a byte on stderr costs all marks). The global random generator, the
+    gradient mode, the default dtype and hooks for all modules are set aside and put back, as are the
+    variables named in ``poison``, each a NaN tensor meanwhile.
     """
     before = {name: namespace[name] for name in poison if name in namespace}
     registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
     contents = {name: dict(register) for name, register in registers.items()}
-    dtype = torch.get_default_dtype()
-    printed = io.StringIO()
+    backward_kind = module_internals._global_is_full_backward_hook
+    dtype, muted = torch.get_default_dtype(), logging.root.manager.disable
+    printed = _Printed()
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.redirect_stdout(printed))
         stack.enter_context(_no_stderr())
         stack.enter_context(case.seeded("probe"))
         stack.enter_context(torch.enable_grad())
-        torch.set_default_dtype(torch.float32)
-        namespace.update({name: torch.full((1,), float("nan"), requires_grad=True) for name in poison})
-        for register in registers.values():
-            register.clear()
         try:
+            logging.disable(logging.CRITICAL)
+            torch.set_default_dtype(torch.float32)
+            namespace.update({name: torch.full((1,), float("nan"), requires_grad=True) for name in poison})
+            for register in registers.values():
+                register.clear()
+            module_internals._global_is_full_backward_hook = None
             yield printed
         finally:
+            logging.disable(muted)
             torch.set_default_dtype(dtype)
+            module_internals._global_is_full_backward_hook = backward_kind
             for name, register in registers.items():
                 register.clear()
                 register.update(contents[name])
@@ -130,28 +159,29 @@ def trouble_of(error: BaseException, probe_file: str) -> Trouble:
     """An exception as text: its class, its message with Python's suggestion, the learner's line."""
     if isinstance(error, Unanswered):
         return Trouble("Unanswered", str(error))
-    formatted = traceback.TracebackException(type(error), error, None, compact=True)
-    lines = "".join(formatted.format_exception_only()).strip().splitlines()
-    message = lines[-1] if lines else type(error).__name__
-    suggestion = _suggestion(error)
-    kind = type(error).__name__
-    message = message.removeprefix(f"{kind}: ").removeprefix(kind) + suggestion
-    own = os.path.dirname(os.path.abspath(__file__))
-    base = os.path.dirname(os.path.abspath(torch.__file__))
-    line = ""
+    line = inside = ""
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
-        library = file.startswith((own, base, sys.prefix, sys.base_prefix)) or file == probe_file
-        if not library:
+        inside = frame.f_code.co_name if file.startswith(_TORCH) else ""
+        if not file.startswith(_LIBRARIES) and file != probe_file:
             code = linecache.getline(file, number, frame.f_globals).strip()
             line = f"line {number} of your cell: {code}" if code else f"line {number} of your cell"
-    return Trouble(kind, message[:2000], line)
+    return Trouble(type(error).__name__, _message(error)[:2000], readable(line)[:500], inside)
 
 
-def _suggestion(error: BaseException) -> str:
-    """Python's 'Did you mean', which it only adds while it prints a traceback."""
-    text = "".join(traceback.format_exception(error)).strip()
-    found = text.rfind("Did you mean: ")
-    if found < 0 or "Did you mean" in str(error):
-        return ""
-    return " " + text[found:].splitlines()[0]
+def _message(error: BaseException) -> str:
+    """The message on one line, with the 'Did you mean' that Python only adds while it prints a traceback."""
+    try:
+        # join() makes text of what a learner's __str__ may return as a subclass of str.
+        said = "".join([error.msg if isinstance(error, SyntaxError) else str(error)])
+    except Exception:
+        said = "its message cannot be read"
+    shown = traceback.TracebackException(type(error), error, error.__traceback__, limit=1, compact=True)
+    found = re.search(r"Did you mean: .*", "".join(shown.format_exception_only()))
+    suggestion = f" {found[0]}" if found and "Did you mean" not in said else ""
+    return readable(" ".join(said.split()) + suggestion)
+
+
+def readable(text: str) -> str:
+    """Text that can be written anywhere: half a surrogate pair, which no file and no front end takes, is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()

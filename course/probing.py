@@ -12,7 +12,30 @@ from typing import Any
 import torch
 from torch import nn
 
-__all__ = ["hook_counts", "missing_lines", "other_forward", "printed_lines", "tensor_hook_count"]
+from course.compare import Matches, first_difference
+from course.evidence import Evidence
+
+__all__ = [
+    "ANYTHING",
+    "hook_counts",
+    "missing_lines",
+    "other_forward",
+    "other_than",
+    "printed_lines",
+    "tensor_hook_count",
+]
+
+ANYTHING = Matches(lambda got: None, "anything")
+"""In a truth: a field that nothing is asked about, there for ``mistakes`` to tell one misconception from another."""
+
+
+def other_than(value: object) -> Matches:
+    """In ``mistakes``: any evidence but ``value``."""
+
+    def test(got: Evidence) -> str | None:
+        return "just this" if first_difference(got, value) is None else None
+
+    return Matches(test, "another value")
 
 
 @contextlib.contextmanager
@@ -26,10 +49,9 @@ def other_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[nn
     try:
         yield module
     finally:
-        if before is None:
-            del module.forward
-        else:
-            module.forward = before
+        module.__dict__.pop("forward", None)
+        if before is not None:
+            module.__dict__["forward"] = before
 
 
 def hook_counts(module: nn.Module) -> dict[str, int]:

@@ -19,6 +19,8 @@ class Trouble:
     message: str
     line: str = ""
     """Where in the learner's code, with the line itself; empty where no frame was theirs."""
+    inside: str = ""
+    """The function of PyTorch's that raised it, or called what raised it (``_call_impl``); empty for other code."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Finding:
     printed: str = ""
 
 
-class CheckFailed(AssertionError):
+class CheckFailed(AssertionError):  # noqa: N818 (learners read this name)
     """Ends a test cell whose check failed; says what is wrong without a traceback of the grader's insides."""
 
     def __init__(self, finding: Finding, text: str) -> None:

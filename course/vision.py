@@ -3,6 +3,9 @@
 The wheel's compiled operators then fail to load, and the import ends in "operator torchvision::nms
 does not exist". No lesson uses these operators; it is enough that their schemas exist. Where the
 two builds fit each other nothing is touched, because defining an operator twice is an error.
+
+``import course`` only watches for the import: torch itself is loaded when somebody needs it, so
+that the command line and nbgrader's configuration stay quick.
 """
 
 from __future__ import annotations
@@ -10,17 +13,21 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
-import torch
-
-__all__ = ["make_torchvision_importable"]
+__all__ = ["make_torchvision_importable", "watch_for_torchvision"]
 
 _SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 
 
 def make_torchvision_importable() -> bool:
     """Define the missing operator schemas if, and only if, they are missing. True where that was needed."""
+    import torch
+
     if torch.version.cuda is not None or "torchvision" in sys.modules or not _built_for_cuda():
         return False
     if hasattr(torch.ops.torchvision, "nms"):
@@ -37,3 +44,21 @@ def _built_for_cuda() -> bool:
         return False
     version = Path(spec.origin).with_name("version.py")
     return version.exists() and re.search(r"\+cu\d+", version.read_text(encoding="utf-8")) is not None
+
+
+class _Watcher(MetaPathFinder):
+    """Finds nothing itself; steps in once, just before torchvision is imported."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "torchvision":
+            sys.meta_path.remove(self)
+            make_torchvision_importable()
+        return None
+
+
+def watch_for_torchvision() -> None:
+    """Apply the cure when torchvision is imported for the first time, by whomever. Calling it again changes nothing."""
+    if not any(isinstance(finder, _Watcher) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Watcher())

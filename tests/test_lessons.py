@@ -30,7 +30,9 @@ def records() -> dict[str, Record]:
 @pytest.mark.parametrize("exercise", [exercise.id for lesson in LESSONS for exercise in lesson.exercises])
 def test_the_exercise_meets_the_author_contract(records: dict[str, Record], exercise: str) -> None:
     violations = records[exercise].violations
-    assert not violations, "\n".join(f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in violations)
+    assert not violations, "\n".join(
+        f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in violations
+    )
 
 
 @pytest.mark.slow
@@ -45,7 +47,9 @@ def test_the_solved_lesson_runs_quietly_and_in_time(lesson, tmp_path: Path, monk
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
     notebook = notebook_of(lesson)
-    client = nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": tmp_path}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=60, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    )
     start = time.perf_counter()
     client.execute()
     seconds = time.perf_counter() - start
@@ -68,7 +72,9 @@ def test_the_lesson_opens_with_what_you_will_do_learn_need(lesson) -> None:
 def test_every_exercise_shows_difficulty_minutes_and_points(lesson) -> None:
     for exercise in lesson.exercises:
         position = lesson.cells.index(exercise.answer)
-        prose = "\n".join(cell.source for cell in lesson.cells[:position] if cell.kind == "prose").rsplit("### Exercise", 1)[1]
+        prose = "\n".join(cell.source for cell in lesson.cells[:position] if cell.kind == "prose").rsplit(
+            "### Exercise", 1
+        )[1]
         found = re.search(r"(easy|medium|hard) · (\d+) min · (\d+) points?", prose)
         assert found, f"{exercise.id}: no line '<difficulty> · <minutes> min · <points> points'"
         assert int(found[3]) == exercise.points

@@ -2,22 +2,20 @@
 
 Per exercise: the reference and each accepted answer earn full marks, the untouched stub none, each
 mutant less than full; each hidden check is the only killer of at least one mutant; two runs with
-other seeds agree; nothing reaches stderr. Per lesson: the derived notebooks are fresh, and the
-release holds no solution, hidden test, output or jupytext key.
+other seeds agree; nothing reaches stderr; the checks are sound in themselves. Per lesson, in
+:mod:`course.authoring.release`: the derived notebooks are fresh, and leak nothing.
 """
 
 from __future__ import annotations
 
 import ast
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import nbformat
-
-from course.authoring.build import build
 from course.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
+from course.authoring.regions import visible_of
+from course.authoring.release import Violation, check_release
 from course.authoring.trial import Outcome, Trial, run_trials
 from course.errors import LessonError, UsageError
 from course.hints import all_hints
@@ -26,15 +24,6 @@ __all__ = ["MIN_ACCEPTED", "MIN_MUTANTS", "Record", "Violation", "check_contract
 
 MIN_ACCEPTED = 3
 MIN_MUTANTS = 5
-
-
-@dataclass(frozen=True)
-class Violation:
-    """One broken clause: fact, place and next command."""
-
-    fact: str
-    place: str
-    next_command: str
 
 
 @dataclass
@@ -92,11 +81,16 @@ def select(root: Path, names: list[str]) -> list[tuple[Lesson, Exercise]]:
 
 
 def check_contract(
-    pairs: list[tuple[Lesson, Exercise]], step: Callable[[int, int, str], None] = lambda done, of, name: None
+    pairs: list[tuple[Lesson, Exercise]],
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+    limit: float = 60.0,
 ) -> list[Record]:
-    """Run every candidate of these exercises; the records hold what was found. ``step`` is told of progress."""
+    """Run every candidate of these exercises; the records hold what was found.
+
+    ``step`` is told of progress; after ``limit`` seconds a candidate is cut off.
+    """
     jobs = [(number, candidate) for number, (_, exercise) in enumerate(pairs) for candidate in exercise.candidates]
-    trials = [_trial(*pairs[number], candidate) for number, candidate in jobs]
+    trials = [_trial(*pairs[number], candidate, limit) for number, candidate in jobs]
     records = [Record(exercise) for _, exercise in pairs]
     outcomes: dict[int, list[tuple[Candidate, Outcome]]] = {number: [] for number in range(len(pairs))}
     for done, (index, outcome) in enumerate(run_trials(trials), 1):
@@ -109,11 +103,14 @@ def check_contract(
     return records
 
 
-def _trial(lesson: Lesson, exercise: Exercise, candidate: Candidate) -> Trial:
+def _trial(lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float) -> Trial:
     position = lesson.cells.index(exercise.tests[-1])
     setup = tuple(cell.source for cell in lesson.cells[:position] if cell.kind == "setup")
     tests = tuple((cell.grade_id, cell.source) for cell in exercise.tests)
-    return Trial(setup, candidate.source, tests, apart=candidate.role == "reference")
+    if candidate.role != "reference":
+        return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
+    released = tuple((name, visible_of(source)) for name, source in tests if visible_of(source) != source)
+    return Trial(exercise.id, setup, candidate.source, tests, released, apart=True, limit=limit)
 
 
 def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
@@ -128,6 +125,8 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
         if len({frozenset(found) for found in failing}) > 1:
             parts = " and ".join(str(sorted(found) or "none") for found in failing)
             record.broken(f"{candidate.role} {candidate.name}: two seeds disagree, failing checks {parts}", candidate)
+        for flaw in outcome.flaws:
+            record.broken(flaw)
         if candidate.role in ("reference", "accepted"):
             _judge_right(record, candidate, outcome, failing)
         elif candidate.role == "stub":
@@ -170,9 +169,14 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
     if not all(failing):
         record.broken(f"the mutant {candidate.name} survives: {candidate.misconception}", candidate)
         return
+    if any(error.startswith("answer: SyntaxError") for error in outcome.errors):
+        record.broken(f"the mutant {candidate.name} is not Python, so it dies of that: {outcome.errors[0]}", candidate)
+        return
     record.killed += 1
     if candidate.hint is not None and candidate.hint not in all_hints():
-        record.broken(f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist", candidate)
+        record.broken(
+            f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist", candidate
+        )
         return
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
     shown = found[0].hint if found else None
@@ -199,63 +203,9 @@ def _hidden_checks(exercise: Exercise) -> Iterator[str]:
             elif inside:
                 hidden.add(number)
         for node in ast.walk(ast.parse(cell.source)):
-            is_check = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
-            if is_check and node.lineno in hidden:
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            if node.func.id == "check" and node.lineno in hidden:
                 for argument in node.args[1:]:
                     if isinstance(argument, ast.Name):
                         yield f"{cell.grade_id}/{argument.id}"
-
-
-def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
-    """What is wrong with the derived notebooks: stale, or holding what learners must not see."""
-    found: list[Violation] = []
-    with tempfile.TemporaryDirectory() as name:
-        scratch = Path(name).resolve()
-        (scratch / "lessons").symlink_to(root.resolve() / "lessons")
-        (scratch / "nbgrader_config.py").symlink_to(root.resolve() / "nbgrader_config.py")
-        build(scratch, [lesson.slug for lesson in lessons], say=lambda line: None)
-        for lesson in lessons:
-            for step in ("source", "release"):
-                here = root / step / lesson.slug / f"{lesson.slug}.ipynb"
-                fresh = scratch / step / lesson.slug / f"{lesson.slug}.ipynb"
-                if not here.exists() or here.read_bytes() != fresh.read_bytes():
-                    found.append(Violation(f"{step}/{lesson.slug} is outdated", str(here), "make build"))
-            found += _leaks(lesson, scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb")
-            for extra in sorted((root / "source" / lesson.slug).glob("*")):
-                if extra.suffix != ".ipynb" and extra.name != ".ipynb_checkpoints":
-                    found.append(
-                        Violation("nbgrader would copy this file to learners", str(extra), "move it out of source/")
-                    )
-    return found
-
-
-def _leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
-    notebook = nbformat.read(release, as_version=4)
-    again = f"python -m course check {lesson.slug}"
-    if "jupytext" in notebook.metadata:
-        yield Violation("the release carries a jupytext key", str(release), again)
-    public, private = _lines(lesson)
-    for cell in notebook.cells:
-        if cell.get("outputs"):
-            yield Violation("the release carries an output", str(release), again)
-        for line in cell.source.splitlines():
-            if line.strip() in private - public:
-                yield Violation(f"the release shows a private line: {line.strip()[:80]}", str(release), again)
-
-
-def _lines(lesson: Lesson) -> tuple[set[str], set[str]]:
-    """The lesson's lines outside, and inside, solution and hidden-test regions."""
-    public: set[str] = set()
-    private: set[str] = set()
-    for cell in lesson.cells:
-        inside = False
-        for raw in cell.source.splitlines():
-            line = raw.strip()
-            if line in ("### BEGIN SOLUTION", "### BEGIN HIDDEN TESTS"):
-                inside = True
-            elif line in ("### END SOLUTION", "### END HIDDEN TESTS"):
-                inside = False
-            elif len(line) > 3:
-                (private if inside else public).add(line)
-    return public, private
-

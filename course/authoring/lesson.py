@@ -21,17 +21,15 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+from IPython.core.inputtransformer2 import TransformerManager
 
+from course.authoring.regions import refuse_bad_markers, refuse_markers, stub_of
 from course.errors import LessonError, UsageError
 
 __all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 _MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
-_PAIRS = (
-    ("### BEGIN SOLUTION", "### END SOLUTION"),
-    ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
-)
 
 
 @dataclass(frozen=True)
@@ -102,20 +100,6 @@ class Lesson:
         raise UsageError(f"no exercise {name!r} in lesson {self.slug}", str(self.path))
 
 
-def stub_of(source: str) -> str:
-    """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
-    lines, inside = [], False
-    for line in source.splitlines():
-        if "### BEGIN SOLUTION" in line:
-            inside = True
-            lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
-        elif "### END SOLUTION" in line:
-            inside = False
-        elif not inside:
-            lines.append(line)
-    return "\n".join(lines)
-
-
 def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     """The lesson folders below ``root``/lessons, or those named. Raises UsageError for an unknown name."""
     folder = root / "lessons"
@@ -137,8 +121,8 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
 def read_lesson(folder: Path) -> Lesson:
     """Parse ``folder``/lesson.py with its accepted answers and mutants. Raises LessonError with place and cure."""
     path = folder / "lesson.py"
-    text = path.read_text(encoding="utf-8")
     try:
+        text = path.read_text(encoding="utf-8")
         notebook = jupytext.reads(text, fmt="py:percent")
     except Exception as error:  # jupytext has no exception class of its own
         raise LessonError(f"jupytext cannot read it: {error}", str(path), "open it in an editor and mend it") from None
@@ -157,16 +141,27 @@ def _cell(raw: Any, place: str) -> Cell:
     metadata = dict(raw.metadata)
     nbgrader = metadata.get("nbgrader")
     extra = tuple(sorted((key, value) for key, value in metadata.items() if key in ("tags", "jupyter")))
-    kind = "prose" if raw.cell_type == "markdown" else "show"
+    if raw.cell_type not in ("markdown", "code"):
+        raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
     if nbgrader is None:
-        _refuse_markers(raw.source, place)
-        return Cell(kind, raw.source, place, metadata=extra)
+        refuse_markers(raw.source, place)
+        if raw.cell_type == "markdown":
+            return Cell("prose", raw.source, place, metadata=extra)
+        # Such a cell may hold magics, which are no Python until IPython has been over them.
+        _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+        return Cell("show", raw.source, place, metadata=extra)
     grade_id = str(nbgrader.get("grade_id", ""))
     if not _ID.fullmatch(grade_id):
         raise LessonError(
             f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
         )
     grade, solution = bool(nbgrader.get("grade")), bool(nbgrader.get("solution"))
+    if raw.cell_type == "markdown":
+        raise LessonError(
+            f"{grade_id} is text with nbgrader metadata, which lessons do not use",
+            place,
+            "see CONTRIBUTING.md, 'Cells'",
+        )
     if grade and not solution:
         kind = "test"
         points = nbgrader.get("points")
@@ -174,47 +169,28 @@ def _cell(raw: Any, place: str) -> Cell:
             raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
     elif solution and not grade:
         kind, points = "answer", 0
-    elif raw.cell_type == "code":
+    elif not grade and not nbgrader.get("task"):
         kind, points = "setup", 0
     else:
-        raise LessonError(f"{grade_id} is a kind of cell that lessons do not use", place, "see CONTRIBUTING.md, 'Cells'")
-    _balanced(raw.source, place, grade_id)
+        raise LessonError(
+            f"{grade_id} is a kind of cell that lessons do not use", place, "see CONTRIBUTING.md, 'Cells'"
+        )
+    refuse_bad_markers(raw.source, place, grade_id, kind)
     _compiles(raw.source, place, grade_id)
+    if kind == "answer":
+        _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
     return Cell(kind, raw.source, place, grade_id, float(points), extra)
-
-
-def _balanced(source: str, place: str, grade_id: str) -> None:
-    for begin, end in _PAIRS:
-        inside = False
-        for line in source.splitlines():
-            if line.strip() == begin:
-                if inside:
-                    raise LessonError(f"{grade_id}: {begin!r} twice without {end!r}", place, f"add the line '{end}'")
-                inside = True
-            elif line.strip() == end:
-                if not inside:
-                    raise LessonError(f"{grade_id}: {end!r} without {begin!r}", place, f"add the line '{begin}'")
-                inside = False
-        if inside:
-            raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
-
-
-def _refuse_markers(source: str, place: str) -> None:
-    for pair in _PAIRS:
-        for marker in pair:
-            if marker in source:
-                raise LessonError(
-                    f"{marker!r} in a cell without nbgrader metadata: it would be released as it is",
-                    place,
-                    "give the cell its nbgrader metadata, or drop the marker",
-                )
 
 
 def _compiles(source: str, place: str, grade_id: str) -> None:
     try:
         ast.parse(source)
     except SyntaxError as error:
-        raise LessonError(f"{grade_id}: {error.msg} in its line {error.lineno}", place, "mend the Python") from None
+        raise LessonError(
+            f"{grade_id}: {error.msg} in its line {error.lineno}: {(error.text or '').strip()}",
+            place,
+            "mend the Python",
+        ) from None
 
 
 def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
@@ -258,7 +234,9 @@ def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
             )
         accepted = _candidates(folder / "accepted" / answer.grade_id, "accepted")
         mutants = _candidates(folder / "mutants" / answer.grade_id, "mutant")
-        exercises.append(Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants))
+        exercises.append(
+            Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants)
+        )
     _refuse_unexpected(folder, ids)
     return tuple(exercises)
 

@@ -54,7 +54,9 @@ def simulate_class(root: Path, lessons: list[str], seed: int = 0) -> list[Path]:
         for learner in LEARNERS:
             chance = random.Random(f"{seed}/{learner.name}/{lesson.slug}")
             drawn = {exercise.id: _draw(exercise, learner, chance) for exercise in lesson.exercises}
-            answers = {name: candidate.source.rstrip("\n") for name, candidate in drawn.items() if candidate is not None}
+            answers = {
+                name: candidate.source.rstrip("\n") for name, candidate in drawn.items() if candidate is not None
+            }
             path = root / "submitted" / learner.name / lesson.slug / f"{lesson.slug}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(hand_in(release, answers), path)

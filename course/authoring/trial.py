@@ -14,10 +14,10 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
@@ -25,7 +25,10 @@ from IPython.core.interactiveshell import InteractiveShell
 # Imported for the forks' sake: every trial finds them loaded.
 import course  # noqa: F401
 from course.case import Case
-from course.checking import collecting, listing, seeds_of
+from course.checking import Check, collecting, listing, seeds_of
+from course.compare import in_words, leaves
+from course.evidence import Evidence, TensorRecord, Unreadable
+from course.hints import all_hints
 from course.results import Finding
 
 with contextlib.suppress(ImportError):
@@ -37,17 +40,23 @@ with contextlib.suppress(ImportError):
 __all__ = ["Outcome", "Trial", "run_trials"]
 
 
+_RAISES = "the cell raises"
+
+
 @dataclass(frozen=True)
 class Trial:
     """What to run: read-only cells, then per seed the candidate's cell and the test cells."""
 
+    exercise: str
     setup: tuple[str, ...]
     candidate: str
     tests: tuple[tuple[str, str], ...]
     """(grade_id, source) of each test cell."""
+    released: tuple[tuple[str, str], ...] = ()
+    """The same without their hidden tests, where they have any; they must pass alone. For right answers only."""
     seeds: tuple[int, ...] = (1, 2)
     apart: bool = False
-    """Whether to run every truth once in a namespace that holds its test cell and nothing else."""
+    """Whether to look at the checks themselves, with every truth in a namespace that holds its test cell only."""
     limit: float = 60.0
     """Seconds until the trial is ended."""
 
@@ -59,6 +68,8 @@ class Outcome:
     findings: tuple[dict[str, list[Finding]], ...] = ()
     errors: tuple[str, ...] = ()
     """Exceptions that cells raised, each with the cell's name."""
+    flaws: tuple[str, ...] = ()
+    """What is wrong with the checks themselves, whatever the answer."""
     stderr: str = ""
     ended: str = ""
     """Why the trial was cut off: 'timeout' or 'died'; empty where it was not."""
@@ -83,41 +94,90 @@ def _run(trial: Trial) -> Outcome:
     shell = InteractiveShell.instance()
     errors: list[str] = []
 
-    def cell(name: str, source: str) -> None:
+    def run(name: str, source: str) -> str:
         result = shell.run_cell(source, store_history=False, silent=True)
         error = result.error_before_exec or result.error_in_exec
-        if error is not None:
-            errors.append(f"{name}: {type(error).__name__}: {error}")
+        return "" if error is None else f"{name}: {type(error).__name__}: {error}"
 
-    findings = []
+    findings: list[dict[str, list[Finding]]] = []
+    flaws: list[str] = []
     with contextlib.redirect_stdout(io.StringIO()):
-        for number, source in enumerate(trial.setup):
-            cell(f"setup cell {number}", source)
+        errors += [run(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
+        if trial.released:
+            run("answer", trial.candidate)
+        alone: list[tuple[str, str, str]] = []
+        for grade_id, source in trial.released:
+            name = f"{grade_id} without its hidden tests"
+            with collecting(trial.seeds[0]) as found:
+                alone.append((grade_id, _RAISES, run(name, source)))
+            alone += [(grade_id, one.check, f"{name}: {one.check}: {one.sentence}") for one in found if not one.passed]
         for seed in trial.seeds:
-            cell("answer", trial.candidate)
+            errors.append(run("answer", trial.candidate))
             verdicts: dict[str, list[Finding]] = {}
             for grade_id, source in trial.tests:
                 with collecting(seed) as found:
-                    cell(grade_id, source)
-                verdicts[grade_id] = list(found)
+                    trouble = run(grade_id, source)
+                errors.append(trouble)
+                # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
+                raised = [Finding("", _RAISES, "", False, seed, trouble)] if trouble else []
+                verdicts[grade_id] = [*found, *raised]
             findings.append(verdicts)
+        wrong = {(cell, one.check) for cell, found in findings[0].items() for one in found if not one.passed}
+        flaws += [flaw for cell, check, flaw in alone if (cell, check) not in wrong]
         if trial.apart:
-            errors += _truths_apart(trial)
-    return Outcome(tuple(findings), tuple(errors))
+            flaws += _flaws(trial)
+    return Outcome(tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)))
 
 
-def _truths_apart(trial: Trial) -> Iterator[str]:
-    """Errors of truths that lean on the notebook. A grader runs them where no learner's code has been."""
+def _flaws(trial: Trial) -> Iterator[str]:
+    """What is wrong with the checks, run as a grader runs them: where no learner's code has been."""
     for grade_id, source in trial.tests:
+        place = f"{grade_id}, run without the notebook"
         try:
             with listing() as tasks:
                 exec(compile(source, grade_id, "exec"), {"__name__": grade_id})  # noqa: S102 (authors' own code)
-            for _, task in tasks:
-                case = Case(seeds_of(task, 1)[0])
-                task().truth(case)
-                dict(task().mistakes(case))
         except Exception as error:
-            yield f"{grade_id}, without the notebook: {type(error).__name__}: {error}"
+            yield f"{place}: {type(error).__name__}: {error}"
+            continue
+        names = [task.__name__ for _, task in tasks]
+        yield from (f"{grade_id}: two checks are called {name}" for name in sorted(set(names)) if names.count(name) > 1)
+        for name in sorted({exercise for exercise, _ in tasks} - {trial.exercise}):
+            yield f"{grade_id} calls check({name!r}, ...): learners would read that name, not {trial.exercise!r}"
+        for _, task in tasks:
+            try:
+                yield from _flaws_of(task, f"{grade_id}/{task.__name__}")
+            except Exception as error:
+                yield f"{place}: {task.__name__}: {type(error).__name__}: {error}"
+
+
+def _flaws_of(task: type[Check], name: str) -> Iterator[str]:
+    hints = set(task.blame.values())
+    for seed in seeds_of(task, 1):
+        torch.manual_seed(seed)
+        wanted, mistakes = task().truth(Case(seed)), dict(task().mistakes(Case(seed)))
+        hints |= set(mistakes)
+        torch.manual_seed(seed + 1)
+        if list(leaves(wanted)) != list(leaves(task().truth(Case(seed)))):
+            yield f"{name}: its truth differs from run to run: draw from the case, build models with case.build"
+        for where, leaf, atol in leaves(wanted):
+            if isinstance(leaf, Unreadable):
+                yield f"{name}: its truth returns {leaf.what}, which no answer can equal"
+            elif _is_faint(leaf, atol):
+                yield f"{name}: 0 would pass for {where} of its truth, {in_words(leaf)}: the tolerance is {atol:g}"
+        for hint, brought in mistakes.items():
+            for where, leaf, _ in leaves(brought):
+                if isinstance(leaf, Unreadable):
+                    yield f"{name}: the mistake {hint} brings {leaf.what} in {where}, which no answer can equal"
+    yield from (f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints())))
+
+
+def _is_faint(leaf: Evidence, atol: float) -> bool:
+    """Whether a float value is so small that 0 passes for it, though it is more than a rounding error."""
+    if isinstance(leaf, float):
+        return 1e-7 < abs(leaf) <= atol
+    if not isinstance(leaf, TensorRecord) or not leaf.data or not leaf.tensor().is_floating_point():
+        return False
+    return 1e-7 < float(leaf.tensor().abs().max()) <= atol
 
 
 def _child(trial: Trial, pipe: Connection) -> None:
@@ -132,15 +192,15 @@ def _child(trial: Trial, pipe: Connection) -> None:
         os.chdir("/")
         sink.seek(0)
         stderr = sink.read(100_000).decode(errors="replace")
-    pipe.send(Outcome(outcome.findings, outcome.errors, stderr, seconds=seconds))
+    pipe.send(replace(outcome, stderr=stderr, seconds=seconds))
     pipe.close()
 
 
 def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[tuple[int, Outcome]]:
     """Run the trials, some at once; yields (index, outcome) as they end."""
-    context = get_context("forkserver" if os.name == "posix" else "spawn")
+    context: Any = get_context("forkserver" if os.name == "posix" else "spawn")
     if os.name == "posix":
-        context.set_forkserver_preload([__name__])  # type: ignore[union-attr]
+        context.set_forkserver_preload([__name__])
     waiting = deque(enumerate(trials))
     running: dict[Connection, tuple[int, Any, float]] = {}
     workers = workers or os.cpu_count() or 2
@@ -153,11 +213,13 @@ def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[
                 process.start()
                 theirs.close()
                 running[ours] = (index, process, time.monotonic() + trial.limit)
-            for pipe in connection.wait(list(running), timeout=0.5):
-                index, process, _ = running.pop(pipe)  # type: ignore[arg-type]
+            # Waits no longer than until the next deadline: a trial that sends nothing must not be waited for.
+            left = min(deadline for *_, deadline in running.values()) - time.monotonic()
+            for pipe in cast("list[Connection]", connection.wait(list(running), timeout=max(0.01, left))):
+                index, process, _ = running.pop(pipe)
                 try:
-                    outcome = pipe.recv()  # type: ignore[union-attr]
-                except EOFError:
+                    outcome = pipe.recv()
+                except (EOFError, OSError):
                     outcome = Outcome(ended="died")
                 process.join()
                 yield index, outcome

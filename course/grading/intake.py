@@ -10,7 +10,7 @@ import nbformat
 
 from course.errors import UsageError
 
-__all__ = ["Intake", "Submission", "lessons_with_source", "take_in"]
+__all__ = ["Intake", "Submission", "lessons_with_source", "notebook_problem", "take_in"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     folder = root / "submitted"
     for learner in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")):
         for handed_in in sorted(path for path in learner.iterdir() if not path.name.startswith(".")):
-            if handed_in.name in lessons and handed_in.is_dir():
+            if handed_in.name in lessons and (handed_in.is_dir() or handed_in.is_symlink()):
                 path = handed_in / f"{handed_in.name}.ipynb"
                 submissions.append(Submission(learner.name, handed_in.name, path, _problem(path)))
             elif handed_in.name not in known:
@@ -65,10 +65,18 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
 
 
 def _problem(path: Path) -> str:
-    """Why nbgrader could not grade this file, in words; empty where it can."""
+    """Why there is no file to grade, in words; empty where there is one. Opens nothing."""
+    for place in (path.parent.parent, path.parent, path):
+        if place.is_symlink():
+            return f"{place.name} is a symbolic link; hand in the file itself"
     if not path.exists():
         others = sorted(other.name for other in path.parent.glob("*.ipynb"))
         return f"no {path.name} in it" + (f", only {', '.join(others)}" if others else "; the folder holds no notebook")
+    return "" if path.is_file() else f"{path.name} is not a regular file"
+
+
+def notebook_problem(path: Path) -> str:
+    """Why stock nbgrader could not grade this file, in words; empty where it can."""
     try:
         notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     except (OSError, UnicodeDecodeError) as error:

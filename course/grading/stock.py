@@ -1,4 +1,4 @@
-"""Grade with stock nbgrader: register the lessons, autograde what changed, write feedback.
+"""Grade with stock nbgrader: the path for machines without fork or namespaces, and the yardstick for the engine.
 
 nbgrader's own API does the work, one submission after another. What was graded, and from which
 bytes, stands in ``.course/graded.json``; a run that is cut off goes on where it was.
@@ -7,44 +7,21 @@ bytes, stands in ``.course/graded.json``; a run that is cut off goes on where it
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
-from traitlets.config import Config
 
-from course.grading.intake import Intake, Submission
+from course.grading.batch import GradedClass, Score
+from course.grading.gradebook import register
+from course.grading.intake import Intake, Submission, notebook_problem
 from course.nbgrader_setup import course_config
 
-__all__ = ["GradedClass", "Score", "grade_class"]
+__all__ = ["grade_with_stock_nbgrader"]
 
 
-@dataclass(frozen=True)
-class Score:
-    """One cell of the class table."""
-
-    learner: str
-    lesson: str
-    score: float
-    max_score: float
-    problem: str = ""
-    fresh: bool = True
-    """False where an earlier run had graded these same bytes."""
-
-
-@dataclass(frozen=True)
-class GradedClass:
-    """Every score, ordered by learner and lesson, and where the records lie."""
-
-    scores: tuple[Score, ...]
-    gradebook: str
-    feedback: Path
-
-
-def grade_class(
+def grade_with_stock_nbgrader(
     root: Path, intake: Intake, lessons: list[str], force: bool, step: Callable[[int, int, str], None]
 ) -> GradedClass:
     """Autograde every submission that changed since it was last graded, or all with ``force``."""
@@ -56,28 +33,19 @@ def grade_class(
     for lesson in lessons:
         source = _source(root, lesson)
         if lesson not in known or state.changed(f"source/{lesson}", Submission("", lesson, source).digest(source)):
-            _register(config, root, lesson)
+            register(config, lesson)
             state.note(f"source/{lesson}", Submission("", lesson, source).digest(source))
     scores = []
     for done, submission in enumerate(intake.submissions, 1):
         step(done - 1, len(intake.submissions), f"{submission.learner}/{submission.lesson}")
         scores.append(_grade(api, root, submission, state, force))
         step(done, len(intake.submissions), f"{submission.learner}/{submission.lesson}")
-    return GradedClass(tuple(scores), api.coursedir.db_url, root / "feedback")
+    graded = tuple((score.learner, score.lesson) for score in scores if score.fresh and not score.problem)
+    return GradedClass(tuple(scores), 0, api.coursedir.db_url, graded)
 
 
 def _source(root: Path, lesson: str) -> Path:
     return root / "source" / lesson / f"{lesson}.ipynb"
-
-
-def _register(config: Config, root: Path, lesson: str) -> None:
-    """Put the lesson's cells into the gradebook. The release that comes with it goes to a scratch folder."""
-    with tempfile.TemporaryDirectory() as scratch:
-        own = Config(config)
-        own.CourseDirectory.release_directory = scratch
-        outcome = NbGraderAPI(config=own).generate_assignment(lesson, force=True, create=True)
-    if not outcome["success"]:
-        raise RuntimeError(f"nbgrader cannot register {lesson}: {outcome.get('error') or outcome.get('log')}")
 
 
 class _State:
@@ -103,8 +71,9 @@ class _State:
 
 def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, force: bool) -> Score:
     learner, lesson = submission.learner, submission.lesson
-    if submission.problem:
-        return Score(learner, lesson, 0.0, _maximum(api, lesson), submission.problem)
+    problem = submission.problem or notebook_problem(submission.path)
+    if problem:
+        return Score(learner, lesson, 0.0, _maximum(api, lesson), problem)
     key, digest = f"{learner}/{lesson}", submission.digest(_source(root, lesson))
     graded = root / "autograded" / learner / lesson / f"{lesson}.ipynb"
     old = None if force or state.changed(key, digest) or not graded.exists() else _score(api, learner, lesson)
@@ -112,7 +81,6 @@ def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, 
         return Score(learner, lesson, *old, fresh=False)
     outcome = api.autograde(lesson, learner, force=True, create=True)
     if outcome["success"]:
-        api.generate_feedback(lesson, learner, force=True)
         state.note(key, digest)
         score = _score(api, learner, lesson)
         if score is not None:

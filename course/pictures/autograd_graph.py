@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -83,9 +84,12 @@ def draw_autograd_graph(
     if kinds:
         middle, half = (left + right) / 2, max((right - left) / 2, 2.1)
         left, right = middle - half, middle + half
-    bottom, top = -0.4 - (0.1 + 0.25 * len(kinds) if kinds else 0.0), (len(rows) - 1) * _ROW + 0.45 + (0.35 if title else 0.0)
+    bottom, top = (
+        -0.4 - (0.1 + 0.25 * len(kinds) if kinds else 0.0),
+        (len(rows) - 1) * _ROW + 0.45 + (0.35 if title else 0.0),
+    )
 
-    figure = plt.figure(figsize=(right - left, top - bottom), dpi=110, facecolor=_PAPER)
+    figure: Figure = plt.figure(figsize=(right - left, top - bottom), dpi=110, facecolor=_PAPER)
     plt.close(figure)  # the notebook shows what a cell returns; an open figure would show a second time
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(left, right), ylim=(bottom, top))
@@ -179,12 +183,12 @@ def _laid_out(
     edges = []
     for (consumer, used), count in times.items():
         route = [order[consumer]]
-        for row in range(order[consumer].row + 1, order[used].row):
-            bend = _Box(row=row)
-            rows[row].append(bend)
+        for number in range(order[consumer].row + 1, order[used].row):
+            bend = _Box(row=number)
+            rows[number].append(bend)
             route.append(bend)
         route.append(order[used])
-        for low, high in zip(route, route[1:], strict=False):
+        for low, high in pairwise(route):
             low.above.append(high)
             high.below.append(low)
         edges.append((route, count))
@@ -208,7 +212,7 @@ def _mean(boxes: list[_Box], otherwise: float) -> float:
 
 def _spread(row: list[_Box], wishes: list[float]) -> None:
     """Put the boxes of a row near their wishes, in this order and without overlap."""
-    space = [(one.width + other.width) / 2 + _GAP for one, other in zip(row, row[1:], strict=False)]
+    space = [(one.width + other.width) / 2 + _GAP for one, other in pairwise(row)]
     rightwards, leftwards = list(wishes), list(wishes)
     for index, gap in enumerate(space):
         rightwards[index + 1] = max(rightwards[index + 1], rightwards[index] + gap)
@@ -231,11 +235,18 @@ def _draw_edge(axes: Axes, route: list[_Box], times: int) -> None:
     shift = max(-0.35, min(0.35, (points[-2][0] - points[-1][0]) * 0.25)) * min(1.0, last.width)
     points[-1] = (points[-1][0] + shift, points[-1][1] - _HEIGHT / 2 - 0.02)
     vertices, codes = [points[0]], [Path.MOVETO]
-    for (x0, y0), (x1, y1) in zip(points, points[1:], strict=False):
+    for (x0, y0), (x1, y1) in pairwise(points):
         bend = (y1 - y0) * 0.5
         vertices += [(x0, y0 + bend), (x1, y1 - bend), (x1, y1)]
         codes += [Path.CURVE4] * 3
-    style = {"arrowstyle": "-|>", "mutation_scale": 11, "linewidth": 1.3, "color": _LINE, "shrinkA": 0, "shrinkB": 0}
+    style: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 11,
+        "linewidth": 1.3,
+        "color": _LINE,
+        "shrinkA": 0,
+        "shrinkB": 0,
+    }
     axes.add_patch(FancyArrowPatch(path=Path(vertices, codes), zorder=1, **style))
     if times > 1:
         x, y = (points[0][0] + points[1][0]) / 2 + 0.08, (points[0][1] + points[1][1]) / 2
@@ -256,14 +267,14 @@ def _draw_box(axes: Axes, box: _Box) -> None:
     )
     label = " = ".join(box.labels)
     if label:
-        axes.text(box.x, y + 0.1, label, ha="center", va="center", fontsize=9, weight="bold", color=_INK, zorder=3)
-    low = y - 0.11 if label else y
+        axes.text(box.x, y + 0.11, label, ha="center", va="center", fontsize=9, weight="bold", color=_INK, zorder=3)
+    low = y - 0.09 if label else y
     axes.text(box.x, low, box.operation, ha="center", va="center", fontsize=8, color=_INK, zorder=3)
     # The gradient comes in at the bottom edge; .grad of a leaf is written behind the top edge.
     edge = box.x + box.width / 2
     incoming = [kind for kind in ("hook", "retain") if kind in box.badges]
     for number, kind in enumerate(incoming):
-        _draw_badge(axes, kind, edge - 0.02 - 0.27 * number, y - _HEIGHT / 2, box.badges[kind])
+        _draw_badge(axes, kind, edge - 0.02 - 0.25 * number, y - _HEIGHT / 2 - 0.03, box.badges[kind])
     if "post" in box.badges:
         _draw_badge(axes, "post", edge - 0.02, y + _HEIGHT / 2, box.badges["post"])
 
@@ -273,4 +284,6 @@ def _draw_badge(axes: Axes, kind: str, x: float, y: float, count: int) -> None:
     size = {"o": 13.5, "s": 12.5, "D": 10.5}[marker]
     axes.plot([x], [y], marker=marker, markersize=size, color=colour, markeredgecolor=_PAPER, zorder=4)
     if count > 1:
-        axes.text(x, y - 0.005, str(count), ha="center", va="center", color="white", fontsize=8, weight="bold", zorder=5)
+        axes.text(
+            x, y - 0.005, str(count), ha="center", va="center", color="white", fontsize=8, weight="bold", zorder=5
+        )

@@ -29,7 +29,8 @@ def draw_feature_maps(features: Mapping[str, torch.Tensor], columns: int = 8, ti
             raise ValueError(f"features[{name!r}] is {_told(value)}, wanted a tensor of shape (N, C, H, W)")
     import matplotlib.pyplot as plt
 
-    size, left, top = 1.12, 1.75, 0.5 if title else 0.12
+    # Inches; a bold 11-point letter is about 0.11 wide.
+    size, left, top = 1.12, max(1.75, 0.35 + 0.11 * max(map(len, features))), 0.5 if title else 0.12
     width, height = left + size * columns + 0.15, top + size * len(features) + 0.12
     figure: Figure = plt.figure(figsize=(width, height), facecolor=_PAPER)
     for row, (name, value) in enumerate(features.items()):

@@ -37,6 +37,7 @@ def draw_legacy_comparison(model: Model, x1: torch.Tensor, x2: torch.Tensor) -> 
     """
     import matplotlib.pyplot as plt
 
+    figure: Figure
     figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 3.9), facecolor=_PAPER, layout="constrained")
     legacy, full = reported_grad_input(model, x1, x2, legacy=True), reported_grad_input(model, x1, x2, legacy=False)
     values = {"x1": x1, "x2": x2, "W": model.W}
@@ -105,7 +106,8 @@ def _draw_graph(
             (x0, y0), (x1, y1) = _PLACES[start], _PLACES[end]
             axes.text(
                 (x0 + x1) / 2 - 0.02, (y0 + y1) / 2, f"← {_number(told)}", color="white", fontsize=11, weight="bold",
-                ha="center", va="center", zorder=4, bbox={"boxstyle": "round,pad=0.25", "facecolor": _ORANGE, "edgecolor": "none"},
+                ha="center", va="center", zorder=4,
+                bbox={"boxstyle": "round,pad=0.25", "facecolor": _ORANGE, "edgecolor": "none"},
             )  # fmt: skip
     for name, place in _PLACES.items():
         text = f"{name} = {_number(values[name])}" if name in values else _NAMES[name]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torch import nn
-from torch.nn.parameter import UninitializedTensorMixin
+from torch.nn.parameter import is_lazy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,7 +106,7 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     height = root.span + heading + legend + 2 * _MARGIN
     _place(root, starts, 0, height - _MARGIN - heading)
 
-    figure = plt.figure(figsize=(width, height), facecolor=_PAPER)
+    figure: Figure = plt.figure(figsize=(width, height), facecolor=_PAPER)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set(xlim=(0, width), ylim=(0, height))
     axes.axis("off")
@@ -181,7 +181,7 @@ def _chips(module: nn.Module, name: str, tensors: dict[int, str]) -> list[_Chip]
 
 
 def _shape(value: Any) -> str:
-    return "(not yet known)" if isinstance(value, UninitializedTensorMixin) else str(tuple(value.shape))
+    return "(not yet known)" if is_lazy(value) else str(tuple(value.shape))
 
 
 def _rows(chips: list[_Chip]) -> list[list[_Chip]]:
@@ -240,7 +240,9 @@ def _paint(axes: Axes, box: _Box, number: int | None) -> None:
         for chip in row:
             wide = len(chip.text) * _CHAR
             _chip_frame(axes, x, line, wide, chip.buffer)
-            axes.text(x + (wide + 0.3 * _CHAR) / 2, line, chip.text, ha="center", **{**style, "fontsize": _POINTS - 0.8})
+            axes.text(
+                x + (wide + 0.3 * _CHAR) / 2, line, chip.text, ha="center", **{**style, "fontsize": _POINTS - 0.8}
+            )
             x += wide + 2 * _CHAR
     for note in box.notes:
         line -= _LINE

@@ -45,13 +45,14 @@ def draw_hook_timeline(model: nn.Module, *inputs: torch.Tensor, title: str | Non
 
     One lane a module, the outer ones on top; a bar reaches from a module's first hook to its last. Nothing of the
     model, its gradients, its buffers, the inputs or the random generator is changed; the hooks are always removed.
+    Hooks that the model has already run as they would in any other call.
     """
     import matplotlib.pyplot as plt
 
     events, note = record_hooks(model, *inputs)
     lanes = list(dict.fromkeys(event.name for event in events))
     depth = {name: min(event.depth for event in events if event.name == name) for name in lanes}
-    figure = plt.figure(
+    figure: Figure = plt.figure(
         figsize=(min(16.0, max(7.5, 2.8 + 0.36 * len(events))), min(30.0, 1.7 + 0.42 * len(lanes))),
         facecolor=_PAPER, layout="constrained",
     )  # fmt: skip
@@ -147,12 +148,13 @@ class _Recorder:
 
         def backward_before(module: nn.Module, grad_output: Any) -> None:
             # Of a reused module the last call is the first that backward comes to.
-            event = waiting.pop()
-            started.append(event)
-            self._add("backward_pre", event)
+            if waiting:
+                started.append(waiting.pop())
+                self._add("backward_pre", started[-1])
 
         def backward_after(module: nn.Module, grad_input: Any, grad_output: Any) -> None:
-            self._add("backward", started.pop(0))
+            if started:
+                self._add("backward", started.pop(0))
 
         stack.callback(module.register_forward_pre_hook(before).remove)
         stack.callback(module.register_forward_hook(after).remove)
@@ -174,7 +176,7 @@ class _Recorder:
                 self._add(kind, event)
 
         for tensor in wanted:
-            tensor.register_hook(note)
+            tensor.register_hook(note)  # type: ignore[no-untyped-call]
 
 
 def _is_legacy(module: nn.Module) -> bool:
@@ -271,7 +273,8 @@ def _draw_marks(axes: Axes, events: list[Event], row: dict[str, int], labels: di
     if len(events) <= 60:
         for number, event in enumerate(events, 1):
             axes.annotate(
-                str(number), (number, row[event.name]), (0, 7), textcoords="offset points", ha="center", fontsize=7.5, color=_INK
+                str(number), (number, row[event.name]), (0, 7), textcoords="offset points", ha="center", fontsize=7.5,
+                color=_INK,
             )  # fmt: skip
 
 

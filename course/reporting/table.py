@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
+from course.grading.results import STATUSES
+
 if TYPE_CHECKING:
     from course.authoring.contract import Record, Violation
-    from course.grading.stock import GradedClass
+    from pathlib import Path
+
+    from course.grading.batch import GradedClass
 
 __all__ = ["print_class", "print_contract", "progress"]
 
@@ -63,7 +69,7 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
     )
 
 
-def print_class(graded: GradedClass, notes: Sequence[str], seconds: float) -> None:
+def print_class(graded: GradedClass, notes: Sequence[str], feedback: Path, seconds: float) -> None:
     """Learners x lessons, then what could not be graded and why, then where everything lies."""
     console = Console()
     lessons = sorted({score.lesson for score in graded.scores})
@@ -81,16 +87,20 @@ def print_class(graded: GradedClass, notes: Sequence[str], seconds: float) -> No
             score = cells.get((learner, lesson))
             total += score.score if score else 0.0
             row.append("-" if score is None else "[red]![/]" if score.problem else f"{score.score:g}")
-        table.add_row(learner, *row, f"{total:g}")
+        table.add_row(escape(learner), *row, f"{total:g}")
     console.print(table)
     for score in graded.scores:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
-            console.print(f"not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
     for note in notes:
         console.print(note, highlight=False, markup=False, soft_wrap=True)
+    ended = Counter(status for score in graded.scores for status in score.statuses)
+    if ended:
+        parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
+        console.print(f"exercises: {parts}", highlight=False)
     fresh = sum(score.fresh and not score.problem for score in graded.scores)
     kept = sum(not score.fresh for score in graded.scores)
-    console.print(f"graded {fresh}, unchanged {kept}, {seconds:.1f} s", highlight=False)
+    console.print(f"graded {fresh}, unchanged {kept}, {seconds:.1f} s, seed {graded.seed}", highlight=False)
     console.print(f"gradebook: {graded.gradebook}", highlight=False, soft_wrap=True)
-    console.print(f"feedback:  {graded.feedback.resolve()}", highlight=False, soft_wrap=True)
+    console.print(f"feedback:  {feedback.resolve()}", highlight=False, soft_wrap=True)

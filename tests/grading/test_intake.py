@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from course.errors import UsageError
-from course.grading.intake import lessons_with_source, take_in
+from course.grading.intake import lessons_with_source, notebook_problem, take_in
 
 
 def _notebook(path: Path, cells: int = 1) -> None:
@@ -44,8 +44,7 @@ def test_what_is_no_notebook_is_named(course: Path, content: bytes, says: str) -
     path = course / "submitted" / "mal" / "01_a" / "01_a.ipynb"
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    (found,) = take_in(course, ["01_a"], ["01_a"]).submissions
-    assert says in found.problem
+    assert says in notebook_problem(path)
     assert path.read_bytes() == content
 
 

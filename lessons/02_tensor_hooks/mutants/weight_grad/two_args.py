@@ -1,4 +1,4 @@
-# misconception: wrong arity | hint: hook_arguments
+# misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments
 model = Model()
 answer = []
 

@@ -1,10 +1,10 @@
-# misconception: misspelt | hint: unknown_method
+# misconception: a misspelt method, found only in backward | hint: unknown_method
 model = Model()
 answer = []
 
 
 def tensor_hook(grad):
-    answer.append(grad.climp_(0, 1))
+    answer.append(grad.cloned())
 
 
 model.W.register_hook(tensor_hook)

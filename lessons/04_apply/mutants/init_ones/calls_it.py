@@ -1,4 +1,4 @@
-# misconception: calls the function instead of handing it over | hint: called_instead_of_given
+# misconception: calls the function instead of handing it over | hint: cell_stopped
 model = Model()
 
 

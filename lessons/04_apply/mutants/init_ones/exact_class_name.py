@@ -1,4 +1,4 @@
-# misconception: compares the class name with a word that no class has | hint: changes_nothing
+# misconception: compares the class name with a word that no class has | hint: apply_changes_nothing
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: makes the output right by another forward | hint: changes_nothing
+# misconception: makes the output right by another forward | hint: apply_changes_nothing
 model = Model()
 
 

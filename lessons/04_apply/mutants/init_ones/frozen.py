@@ -1,4 +1,4 @@
-# misconception: replaces the Parameter by one that cannot be trained | hint: not_trainable
+# misconception: replaces the Parameter by one that cannot be trained | hint: init_not_trainable
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: switches gradients off to write in place, and never on again | hint: not_trainable
+# misconception: switches gradients off to write in place, and never on again | hint: init_not_trainable
 model = Model()
 
 

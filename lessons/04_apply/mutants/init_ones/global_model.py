@@ -1,4 +1,4 @@
-# misconception: uses the notebook's model, not the module it is given | hint: uses_global_model
+# misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: rebinds a local name | hint: changes_nothing
+# misconception: rebinds a local name | hint: apply_changes_nothing
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: thinks that apply uses what the function returns | hint: changes_nothing
+# misconception: thinks that apply uses what the function returns | hint: apply_changes_nothing
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: b is a column | hint: bias_shape
+# misconception: b is a column | hint: linear_bias_shape
 model = Model(shape=(2, 2))
 
 

@@ -1,4 +1,4 @@
-# misconception: works on the notebook's model, not on the module it is given | hint: uses_global_model
+# misconception: works on the notebook's model, not on the module it is given | hint: apply_uses_global_model
 model = Model(shape=(2, 2))
 
 

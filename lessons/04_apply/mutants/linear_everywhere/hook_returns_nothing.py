@@ -1,4 +1,4 @@
-# misconception: rebinds output, returns nothing | hint: hook_returns_nothing
+# misconception: rebinds output, returns nothing | hint: linear_hook_returns_nothing
 model = Model(shape=(2, 2))
 
 

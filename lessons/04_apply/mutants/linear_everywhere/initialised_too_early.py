@@ -10,7 +10,7 @@ def add_bias(module):
 def weight_initialization(module):
     if hasattr(module, "W"):
         module.W.data.fill_(1)
-    if hasattr(module, "b"):
+    if hasattr(module, "W") and hasattr(module, "b"):
         module.b.data.fill_(1)
 
 

@@ -1,4 +1,4 @@
-# misconception: all hooks of one loop share the variable | hint: late_binding
+# misconception: all hooks of one loop share the variable | hint: apply_late_binding
 model = Model(shape=(2, 2))
 
 

@@ -1,4 +1,4 @@
-# misconception: rewires one class only | hint: misses_some
+# misconception: rewires one class only | hint: apply_misses_some
 model = Model(shape=(2, 2))
 
 

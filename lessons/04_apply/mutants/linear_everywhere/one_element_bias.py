@@ -1,4 +1,4 @@
-# misconception: b has one element | hint: bias_shape
+# misconception: b has one element | hint: linear_bias_shape
 model = Model(shape=(2, 2))
 
 

@@ -1,4 +1,4 @@
-# misconception: b is a row matrix | hint: bias_shape
+# misconception: b is a row matrix | hint: linear_bias_shape
 model = Model(shape=(2, 2))
 
 

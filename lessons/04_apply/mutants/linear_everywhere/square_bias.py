@@ -1,4 +1,4 @@
-# misconception: b has the shape of W | hint: bias_shape
+# misconception: b has the shape of W | hint: linear_bias_shape
 model = Model(shape=(2, 2))
 
 

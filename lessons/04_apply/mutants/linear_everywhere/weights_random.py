@@ -1,4 +1,4 @@
-# misconception: adds b, initialises nothing | hint: changes_nothing
+# misconception: adds b, initialises nothing | hint: apply_changes_nothing
 model = Model(shape=(2, 2))
 
 

@@ -1,4 +1,4 @@
-# misconception: a loop variable read later, when it is the last module | hint: late_binding
+# misconception: a loop variable read later, when it is the last module | hint: apply_late_binding
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: the names of this one model, typed in | hint: typed_in_names
+# misconception: the names of this one model, typed in | hint: repr_typed_in_names
 model = Model()
 
 

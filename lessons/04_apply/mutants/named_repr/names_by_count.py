@@ -1,4 +1,4 @@
-# misconception: hands out the names in the order of the visits | hint: typed_in_names
+# misconception: hands out the names in the order of the visits | hint: repr_typed_in_names
 model = Model()
 
 

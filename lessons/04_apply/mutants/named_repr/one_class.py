@@ -1,4 +1,4 @@
-# misconception: reaches one class only | hint: misses_some
+# misconception: reaches one class only | hint: apply_misses_some
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: changes the class, so every object of it | hint: class_patched
+# misconception: changes the class, so every object of it | hint: repr_class_patched
 model = Model()
 
 

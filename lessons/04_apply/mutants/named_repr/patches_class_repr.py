@@ -1,4 +1,4 @@
-# misconception: changes __repr__ of the class | hint: class_patched
+# misconception: changes __repr__ of the class | hint: repr_class_patched
 model = Model()
 
 

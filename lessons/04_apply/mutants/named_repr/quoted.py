@@ -1,4 +1,4 @@
-# misconception: the repr of the name instead of the name | hint: repr_format
+# misconception: the repr of the name instead of the name | hint: repr_notation
 model = Model()
 
 

@@ -1,4 +1,4 @@
-# misconception: returns the text from the function given to apply | hint: changes_nothing
+# misconception: returns the text from the function given to apply | hint: apply_changes_nothing
 model = Model()
 
 

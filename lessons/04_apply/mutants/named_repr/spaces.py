@@ -1,4 +1,4 @@
-# misconception: another notation | hint: repr_format
+# misconception: another notation | hint: repr_notation
 model = Model()
 
 

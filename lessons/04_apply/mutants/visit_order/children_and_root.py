@@ -1,2 +1,2 @@
-# misconception: thinks that apply visits direct children and the module itself | hint: skips_nested
+# misconception: thinks that apply visits direct children and the module itself | hint: apply_skips_nested
 answer = ["Layer_AB", "Layer_CD", "Model"]

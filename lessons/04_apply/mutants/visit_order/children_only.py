@@ -1,4 +1,4 @@
-# misconception: thinks that apply visits direct children only | hint: skips_nested
+# misconception: thinks that apply visits direct children only | hint: apply_skips_nested
 model = Model()
 answer = []
 for child in model.children():

@@ -1,0 +1,102 @@
+"""The marked regions of a cell: what nbgrader takes out when it makes the release.
+
+A reference solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` in an answer cell,
+hidden tests between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` in a test cell.
+"""
+
+from __future__ import annotations
+
+import re
+
+from course.errors import LessonError
+
+__all__ = ["private_lines", "refuse_bad_markers", "refuse_markers", "stub_of", "visible_of"]
+
+# Each pair of markers belongs into one kind of cell; nbgrader refuses it in any other.
+_PAIRS = (
+    ("answer", "### BEGIN SOLUTION", "### END SOLUTION"),
+    ("test", "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
+)
+# nbgrader takes any line with these words in it for a marker.
+_MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)")
+
+
+def stub_of(source: str) -> str:
+    """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        if "### BEGIN SOLUTION" in line:
+            inside = True
+            lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
+        elif "### END SOLUTION" in line:
+            inside = False
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def visible_of(source: str) -> str:
+    """A test cell as released: without its hidden tests."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        inside = inside or line.strip() == "### BEGIN HIDDEN TESTS"
+        if not inside:
+            lines.append(line)
+        inside = inside and line.strip() != "### END HIDDEN TESTS"
+    return "\n".join(lines)
+
+
+def private_lines(source: str) -> tuple[set[str], set[str]]:
+    """A cell's lines outside of its regions, and those in them with their markers; stripped, without blank ones."""
+    public: set[str] = set()
+    private: set[str] = set()
+    inside = False
+    for line in map(str.strip, source.splitlines()):
+        begins, ends = (line in (pair[edge] for pair in _PAIRS) for edge in (1, 2))
+        inside = (inside or begins) and not ends
+        if line:
+            (private if inside or ends else public).add(line)
+    return public, private
+
+
+def refuse_bad_markers(source: str, place: str, grade_id: str, kind: str) -> None:
+    """Raise LessonError where a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
+    markers = [marker for _, *pair in _PAIRS for marker in pair]
+    for line in source.splitlines():
+        if _MARKER.search(line) and line.strip() not in markers:
+            raise LessonError(
+                f"{grade_id}: nbgrader takes this line for a marker: {line.strip()!r}",
+                place,
+                f"write exactly one of: {', '.join(markers)}; or other words",
+            )
+    for home, begin, end in _PAIRS:
+        if kind != home and (begin in source or end in source):
+            marker = begin if begin in source else end
+            raise LessonError(
+                f"{grade_id}: {marker!r} in a cell of another kind",
+                place,
+                f"move it: solutions belong into answer cells, hidden tests into test cells; this is a {kind} cell",
+            )
+        inside = False
+        for line in source.splitlines():
+            if line.strip() == begin:
+                if inside:
+                    raise LessonError(f"{grade_id}: {begin!r} twice without {end!r}", place, f"add the line '{end}'")
+                inside = True
+            elif line.strip() == end:
+                if not inside:
+                    raise LessonError(f"{grade_id}: {end!r} without {begin!r}", place, f"add the line '{begin}'")
+                inside = False
+        if inside:
+            raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
+
+
+def refuse_markers(source: str, place: str) -> None:
+    """Raise LessonError for any marker: nbgrader only looks for them in cells with metadata."""
+    found = _MARKER.search(source)
+    if found:
+        raise LessonError(
+            f"{found[0]!r} in a cell without nbgrader metadata: it would be released as it is",
+            place,
+            "give the cell its nbgrader metadata, or drop the marker",
+        )

@@ -1,0 +1,90 @@
+"""What learners are handed: whether the derived notebooks are fresh, and hold nothing that learners must not see."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from course.authoring.build import build
+from course.authoring.lesson import Lesson
+from course.authoring.regions import private_lines
+from course.nbgrader_setup import course_config
+
+__all__ = ["Violation", "check_release", "leaks"]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken clause of the author contract: fact, place and next command."""
+
+    fact: str
+    place: str
+    next_command: str
+
+
+def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
+    """What is wrong with the derived notebooks: stale, or holding what learners must not see."""
+    course_config(root)  # raises here, and not in the scratch course, where there is no configuration
+    found = _orphans(root)
+    with tempfile.TemporaryDirectory() as name:
+        scratch = Path(name).resolve()
+        (scratch / "lessons").symlink_to(root.resolve() / "lessons")
+        (scratch / "nbgrader_config.py").symlink_to(root.resolve() / "nbgrader_config.py")
+        if lessons:
+            build(scratch, [lesson.slug for lesson in lessons], say=lambda line: None)
+        for lesson in lessons:
+            notebook = f"{lesson.slug}.ipynb"
+            for step in ("source", "release"):
+                here, fresh = root / step / lesson.slug / notebook, scratch / step / lesson.slug / notebook
+                if not here.exists():
+                    found.append(Violation(f"{step}/{lesson.slug} is missing", str(here), "make build"))
+                elif here.read_bytes() != fresh.read_bytes():
+                    found.append(Violation(f"{step}/{lesson.slug} is outdated", str(here), "make build"))
+                found += _extras(root / step / lesson.slug, notebook)
+            release = root / "release" / lesson.slug / notebook
+            if release.exists():
+                found += leaks(lesson, release)
+    return found
+
+
+def _orphans(root: Path) -> list[Violation]:
+    """Folders in source/ and release/ whose lesson is gone, or was renamed."""
+    found = []
+    for step in ("source", "release"):
+        for folder in sorted((root / step).glob("*")):
+            if not folder.name.startswith(".") and not (root / "lessons" / folder.name / "lesson.py").exists():
+                found.append(
+                    Violation(f"{step}/{folder.name} is made from no lesson", str(folder), f"git rm -r {folder}")
+                )
+    return found
+
+
+def _extras(folder: Path, notebook: str) -> Iterator[Violation]:
+    for extra in sorted(folder.glob("*")):
+        if extra.name not in (notebook, ".ipynb_checkpoints"):
+            yield Violation(
+                "learners would get this file as well: nbgrader hands out the whole folder",
+                str(extra),
+                f"move it out of {folder.parent.name}/",
+            )
+
+
+def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
+    """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
+    notebook = nbformat.read(release, as_version=4)
+    place, again = str(release), f"make build, then python -m course check {lesson.slug}"
+    if "jupytext" in notebook.metadata:
+        yield Violation("the release carries a jupytext key", place, again)
+    regions = [private_lines(cell.source) for cell in lesson.cells]
+    # A line such as "return output" may stand in a solution and in plain sight as well.
+    private = set().union(*(hidden for _, hidden in regions)).difference(*(public for public, _ in regions))
+    for cell in notebook.cells:
+        if cell.get("outputs"):
+            yield Violation("the release carries an output", place, again)
+        for line in map(str.strip, cell.source.splitlines()):
+            if len(line) > 3 and line in private:
+                yield Violation(f"the release shows a private line: {line[:80]}", place, again)

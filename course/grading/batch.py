@@ -1,0 +1,277 @@
+"""Grade a class: take in what was handed in, mark it in parallel, write it down one after another.
+
+Every verdict is first journalled whole in ``autograded/<learner>/<lesson>/``, then written to the
+gradebook. A run that is cut off at any point goes on from the journal: what is there is not
+graded again, and the seed of the run is kept until the run is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from course.grading.engine import Engine
+from course.grading.graded import graded_notebook
+from course.grading.gradebook import Writer, register
+from course.grading.intake import Intake, Submission
+from course.grading.judge import Judge
+from course.grading.limits import GradingLimits
+from course.grading.marking import mark, read_cells
+from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_blueprint, read_file, rebuild
+from course.grading.results import SubmissionVerdict
+from course.nbgrader_setup import course_config
+
+__all__ = ["GradedClass", "Score", "grade_class"]
+
+_JOURNAL = ".verdict.json"
+
+
+@dataclass(frozen=True)
+class Score:
+    """One cell of the class table."""
+
+    learner: str
+    lesson: str
+    score: float
+    max_score: float
+    problem: str = ""
+    statuses: tuple[str, ...] = ()
+    fresh: bool = True
+    """False where an earlier run had graded these same bytes."""
+
+
+@dataclass(frozen=True)
+class GradedClass:
+    """Every score, ordered by learner and lesson, and where the records lie."""
+
+    scores: tuple[Score, ...]
+    seed: int
+    gradebook: str
+    graded: tuple[tuple[str, str], ...]
+    """(learner, lesson) of what this run graded."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    submission: Submission
+    digest: str
+
+
+def grade_class(
+    root: Path,
+    intake: Intake,
+    lessons: list[str],
+    *,
+    force: bool = False,
+    isolated: bool = True,
+    workers: int | None = None,
+    seed: int | None = None,
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+) -> GradedClass:
+    """Mark every submission that changed since it was last graded (all with ``force``), and write it down."""
+    config = course_config(root)
+    coursedir = NbGraderAPI(config=config).coursedir
+    run = _Run(root, seed)
+    digests = {lesson: _hash(_source(root, lesson).read_bytes()) for lesson in lessons}
+    with Writer(coursedir.db_url, coursedir.course_id) as writer:
+        known = writer.lessons()
+    for lesson in lessons:
+        if lesson not in known or run.registered.get(lesson) != digests[lesson]:
+            register(config, lesson)
+            run.note_registered(lesson, digests[lesson])
+    class_run = _ClassRun(root, config, run, lessons, digests, isolated, workers)
+    with Writer(coursedir.db_url, coursedir.course_id) as writer:
+        scores, graded = class_run.go(intake, writer, force, step)
+    run.complete()
+    return GradedClass(tuple(scores), run.seed, coursedir.db_url, tuple(graded))
+
+
+def _source(root: Path, lesson: str) -> Path:
+    return root / "source" / lesson / f"{lesson}.ipynb"
+
+
+def _hash(*parts: bytes) -> str:
+    seen = hashlib.sha256()
+    for part in parts:
+        seen.update(len(part).to_bytes(8, "big") + part)
+    return seen.hexdigest()
+
+
+class _Run:
+    """What outlives a run that is cut off: its seed, and which lessons the gradebook knows in which version."""
+
+    def __init__(self, root: Path, seed: int | None) -> None:
+        self._path = root / ".course" / "run.json"
+        try:
+            kept: dict[str, Any] = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            kept = {}
+        self.registered: dict[str, str] = dict(kept.get("registered") or {})
+        open_seed = kept.get("open")
+        self.seed = seed if seed is not None else open_seed if isinstance(open_seed, int) else secrets.randbelow(10**9) + 1
+        self._save(open_run=True)
+
+    def note_registered(self, lesson: str, digest: str) -> None:
+        self.registered[lesson] = digest
+        self._save(open_run=True)
+
+    def complete(self) -> None:
+        self._save(open_run=False)
+
+    def _save(self, open_run: bool) -> None:
+        state = {"registered": self.registered, "seed": self.seed, "open": self.seed if open_run else None}
+        self._path.parent.mkdir(exist_ok=True)
+        _replace(self._path, json.dumps(state, indent=1).encode())
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_bytes(data)
+    os.replace(fresh, path)
+
+
+class _ClassRun:
+    def __init__(
+        self, root: Path, config: Config, run: _Run, lessons: list[str], digests: dict[str, str], isolated: bool,
+        workers: int | None,
+    ) -> None:  # fmt: skip
+        self.root, self.run, self.isolated = root, run, isolated
+        self.workers = workers or os.cpu_count() or 1
+        self.limits = GradingLimits(config=config)
+        self.digests = digests
+        self.blueprints: dict[str, Blueprint] = {
+            lesson: read_blueprint(_source(root, lesson), config) for lesson in lessons
+        }
+        self.judges: dict[str, Judge] = {}
+        self._lock = threading.Lock()
+
+    def go(
+        self, intake: Intake, writer: Writer, force: bool, step: Callable[[int, int, str], None]
+    ) -> tuple[list[Score], list[tuple[str, str]]]:
+        scores: dict[tuple[str, str], Score] = {}
+        jobs = []
+        for submission in intake.submissions:
+            key = (submission.learner, submission.lesson)
+            most = self.blueprints[submission.lesson].max_score
+            if submission.problem:
+                scores[key] = Score(*key, 0.0, most, submission.problem)
+                continue
+            job = _Job(submission, self._digest(submission))
+            old = None if force else self._journalled(job)
+            have = writer.score(*key) if old is not None else None
+            if old is None:
+                jobs.append(job)
+            else:
+                if have is None:
+                    # Marked, but the run was cut off before the gradebook had it.
+                    writer.write(old, self.blueprints[submission.lesson], submission.path)
+                    have = writer.score(*key)
+                scores[key] = Score(*key, have or 0.0, most, statuses=_statuses(old), fresh=False)
+        graded = []
+        for done, (job, verdict) in enumerate(self._marked(jobs), 1):
+            key = (job.submission.learner, job.submission.lesson)
+            most = self.blueprints[job.submission.lesson].max_score
+            if verdict.problem:
+                scores[key] = Score(*key, 0.0, most, verdict.problem)
+            else:
+                self._journal(job, verdict)
+                writer.write(verdict, self.blueprints[key[1]], job.submission.path)
+                graded.append(key)
+                have = writer.score(*key)
+                scores[key] = Score(*key, verdict.score if have is None else have, most, statuses=_statuses(verdict))
+            step(done, len(jobs), "/".join(key))
+        return [scores[key] for key in sorted(scores)], graded
+
+    def _digest(self, submission: Submission) -> str:
+        try:
+            data = read_file(submission.path, self.limits.notebook_mb << 20)
+        except Damaged as damage:
+            data = str(damage).encode()
+        return _hash(data, self.digests[submission.lesson].encode())
+
+    def _folder(self, submission: Submission) -> Path:
+        return self.root / "autograded" / submission.learner / submission.lesson
+
+    def _journalled(self, job: _Job) -> SubmissionVerdict | None:
+        folder = self._folder(job.submission)
+        try:
+            kept = json.loads((folder / _JOURNAL).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        graded = folder / f"{job.submission.lesson}.ipynb"
+        if kept.get("digest") != job.digest or not graded.exists():
+            return None
+        return SubmissionVerdict.from_dict(kept["verdict"])
+
+    def _journal(self, job: _Job, verdict: SubmissionVerdict) -> None:
+        folder = self._folder(job.submission)
+        folder.mkdir(parents=True, exist_ok=True)
+        blueprint = self.blueprints[verdict.lesson]
+        text = nbformat.writes(graded_notebook(blueprint, verdict))
+        _replace(folder / f"{verdict.lesson}.ipynb", text.encode())
+        # Last: where the journal is, everything is.
+        _replace(folder / _JOURNAL, json.dumps({"digest": job.digest, "verdict": verdict.as_dict()}).encode())
+
+    def _marked(self, jobs: list[_Job]) -> Iterator[tuple[_Job, SubmissionVerdict]]:
+        """Mark the jobs in parallel; yields each as it is done. Never raises for what a learner handed in."""
+        if not jobs:
+            return
+        waiting: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        done: queue.SimpleQueue[tuple[_Job, SubmissionVerdict] | BaseException] = queue.SimpleQueue()
+        for job in jobs:
+            waiting.put(job)
+        count = min(self.workers, len(jobs))
+        for _ in range(count):
+            waiting.put(None)
+
+        def work(engine: Engine) -> None:
+            try:
+                while (job := waiting.get()) is not None:
+                    done.put((job, self._mark(engine, job.submission)))
+            except BaseException as error:
+                done.put(error)
+
+        with Engine(self.limits, self.isolated) as engine:
+            threads = [threading.Thread(target=work, args=(engine,), daemon=True) for _ in range(count)]
+            for thread in threads:
+                thread.start()
+            for _ in jobs:
+                item = done.get()
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+            for thread in threads:
+                thread.join()
+
+    def _judge(self, lesson: str) -> Judge:
+        with self._lock:
+            if lesson not in self.judges:
+                self.judges[lesson] = Judge(self.blueprints[lesson], self.run.seed)
+            return self.judges[lesson]
+
+    def _mark(self, engine: Engine, submission: Submission) -> SubmissionVerdict:
+        blueprint = self.blueprints[submission.lesson]
+        try:
+            data = read_file(submission.path, self.limits.notebook_mb << 20)
+            rebuilt = rebuild(blueprint, read_cells(engine, data))
+            files = read_attachments(submission.path.parent, submission.path, self.limits.attachment_mb << 20)
+        except (Damaged, OSError) as error:
+            return SubmissionVerdict(submission.learner, submission.lesson, self.run.seed, (), {}, {}, problem=str(error))
+        return mark(engine, blueprint, self._judge(submission.lesson), rebuilt, submission.learner, files)
+
+
+def _statuses(verdict: SubmissionVerdict) -> tuple[str, ...]:
+    return tuple(exercise.status for exercise in verdict.exercises)

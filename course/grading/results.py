@@ -1,0 +1,96 @@
+"""What grading found, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["STATUSES", "CellRun", "ExerciseVerdict", "SubmissionVerdict"]
+
+STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """What running a cell left behind: nbformat outputs, and the exception that ended it."""
+
+    outputs: tuple[dict[str, Any], ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class TestVerdict:
+    """One test cell: its marks, and what its panel says."""
+
+    grade_id: str
+    score: float
+    max_score: float
+    passed: tuple[str, ...]
+    """What its passed checks ask."""
+    failed: tuple[str, ...]
+    sentence: str = ""
+    asked: str = ""
+    where: str = ""
+    got: str = ""
+    wanted: str = ""
+    hint: str | None = None
+    line: str = ""
+    printed: str = ""
+
+
+@dataclass(frozen=True)
+class ExerciseVerdict:
+    """How one exercise ended, with one sentence for the learner."""
+
+    id: str
+    status: str
+    sentence: str
+    tests: tuple[TestVerdict, ...]
+    hint: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def score(self) -> float:
+        """Its marks."""
+        return sum(test.score for test in self.tests)
+
+
+@dataclass(frozen=True)
+class SubmissionVerdict:
+    """How one submission ended."""
+
+    learner: str
+    lesson: str
+    seed: int
+    exercises: tuple[ExerciseVerdict, ...]
+    answers: dict[str, str]
+    runs: dict[str, CellRun]
+    """grade_id of a TODO cell -> what running it left behind."""
+    recovered: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+    problem: str = ""
+
+    @property
+    def score(self) -> float:
+        """Its marks."""
+        return sum(exercise.score for exercise in self.exercises)
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Marks by grade_id of the test cell."""
+        return {test.grade_id: test.score for exercise in self.exercises for test in exercise.tests}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON-able data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
+        """The verdict that :meth:`as_dict` wrote down."""
+        exercises = tuple(
+            ExerciseVerdict(**{**one, "tests": tuple(TestVerdict(**{**t, "passed": tuple(t["passed"]), "failed": tuple(t["failed"])}) for t in one["tests"])})
+            for one in data["exercises"]
+        )
+        runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
+        return cls(**{**data, "exercises": exercises, "runs": runs})

@@ -1,0 +1,289 @@
+"""Isolation on Linux: namespaces, limits, dropped rights, a syscall filter. No root, no Docker, no second program.
+
+Two steps. The zygote calls :func:`confine` once, after its imports: it moves into a file tree that
+holds only the interpreter, its packages and the system's libraries, read-only. Every fork calls
+:func:`seal`: namespaces of its own (user, mount, ipc, network; the zygote gives it its pid
+namespace), a private scratch folder in memory, limits, no capability, a filter on system calls.
+
+Measured on this course's machine (median of 20, forks of an interpreter with torch): bare fork and
+exit 16.5 ms; with all namespaces and a tmpfs 16.6 ms; bubblewrap starts a new interpreter, and
+importing torch alone takes 900 ms. So namespaces it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import resource
+import struct
+import sys
+import sysconfig
+from pathlib import Path
+
+__all__ = ["SCRATCH", "confine", "probe_isolation", "seal"]
+
+SCRATCH = "/scratch"
+"""The learner's home, working folder and only writable place."""
+
+_NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000
+_NEWUTS = 0x04000000
+_RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+_NOATIME, _NODIRATIME, _RELATIME = 1024, 2048, 1 << 21
+_DETACH = 2
+_NOBODY = 65534
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _call(name: str, *arguments: object) -> int:
+    result = int(getattr(_libc, name)(*arguments))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
+    _call(
+        "mount", source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags),
+        options.encode() if options else None,
+    )  # fmt: skip
+
+
+def _become_root_of_own_namespace(flags: int, inside: int = 0) -> None:
+    """Unshare a user namespace with the others in ``flags``; the caller becomes user ``inside`` there."""
+    uid, gid = os.geteuid(), os.getegid()
+    _call("unshare", _NEWUSER | flags)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{inside} {uid} 1")
+    _write("/proc/self/gid_map", f"{inside} {gid} 1")
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def visible_folders() -> list[str]:
+    """What the sandbox shows, read-only: the system's programs and libraries, the interpreter, its packages, ``course``."""
+    course = Path(__file__).resolve().parent.parent
+    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    paths |= {sys.prefix, sys.base_prefix, str(course), "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"}
+    real = {os.path.realpath(path) for path in paths if os.path.isdir(path)} | {p for p in paths if os.path.isdir(p)}
+    # A folder inside another comes with it; /usr/lib inside /usr, a package folder inside the environment.
+    return sorted(path for path in real if not any(path != other and path.startswith(other + "/") for other in real))
+
+
+def confine(root: str) -> None:
+    """Move this process into a file tree of its own, built at the empty folder ``root``. Single-threaded callers only.
+
+    Afterwards the process is no longer root on the machine, and the first in a pid namespace of its own
+    with a fork in between: call it only where a fork is harmless. Raises OSError where the kernel refuses.
+    """
+    if os.geteuid() == 0:
+        # Root could make a mount namespace of its own at once; then it stops being root for good.
+        _call("unshare", _NEWNS | _NEWIPC | _NEWUTS | _NEWNET)
+        _build_tree(root)
+        os.setgroups([])
+        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        _call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
+        _become_root_of_own_namespace(_NEWPID)
+    else:
+        _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWUTS | _NEWNET | _NEWPID)
+        _build_tree(root)
+
+
+def _build_tree(root: str) -> None:
+    _mount("none", "/", "", _REC | _PRIVATE)
+    _mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
+    for path in visible_folders():
+        if os.path.islink(path):
+            _parents(root + path)
+            os.symlink(os.readlink(path), root + path)
+            continue
+        os.makedirs(root + path, exist_ok=True)
+        _mount(path, root + path, "", _BIND | _REC)
+        _read_only(root + path)
+    os.makedirs(root + "/dev")
+    for device in ("null", "zero", "full", "random", "urandom"):
+        _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
+    os.makedirs(root + "/etc")
+    for file in ("/etc/ld.so.cache", "/etc/localtime"):
+        if os.path.exists(file):
+            _bind_file(os.path.realpath(file), root + file)
+            _read_only(root + file)
+    for name, text in (("passwd", "learner:x:1000:1000::/scratch:/bin/sh\n"), ("group", "learner:x:1000:\n")):
+        Path(root, "etc", name).write_text(text)
+    # Namespaces of later forks write their own maps: /proc is kept until then, out of a learner's reach (seal).
+    for folder in ("/proc", SCRATCH, "/tmp", "/old"):
+        os.makedirs(root + folder, exist_ok=True)
+    _mount("/proc", root + "/proc", "", _BIND | _REC)
+    os.chdir(root)
+    _call("syscall", ctypes.c_long(_pivot_root_number()), b".", b"old")
+    os.chdir("/")
+    _call("umount2", b"/old", _DETACH)
+    os.rmdir("/old")
+    _mount("none", "/", "", _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
+
+
+def _parents(path: str) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+
+
+def _bind_file(source: str, target: str) -> None:
+    _parents(target)
+    Path(target).touch()
+    _mount(source, target, "", _BIND)
+
+
+def _read_only(path: str) -> None:
+    """Remount a bind mount read-only, with the flags that the kernel does not let us drop."""
+    flags = os.statvfs(path).f_flag
+    keep = _NOSUID | _NODEV if not path.endswith("/dev") else _NOSUID
+    for bit, name in ((os.ST_NOEXEC, _NOEXEC), (os.ST_NOATIME, _NOATIME), (os.ST_NODIRATIME, _NODIRATIME), (os.ST_RELATIME, _RELATIME)):
+        if flags & bit:
+            keep |= name
+    _mount("none", path, "", _REMOUNT | _BIND | _RDONLY | keep)
+
+
+def _pivot_root_number() -> int:
+    return {"x86_64": 155, "aarch64": 41}[platform.machine()]
+
+
+def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> None:
+    """Lock this forked process up for good: what follows in it may be anybody's code.
+
+    ``memory`` bytes beyond what the fork maps already, ``disk`` bytes of scratch in memory, ``seconds``
+    of processor time as a backstop. Raises OSError where the kernel refuses anything.
+    """
+    _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWNET | _NEWUTS, inside=1000)
+    _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700")
+    _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108 (the sandbox's own)
+    _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
+    os.chdir(SCRATCH)
+    with_limits = {
+        resource.RLIMIT_AS: _mapped_bytes + memory,
+        resource.RLIMIT_NPROC: processes,
+        resource.RLIMIT_NOFILE: files,
+        resource.RLIMIT_FSIZE: disk,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    for kind, value in with_limits.items():
+        resource.setrlimit(kind, (value, value))
+    _call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    _drop_capabilities()
+    _filter_system_calls()
+
+
+_mapped_bytes = 0
+
+
+def remember_mapped() -> None:
+    """Note how much address space the warm interpreter maps; limits count from there. Needs /proc, so: before seal."""
+    global _mapped_bytes
+    with open("/proc/self/statm") as statm:
+        _mapped_bytes = int(statm.read().split()[0]) * resource.getpagesize()
+
+
+def _drop_capabilities() -> None:
+    header = struct.pack("<Ii", 0x20080522, 0)
+    _call("capset", header, struct.pack("<6I", 0, 0, 0, 0, 0, 0))
+
+
+# System calls that no lesson needs and that reach far: other processes' memory, kernel objects outside
+# every limit (memfd, shm, message queues, keys), new namespaces and mounts, tracing, raw kernel interfaces.
+_REFUSED = {
+    "x86_64": (
+        "ptrace 101 shmget 29 shmat 30 semget 64 msgget 68 mount 165 umount2 166 pivot_root 155 chroot 161 "
+        "unshare 272 setns 308 mount_setattr 442 open_tree 428 move_mount 429 fsopen 430 fsconfig 431 fsmount 432 "
+        "process_vm_readv 310 process_vm_writev 311 memfd_create 319 memfd_secret 447 userfaultfd 323 bpf 321 "
+        "perf_event_open 298 keyctl 250 add_key 248 request_key 249 io_uring_setup 425 io_uring_enter 426 "
+        "io_uring_register 427 mq_open 240 kexec_load 246 init_module 175 finit_module 313 delete_module 176 "
+        "open_by_handle_at 304 name_to_handle_at 303 personality 135 quotactl 179 swapon 167 reboot 169 "
+        "pidfd_getfd 438 kcmp 312 fanotify_init 300 inotify_init 253 inotify_init1 294 "
+        "vmsplice 278"
+    ),
+    "aarch64": (
+        "ptrace 117 shmget 194 shmat 196 semget 190 msgget 186 mount 40 umount2 39 pivot_root 41 chroot 51 "
+        "unshare 97 setns 268 mount_setattr 442 open_tree 428 move_mount 429 fsopen 430 fsconfig 431 fsmount 432 "
+        "process_vm_readv 270 process_vm_writev 271 memfd_create 279 memfd_secret 447 userfaultfd 282 bpf 280 "
+        "perf_event_open 241 keyctl 219 add_key 217 request_key 218 io_uring_setup 425 io_uring_enter 426 "
+        "io_uring_register 427 mq_open 180 kexec_load 104 init_module 105 finit_module 273 delete_module 106 "
+        "open_by_handle_at 265 name_to_handle_at 264 personality 92 quotactl 60 swapon 224 reboot 142 "
+        "pidfd_getfd 438 kcmp 272 fanotify_init 262 inotify_init1 26 vmsplice 75"
+    ),
+}
+_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_SOCKET = {"x86_64": 41, "aarch64": 198}
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_CLONE3 = 435
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+
+
+def _filter_system_calls() -> None:
+    """Install the seccomp filter: the calls above, sockets beyond AF_UNIX, and new namespaces by clone fail with EPERM."""
+    machine = platform.machine()
+    numbers = [int(word) for word in _REFUSED[machine].split() if word.isdigit()]
+    eperm, enosys = _ERRNO | 1, _ERRNO | 38
+    load, equal, at_least, any_bit, end = 0x20, 0x15, 0x35, 0x45, 0x06
+    program: list[tuple[int, int, int, int]] = [
+        (load, 0, 0, 4),  # the architecture
+        (equal, 1, 0, _ARCHITECTURE[machine]),
+        (end, 0, 0, _KILL),
+        (load, 0, 0, 0),  # the system call's number
+        (at_least, 0, 1, 0x40000000),  # x32: other numbers for the same calls
+        (end, 0, 0, eperm),
+        # glibc falls back to clone where clone3 is unknown; clone's flags can be looked at.
+        (equal, 0, 1, _CLONE3),
+        (end, 0, 0, enosys),
+        (equal, 0, 4, _SOCKET[machine]),
+        (load, 0, 0, 16),
+        (equal, 1, 0, 1),  # AF_UNIX
+        (end, 0, 0, eperm),
+        (end, 0, 0, _ALLOW),
+        (equal, 0, 4, _CLONE[machine]),
+        (load, 0, 0, 16),
+        (any_bit, 0, 1, _NEWNS | _NEWIPC | _NEWUSER | _NEWPID | _NEWNET | _NEWUTS),
+        (end, 0, 0, eperm),
+        (end, 0, 0, _ALLOW),
+    ]
+    for number in numbers:
+        program += [(equal, 0, 1, number), (end, 0, 0, eperm)]
+    program.append((end, 0, 0, _ALLOW))
+    code = b"".join(struct.pack("<HBBI", *line) for line in program)
+    buffer = ctypes.create_string_buffer(code, len(code))
+    filter_program = struct.pack("@HP", len(program), ctypes.addressof(buffer))
+    _call("prctl", 22, 2, filter_program, 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+def probe_isolation() -> str:
+    """Why this machine cannot isolate, in words; empty where it can. Tries it in a process that ends at once."""
+    if sys.platform != "linux":
+        return f"namespaces exist on Linux only, and this is {sys.platform}"
+    if platform.machine() not in _ARCHITECTURE:
+        return f"no system-call filter is written for {platform.machine()}"
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+                _call("prctl", 4, 1, 0, 0, 0)
+            _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWNET | _NEWPID | _NEWUTS)
+        except OSError as error:
+            os.write(writer, f"the kernel refuses user namespaces ({error.strerror})".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        said = pipe.read().decode()
+    os.waitpid(child, 0)
+    return said

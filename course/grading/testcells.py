@@ -1,0 +1,117 @@
+"""Take a test cell apart: what goes to the learner's process, and what stays at home.
+
+The worker gets the checks without their truths, mistakes and messages, and of the cell's own
+helpers only those that a probe uses.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+__all__ = ["ProbePart", "probe_part"]
+
+_ALWAYS = {"probe", "cases", "poison"}
+"""Members of a check that its worker's half has in any case."""
+
+
+@dataclass(frozen=True)
+class ProbePart:
+    """The worker's share of a test cell: importable source, and the names of its checks."""
+
+    source: str
+    checks: tuple[str, ...]
+
+
+def probe_part(source: str) -> ProbePart:
+    """Strip a test cell of everything that knows, or helps to compute, what is wanted."""
+    tree = ast.parse(source)
+    checks = [name for node in tree.body for name in _checked_in(node)]
+    definitions: dict[str, ast.stmt] = {}
+    for node in tree.body:
+        definitions.update(dict.fromkeys(_defined_in(node), node))
+    reached = _reachable(checks, definitions)
+    family = _family(tree)
+    members = _members([node for name, node in reached.items() if isinstance(node, ast.ClassDef) and name in family])
+    body = [
+        _only(node, members) if isinstance(node, ast.ClassDef) and node.name in family else node
+        for node in tree.body
+        if any(node is kept for kept in reached.values()) or isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
+    # Probe halves may use fewer helpers, and those fewer imports, than the whole cell did.
+    halves = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    still = _reachable(checks, {**definitions, **halves})
+    names = set(still)
+    body = [node for node in body if isinstance(node, (ast.Import, ast.ImportFrom)) or _defined_in(node) & names]
+    used = {name.id for node in body for name in ast.walk(node) if isinstance(name, ast.Name)}
+    body = [node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom)) or _binds(node) & used]
+    return ProbePart(ast.unparse(ast.Module(body, [])), tuple(checks))
+
+
+def _checked_in(node: ast.stmt) -> list[str]:
+    """The classes that a top-level ``check("id", A, B)`` names."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "check":
+        return []
+    return [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
+
+
+def _defined_in(node: ast.stmt) -> set[str]:
+    """The names that a top-level statement, imports aside, binds."""
+    if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+        return {node.name}
+    if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return set()
+
+
+def _reachable(names: list[str], definitions: dict[str, ast.stmt]) -> dict[str, ast.stmt]:
+    """The definitions that these names lead to, by any name that their bodies mention."""
+    found: dict[str, ast.stmt] = {}
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in definitions:
+            continue
+        found[name] = definitions[name]
+        waiting += [node.id for node in ast.walk(definitions[name]) if isinstance(node, ast.Name)]
+    return found
+
+
+def _members(classes: list[ast.ClassDef]) -> set[str]:
+    """The members that a probe uses, by any attribute that it, or a member so reached, mentions."""
+    kept = set(_ALWAYS)
+    while True:
+        parts = [part for node in classes for part in node.body if _defined_in(part) & kept]
+        mentioned = {node.attr for part in parts for node in ast.walk(part) if isinstance(node, ast.Attribute)}
+        own = {name for node in classes for part in node.body for name in _defined_in(part)}
+        dunder = {name for name in own if name.startswith("__") and name != "__doc__"}
+        fresh = kept | ((mentioned & own) - {"truth", "mistakes"}) | dunder
+        if fresh == kept:
+            return kept
+        kept = fresh
+
+
+def _member_names(part: ast.stmt) -> set[str]:
+    return _defined_in(part)
+
+
+def _family(tree: ast.Module) -> set[str]:
+    """The names of the classes that are checks, by their bases."""
+    family = {"Check"}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and family & {base.id for base in node.bases if isinstance(base, ast.Name)}:
+            family.add(node.name)
+    return family
+
+
+def _only(node: ast.ClassDef, members: set[str]) -> ast.ClassDef:
+    """The check without members that are not named, and without its docstring."""
+    body = [part for part in node.body if _defined_in(part) & members] or [ast.Pass()]
+    copy = ast.ClassDef(node.name, node.bases, node.keywords, body, node.decorator_list)
+    return ast.copy_location(copy, node)
+
+
+def _binds(node: ast.Import | ast.ImportFrom) -> set[str]:
+    return {(alias.asname or alias.name).split(".")[0] for alias in node.names}

@@ -1,0 +1,171 @@
+"""Messages between the engine and a worker: a JSON header and raw bytes, never pickle.
+
+A frame is ``<4 bytes: header length><4 bytes: payload length><header><payload>``, lengths big-endian.
+Tensors travel as dtype, shape and bytes. What a worker sends is untrusted: lengths are bounded
+before anything is read, and whatever does not fit the form exactly is a WireError.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import socket
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+from course.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
+
+__all__ = ["MAX_FRAME", "MAX_HEADER", "Closed", "Late", "WireError", "decode", "encode", "receive", "send"]
+
+MAX_FRAME = 80 * 1024 * 1024
+"""Bytes of one frame; snapshots stay below by :data:`course.evidence.MAX_BYTES`."""
+
+MAX_HEADER = 8 * 1024 * 1024
+"""Bytes of a frame's JSON: parsed, JSON can take fifty times its size."""
+
+_HEAD = struct.Struct(">II")
+_ITEM_SIZES = {
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1,
+}  # fmt: skip
+
+
+class WireError(Exception):
+    """Bytes that are no message."""
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+class Late(Exception):
+    """Nothing came in time."""
+
+
+def send(channel: socket.socket, header: dict[str, Any], payload: bytes = b"") -> None:
+    """Write one frame. Raises Closed where nobody reads any more."""
+    text = json.dumps(header).encode()
+    try:
+        channel.sendall(_HEAD.pack(len(text), len(payload)) + text + payload)
+    except TimeoutError:
+        raise Late from None
+    except OSError:
+        raise Closed from None
+
+
+def receive(
+    channel: socket.socket, deadline: float | None = None, tick: Callable[[], None] | None = None
+) -> tuple[dict[str, Any], bytes]:
+    """Read one frame. ``tick`` is called about ten times a second meanwhile and may raise.
+
+    Raises Closed, Late past ``deadline`` (time.monotonic), and WireError for what is no frame.
+    """
+    header_size, payload_size = _HEAD.unpack(_exactly(channel, _HEAD.size, deadline, tick))
+    if header_size > MAX_HEADER or header_size + payload_size > MAX_FRAME:
+        raise WireError(f"a frame of {header_size + payload_size} bytes")
+    text = _exactly(channel, header_size, deadline, tick)
+    payload = _exactly(channel, payload_size, deadline, tick)
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WireError("a header that is not JSON") from None
+    if not isinstance(header, dict):
+        raise WireError("a header that is not an object")
+    return header, bytes(payload)
+
+
+def _exactly(
+    channel: socket.socket, size: int, deadline: float | None, tick: Callable[[], None] | None
+) -> bytearray:
+    # Grown as bytes arrive: a liar who announces 80 MB and sends nothing costs nothing.
+    data = bytearray()
+    while len(data) < size:
+        wait = 0.1 if tick is not None else None
+        if deadline is not None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise Late
+            wait = left if wait is None else min(wait, left)
+        channel.settimeout(wait)
+        try:
+            chunk = channel.recv(min(size - len(data), 1 << 20))
+        except TimeoutError:
+            if tick is not None:
+                tick()
+            continue
+        except OSError:
+            raise Closed from None
+        if not chunk:
+            raise Closed
+        data += chunk
+    return data
+
+
+def encode(evidence: Evidence) -> tuple[Any, bytes]:
+    """Evidence as JSON-able data and the bytes of its tensors, one after another."""
+    blobs: list[bytes] = []
+
+    def walk(value: Evidence) -> Any:
+        if isinstance(value, TensorRecord):
+            blobs.append(value.data)
+            return {"t": [value.dtype, list(value.shape), len(value.data)]}
+        if isinstance(value, Unreadable):
+            return {"u": value.what}
+        if isinstance(value, list):
+            return {"l": [walk(item) for item in value]}
+        if isinstance(value, dict):
+            return {"d": [[key, walk(item)] for key, item in value.items()]}
+        return value
+
+    return walk(evidence), b"".join(blobs)
+
+
+def decode(data: Any, payload: bytes) -> Evidence:
+    """The evidence that :func:`encode` made. Raises WireError for anything that encode never makes."""
+    return _Decoder(payload).whole(data)
+
+
+class _Decoder:
+    def __init__(self, payload: bytes) -> None:
+        self.payload, self.position, self.items = payload, 0, 0
+
+    def whole(self, data: Any) -> Evidence:
+        try:
+            evidence = self.walk(data, 0)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise WireError(f"evidence of no known form: {error}") from None
+        if self.position != len(self.payload):
+            raise WireError("bytes that belong to nothing")
+        return evidence
+
+    def walk(self, data: Any, depth: int) -> Evidence:
+        self.items += 1
+        if self.items > MAX_ITEMS + 1 or depth > 20:
+            raise WireError("more evidence than a snapshot holds")
+        if data is None or isinstance(data, (bool, int, float, str)):
+            return data
+        if not isinstance(data, dict) or len(data) != 1:
+            raise WireError("evidence of no known form")
+        ((kind, value),) = data.items()
+        if kind == "t":
+            return self.tensor(*value)
+        if kind == "u" and isinstance(value, str):
+            return Unreadable(value[:200])
+        if kind == "l" and isinstance(value, list):
+            return [self.walk(item, depth + 1) for item in value]
+        if kind == "d" and isinstance(value, list):
+            return {str(key): self.walk(item, depth + 1) for key, item in value}
+        raise WireError("evidence of no known form")
+
+    def tensor(self, dtype: str, shape: list[int], size: int) -> TensorRecord:
+        if dtype not in _ITEM_SIZES or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
+            raise WireError("a tensor of no known form")
+        if type(size) is not int or size != math.prod(shape) * _ITEM_SIZES[dtype]:
+            raise WireError("a tensor whose bytes do not fit its shape")
+        data = self.payload[self.position : self.position + size]
+        if len(data) != size:
+            raise WireError("a tensor without its bytes")
+        self.position += size
+        return TensorRecord(dtype, tuple(shape), data)

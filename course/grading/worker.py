@@ -1,0 +1,291 @@
+"""The process in which learner code runs: an IPython shell in a sealed fork, and nothing that is worth reading.
+
+It answers the engine's requests: run a cell, run a probe. Everything it sends is what a learner's
+code may have made up, and the engine treats it so.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import socket
+import subprocess
+import sys
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import StdinNotImplementedError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from course.case import Case
+from course.checking import Check, bring
+from course.grading import wire
+from course.notebook import trouble_of
+from course.results import Brought
+
+__all__ = ["serve", "warm_up"]
+
+
+class _Outputs:
+    """What a cell printed and displayed, in order, as nbformat outputs; cut off at a number of bytes."""
+
+    def __init__(self) -> None:
+        self.items: list[dict[str, Any]] = []
+        self.left = 1_000_000
+        self.cut = False
+
+    def begin(self) -> None:
+        self.items = []
+
+    def stream(self, name: str, text: str) -> None:
+        text = self.take(text)
+        if not text:
+            return
+        last = self.items[-1] if self.items else {}
+        if last.get("output_type") == "stream" and last["name"] == name:
+            last["text"].append(text)
+        else:
+            self.items.append({"output_type": "stream", "name": name, "text": [text]})
+
+    def take(self, text: str) -> str:
+        kept = text[: self.left]
+        self.left -= len(kept)
+        if len(kept) < len(text) and not self.cut:
+            self.cut = True
+            kept += "\n[output cut off: more than a graded notebook may hold]\n"
+        return kept
+
+    def add(self, item: dict[str, Any], size: int) -> None:
+        if size <= self.left:
+            self.left -= size
+            self.items.append(item)
+        else:
+            self.stream("stdout", " " * (self.left + 1))
+
+    def finished(self) -> list[dict[str, Any]]:
+        return [
+            {**item, "text": "".join(item["text"])} if item["output_type"] == "stream" else item for item in self.items
+        ]
+
+
+_outputs = _Outputs()
+
+
+class _Stream(io.TextIOBase):
+    """sys.stdout or sys.stderr of the learner."""
+
+    def __init__(self, name: str) -> None:
+        self.stream_name = name
+        self.encoding_name = "utf-8"
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.encoding_name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        _outputs.stream(self.stream_name, str(text))
+        return len(text)
+
+
+def _size(data: dict[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, (str, bytes)) else len(repr(value)) for value in data.values())
+
+
+def _as_text(data: dict[str, Any]) -> dict[str, Any]:
+    import base64
+
+    return {
+        key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in data.items()
+    }
+
+
+class _Publisher(DisplayPublisher):  # type: ignore[misc]
+    def publish(self, data: dict[str, Any], metadata: Any = None, **_: Any) -> None:
+        data = _as_text(data)
+        item = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
+        _outputs.add(item, _size(data))
+
+    def clear_output(self, wait: bool = False) -> None:
+        _outputs.items.clear()
+
+
+class _Hook(DisplayHook):  # type: ignore[misc]
+    def start_displayhook(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.extra: dict[str, Any] = {}
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
+        self.data, self.extra = _as_text(format_dict), md_dict or {}
+
+    def finish_displayhook(self) -> None:
+        if self.data:
+            item = {
+                "output_type": "execute_result", "data": self.data, "metadata": self.extra,
+                "execution_count": self.shell.execution_count,
+            }  # fmt: skip
+            _outputs.add(item, _size(self.data))
+
+
+class _Shell(InteractiveShell):  # type: ignore[misc]
+    """IPython's shell, with outputs gathered as a notebook's."""
+
+    def init_io(self) -> None:
+        pass
+
+    def enable_gui(self, gui: Any = None) -> None:
+        pass
+
+    def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
+        lines = "\n".join(stb)[:50_000].split("\n")
+        item = {
+            "output_type": "error", "ename": str(getattr(etype, "__name__", etype)), "evalue": str(evalue)[:5_000],
+            "traceback": lines,
+        }  # fmt: skip
+        _outputs.add(item, min(len(lines), 1000))
+
+    def system(self, cmd: str) -> None:
+        """``!cmd``: its output goes where a notebook shows it."""
+        done = subprocess.run(  # noqa: S602 (what a learner asked for, in the learner's own sandbox)
+            self.var_expand(cmd, depth=1), shell=True, stdin=subprocess.DEVNULL, capture_output=True
+        )
+        sys.stdout.write(done.stdout.decode(errors="replace"))
+        sys.stderr.write(done.stderr.decode(errors="replace"))
+        self.user_ns["_exit_code"] = done.returncode
+
+    system_piped = system_raw = system
+
+
+_shell: _Shell | None = None
+
+
+def warm_up() -> None:
+    """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
+    global _shell
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    import contextlib
+
+    import torch
+
+    import course
+
+    torch.set_num_threads(1)
+    _Shell.display_pub_class = _Publisher
+    _Shell.displayhook_class = _Hook
+    # A history would be a thread and a database: a process with threads cannot enter namespaces.
+    _shell = _Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    with contextlib.suppress(ImportError):
+        import matplotlib.pyplot
+        import matplotlib_inline.backend_inline
+        import torchvision.models.feature_extraction  # noqa: F401
+
+        import course.data
+    assert course
+
+
+def serve(channel: socket.socket) -> None:
+    """Answer requests until the engine hangs up."""
+    assert _shell is not None
+    settings, _ = wire.receive(channel)
+    _settle(settings)
+    wire.send(channel, {"hello": True})
+    tasks: dict[str, dict[str, type[Check]]] = {}
+    operations = {"cell": _cell, "probe": _probe}
+    while True:
+        try:
+            header, given = wire.receive(channel)
+        except wire.Closed:
+            return
+        if header["op"] == "notebook":
+            answer, payload = _notebook(given)
+        else:
+            answer, payload = operations[header["op"]](header, tasks)
+        wire.send(channel, {"id": header["id"], **answer}, payload)
+
+
+def _settle(request: dict[str, Any]) -> None:
+    """Make the fork look like a fresh notebook kernel in a folder of its own."""
+    assert _shell is not None
+    from pathlib import Path
+
+    _outputs.left = int(request["output_bytes"])
+    for name, text in request["files"].items():
+        path = Path.cwd() / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(bytes.fromhex(text))
+        path.chmod(0o444)
+    os.environ.clear()
+    os.environ.update(
+        HOME=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
+        MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
+    )  # fmt: skip
+    # A submission's own modules can be imported, but come last: none of them takes torch's place.
+    sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]
+    sys.stdin = io.StringIO()
+    sys.stdout, sys.stderr = _Stream("stdout"), _Stream("stderr")
+    sink = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(sink, descriptor)
+
+    def no_input(prompt: object = "") -> str:
+        raise StdinNotImplementedError("raw_input was called, but this frontend does not support input requests.")
+
+    builtins.input = no_input
+    _shell.user_ns["input"] = no_input
+    _shell.user_ns["exit"] = _shell.user_ns["quit"] = sys.exit
+
+
+def _notebook(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Parse a large notebook where its size can hurt nobody. No learner's code has run in this fork."""
+    from course.grading.rebuild import Damaged, cells_of
+
+    try:
+        return {"cells": [list(cell) for cell in cells_of(data)], "damaged": ""}, b""
+    except Damaged as damage:
+        return {"cells": [], "damaged": str(damage)}, b""
+
+
+def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Run a cell as a notebook would."""
+    assert _shell is not None
+    _outputs.begin()
+    _shell.execution_count = header["count"]
+    result = _shell.run_cell(header["source"], store_history=False)
+    error = result.error_before_exec or result.error_in_exec
+    return {
+        "outputs": _outputs.finished(),
+        "error": None if error is None else [type(error).__name__, str(error)[:2000]],
+    }, b""
+
+
+def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Run one probe. The classes of its test cell are made on the first request, in the learner's namespace."""
+    assert _shell is not None
+    name, namespace = header["test"], _shell.user_ns
+    try:
+        if "source" in header:
+            # The instructor's half of a test cell.
+            exec(compile(header["source"], f"<{name}>", "exec"), namespace)  # noqa: S102
+            tasks[name] = {
+                key: value for key, value in namespace.items() if isinstance(value, type) and issubclass(value, Check)
+            }
+        brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a learner who broke what the test cell needs hears of it
+        brought = Brought(trouble=trouble_of(error, probe_file=f"<{name}>"))
+    evidence, payload = wire.encode(brought.evidence)
+    trouble = brought.trouble
+    return {
+        "evidence": evidence,
+        "trouble": None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside],
+        "printed": brought.printed[:5_000],
+    }, payload

@@ -1,0 +1,12 @@
+# misconception: everything is a Parameter | hint: buffer_as_parameter
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = Parameter(mean)
+        self.window = Parameter(torch.hann_window(n))
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

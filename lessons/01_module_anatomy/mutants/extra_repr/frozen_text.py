@@ -1,0 +1,13 @@
+# misconception: the text is made in __init__ | hint: repr_frozen
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+        self.text = f"low={low}, high={high}"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return self.text

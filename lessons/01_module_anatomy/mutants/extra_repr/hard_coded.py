@@ -1,0 +1,12 @@
+# misconception: the numbers of the example | hint: repr_hard_coded
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return "low=-1, high=2"

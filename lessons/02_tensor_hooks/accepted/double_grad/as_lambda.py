@@ -1,0 +1,1 @@
+func = lambda grad: 2.0 * grad

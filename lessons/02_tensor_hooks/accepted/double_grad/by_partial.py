@@ -1,0 +1,1 @@
+func = partial(torch.mul, other=2)

@@ -1,0 +1,3 @@
+# misconception: adds 2 | hint: adds_a_number
+def func(grad):
+    return grad + 2

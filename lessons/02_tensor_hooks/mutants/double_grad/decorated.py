@@ -1,0 +1,3 @@
+# misconception: doubles twice | hint: none
+def func(grad):
+    return 2 * grad * 2

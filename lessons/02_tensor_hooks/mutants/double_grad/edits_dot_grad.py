@@ -1,0 +1,3 @@
+# misconception: writes to a global's .grad | hint: undefined_name
+def func(grad):
+    tensor_of_this_hook.grad = grad * 2

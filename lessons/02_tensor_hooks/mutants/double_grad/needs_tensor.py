@@ -1,0 +1,3 @@
+# misconception: expects the tensor as well | hint: hook_arguments
+def func(tensor, grad):
+    tensor.grad = grad * 2

@@ -1,0 +1,3 @@
+# misconception: computes and does not return | hint: hook_returns_nothing
+def func(grad):
+    grad = grad * 2

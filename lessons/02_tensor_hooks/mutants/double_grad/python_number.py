@@ -1,0 +1,3 @@
+# misconception: returns a number | hint: hook_returns_no_tensor
+def func(grad):
+    return 2

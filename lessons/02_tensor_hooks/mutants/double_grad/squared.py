@@ -1,0 +1,3 @@
+# misconception: squares | hint: squares_gradient
+def func(grad):
+    return grad**2

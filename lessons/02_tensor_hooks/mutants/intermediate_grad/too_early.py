@@ -1,0 +1,3 @@
+# misconception: reads .grad at once, without a hook | hint: asks_too_early
+def watch_gradient(tensor):
+    return [tensor.grad]

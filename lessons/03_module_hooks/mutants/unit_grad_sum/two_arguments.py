@@ -1,0 +1,10 @@
+# misconception: a backward hook of two arguments | hint: hook_arguments
+model = Model()
+
+
+def module_hook(grad_input, grad_output):
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)

@@ -1,0 +1,17 @@
+# misconception: files outputs under class names | hint: class_or_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,19 @@
+# misconception: keeps the input | hint: input_or_output
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(
+                lambda m, a, o, name=name: self.features.update({name: a[0]})
+            )
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,17 @@
+# misconception: a forward-pre hook keeps the tuple of inputs | hint: input_or_output
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_pre_hook(lambda m, a, name=name: self.features.update({name: a}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))

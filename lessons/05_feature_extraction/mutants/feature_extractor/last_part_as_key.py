@@ -1,0 +1,18 @@
+# misconception: files nested layers under the last part of their name | hint: dotted_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            key = name.split(".")[-1]
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, key=key: self.features.update({key: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,16 @@
+# misconception: a list for each layer | hint: all_calls
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {name: [] for name in layers}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features[name].append(o))
+
+    def forward(self, x):
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))

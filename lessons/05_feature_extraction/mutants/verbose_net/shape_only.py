@@ -1,0 +1,14 @@
+# misconception: prints no name | hint: line_without_name
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for layer in model.children():
+            layer.register_forward_hook(lambda module, args, output: print(output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,14 @@
+# misconception: input and output in the wrong places | hint: input_or_output
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, output, args, name=name: print(name, output[0].shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,158 @@
+"""What an attack is, and the scene in which it hands in: ``submitted/<learner>/<lesson>/`` of a temporary course."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["HONEST", "LESSON", "STOCK_DANGER", "STOCK_NETWORK", "STOCK_NO_WIRE", "WRONG", "Attack", "Scene", "Targets", "cell_attack"]
+
+LESSON = "02_tensor_hooks"
+
+HONEST: dict[str, str] = {
+    "weight_grad": (
+        "model = Model()\nanswer = []\n\n\ndef tensor_hook(grad):\n    answer.append(grad)\n\n\n"
+        "model.W.register_hook(tensor_hook)"
+    ),
+    "double_grad": "def func(grad):\n    return grad * 2",
+    "intermediate_grad": (
+        "def watch_gradient(tensor: torch.Tensor) -> list:\n    seen = []\n"
+        "    tensor.register_hook(lambda grad: seen.append(grad))\n    return seen"
+    ),
+}
+"""Right answers, by exercise."""
+
+WRONG = (
+    "model = Model()\nanswer = []\n\n\ndef tensor_hook(grad):\n    answer.append(grad * 0)\n\n\n"
+    "model.W.register_hook(tensor_hook)\n"
+)
+"""An answer to weight_grad that deserves nothing, to stand in front of an attack."""
+
+STOCK_DANGER = "not run: it could harm this machine"
+STOCK_NETWORK = "not run: it opens connections, or attacks other processes"
+STOCK_NO_WIRE = "not run: stock has no wire to forge, the kernel itself decides"
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What an attacker of this machine would know or guess: places and listeners."""
+
+    root: Path
+    home: Path
+    tcp: int = 0
+    udp: int = 0
+    unix: str = ""
+    abstract: str = ""
+    victim: int = 0
+    """The process id of somebody else's process."""
+
+    def fill(self, text: str) -> str:
+        """Put the targets into an attack's text: ``@ROOT@``, ``@TCP@`` and so on."""
+        for name, value in vars(self).items():
+            text = text.replace(f"@{name.upper()}@", str(value))
+        return text
+
+
+@dataclass
+class Scene:
+    """Where one attacker hands in."""
+
+    targets: Targets
+    learner: str
+    lesson: str
+    release: Mapping[str, Any]
+    """The student version of the lesson, as JSON data."""
+    made: list[Path] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """``submitted/<learner>/<lesson>``, made on first use."""
+        path = self.targets.root / "submitted" / self.learner / self.lesson
+        path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @property
+    def path(self) -> Path:
+        """The notebook's place."""
+        return self.folder / f"{self.lesson}.ipynb"
+
+    def notebook(self, answers: Mapping[str, str]) -> dict[str, Any]:
+        """The student version with these answers, to be changed further."""
+        notebook: dict[str, Any] = copy.deepcopy(dict(self.release))
+        for name, text in answers.items():
+            self.cell(notebook, name)["source"] = self.targets.fill(text)
+        return notebook
+
+    def cell(self, notebook: dict[str, Any], grade_id: str) -> dict[str, Any]:
+        """The cell with this grade_id."""
+        for cell in notebook["cells"]:
+            if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id:
+                found: dict[str, Any] = cell
+                return found
+        raise KeyError(grade_id)
+
+    def tests(self, notebook: dict[str, Any]) -> list[dict[str, Any]]:
+        """All autograder-tests cells."""
+        return [cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("grade")]
+
+    def write(self, notebook: Mapping[str, Any] | bytes) -> None:
+        """Hand it in."""
+        data = notebook if isinstance(notebook, bytes) else json.dumps(notebook).encode()
+        self.path.write_bytes(data)
+
+    def hand_in(self, answers: Mapping[str, str]) -> None:
+        """Hand in the student version with these answers."""
+        self.write(self.notebook(answers))
+
+    def file(self, name: str | bytes, data: bytes = b"") -> Path:
+        """One more file in the submission."""
+        path = Path(os.fsdecode(os.path.join(os.fsencode(self.folder), os.fsencode(name))))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return path
+
+    def link(self, name: str, target: str | Path) -> None:
+        """A symbolic link in the submission."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(self.targets.fill(str(target)))
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack, as a submission."""
+
+    name: str
+    """What it tries, as a learner's name."""
+    tries: str
+    family: str
+    build: Callable[[Scene], None]
+    expects: frozenset[str]
+    """Statuses that the attacked exercise may end with, or 'not graded'."""
+    stock: str = "run"
+    """'run', or why it is not run on stock nbgrader."""
+    lesson: str = LESSON
+    exercise: str = "weight_grad"
+    honest: tuple[str, ...] = ()
+    """Exercises that it answers honestly."""
+    keeps: bool = False
+    """Whether the honest ones must keep their marks: the attack does not reach what is another exercise's."""
+
+
+def cell_attack(
+    family: str, name: str, tries: str, code: str, *, expects: Iterable[str] = ("failed", "error"), stock: str = "run",
+    before: str = WRONG, lesson: str = LESSON, exercise: str = "weight_grad", honest: tuple[str, ...] = ("double_grad",),
+    keeps: bool = False,
+) -> Attack:  # fmt: skip
+    """An attack that is nothing but the text of a TODO cell: ``before``, then ``code``."""
+
+    def build(scene: Scene) -> None:
+        answers = {exercise: before + code} | {one: HONEST[one] for one in honest}
+        scene.hand_in(answers)
+
+    return Attack(name, tries, family, build, frozenset(expects), stock, lesson, exercise, honest, keeps)

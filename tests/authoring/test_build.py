@@ -1,0 +1,158 @@
+"""The derived notebooks: the same bytes at every build, whole in source/, bare in release/, and watched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from tiny import Sketch, write_lesson
+
+from course.authoring.build import build, notebook_of
+from course.authoring.lesson import Lesson, read_lesson
+from course.authoring.release import Violation, check_release, leaks
+from course.errors import LessonError, UsageError
+
+NOTEBOOK = "00_tiny/00_tiny.ipynb"
+
+
+def lesson_of(course: Path) -> Lesson:
+    return read_lesson(course / "lessons" / "00_tiny")
+
+
+def test_a_rebuild_changes_no_byte(course: Path) -> None:
+    before = {path: path.read_bytes() for step in ("source", "release") for path in (course / step).rglob("*.ipynb")}
+    assert len(before) == 2
+    assert build(course, say=lambda line: None) == []
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_source_is_the_lesson_with_nbgraders_metadata(built: Path) -> None:
+    notebook = nbformat.read(built / "source" / NOTEBOOK, as_version=4)
+    nbformat.validate(notebook)
+    lesson = lesson_of(built)
+    assert [cell.source for cell in notebook.cells] == [cell.source for cell in lesson.cells]
+    assert "jupytext" not in notebook.metadata
+    answer, test = notebook.cells[-2:]
+    assert answer.metadata.nbgrader == {
+        "grade": False, "grade_id": "catch", "locked": False, "schema_version": 3, "solution": True, "task": False,
+    }  # fmt: skip
+    assert (test.metadata.nbgrader.grade, test.metadata.nbgrader.locked, test.metadata.nbgrader.points) == (
+        True,
+        True,
+        2,
+    )
+    assert all(cell.get("outputs", []) == [] and cell.get("execution_count") is None for cell in notebook.cells)
+
+
+def test_release_keeps_the_cells_and_loses_what_is_private(built: Path) -> None:
+    source = nbformat.read(built / "source" / NOTEBOOK, as_version=4)
+    release = nbformat.read(built / "release" / NOTEBOOK, as_version=4)
+    assert [cell.id for cell in release.cells] == [cell.id for cell in source.cells]
+    text = "\n".join(cell.source for cell in release.cells)
+    assert "class Call(Check)" in text
+    assert "OtherForward" not in text
+    assert "BEGIN" not in text
+    # What the contract tries as the stub is what nbgrader really hands out.
+    assert release.cells[-2].source == lesson_of(built).exercise("catch").candidates[1].source
+    assert list(leaks(lesson_of(built), built / "release" / NOTEBOOK)) == []
+
+
+def test_cell_ids_follow_content_so_that_other_cells_may_come_and_go(course: Path) -> None:
+    before = {cell.source: cell.id for cell in notebook_of(lesson_of(course)).cells}
+    path = course / "lessons" / "00_tiny" / "lesson.py"
+    path.write_text(path.read_text().replace("# %%\n", "# %%\nprint(0)\n\n# %%\nprint(0)\n\n# %%\n", 1))
+    after = notebook_of(lesson_of(course)).cells
+    assert {cell.source: cell.id for cell in after}.items() >= before.items()
+    assert len({cell.id for cell in after}) == len(after) == len(before) + 2
+
+
+def test_a_course_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no lessons here"):
+        build(tmp_path)
+    write_lesson(tmp_path, "00_tiny", [Sketch()])
+    (tmp_path / "nbgrader_config.py").unlink()
+    with pytest.raises(UsageError, match=r"no nbgrader_config\.py here") as caught:
+        check_release(tmp_path, [lesson_of(tmp_path)])
+    assert caught.value.place == str(tmp_path)
+
+
+def test_what_nbgrader_refuses_is_told_at_the_lesson(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "course.authoring.build.NbGraderAPI.generate_assignment",
+        lambda self, *args, **kwargs: {"success": False, "error": None, "log": "nbgrader's reason"},
+    )
+    with pytest.raises(LessonError, match="nbgrader cannot make the release: nbgrader's reason") as caught:
+        build(course, say=lambda line: None)
+    assert caught.value.place == str(course / "lessons" / "00_tiny" / "lesson.py")
+    assert caught.value.next_command == "python -m course check 00_tiny"
+
+
+def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: Path) -> None:
+    by_hand = course / "release" / NOTEBOOK
+    by_hand.write_text(by_hand.read_text().replace("A tiny lesson", "My lesson"))
+    assert check_release(course, [lesson_of(course)]) == [
+        Violation("release/00_tiny is outdated", str(by_hand), "make build")
+    ]
+
+    lesson, source, release = (course / name for name in ("lessons/00_tiny", "source/00_tiny", "release/00_tiny"))
+    (lesson / "lesson.py").write_text((lesson / "lesson.py").read_text().replace("A tiny lesson", "A small lesson"))
+    (source / "data.csv").write_text("")
+    (release / "00_tiny-Copy1.ipynb").write_text("{}")
+    (release / "00_tiny.ipynb").unlink()
+    (course / "release" / "99_renamed").mkdir()
+    assert set(check_release(course, [lesson_of(course)])) == {
+        Violation("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), "make build"),
+        Violation("release/00_tiny is missing", str(release / "00_tiny.ipynb"), "make build"),
+        Violation(
+            "learners would get this file as well: nbgrader hands out the whole folder",
+            str(source / "data.csv"),
+            "move it out of source/",
+        ),
+        Violation(
+            "learners would get this file as well: nbgrader hands out the whole folder",
+            str(release / "00_tiny-Copy1.ipynb"),
+            "move it out of release/",
+        ),
+        Violation(
+            "release/99_renamed is made from no lesson",
+            str(course / "release" / "99_renamed"),
+            f"git rm -r {course / 'release' / '99_renamed'}",
+        ),
+    }
+
+
+def doctored(course: Path, change: str) -> None:
+    """Put something into the released notebook that must not be there."""
+    path = course / "release" / NOTEBOOK
+    notebook = nbformat.read(path, as_version=4)
+    answer, test = notebook.cells[-2:]
+    if change == "solution":
+        answer.source = answer.source.replace("pass  # TODO: your code", "answer.append(output)")
+    elif change == "hidden test":
+        test.source += '\ncheck("catch", OtherForward)'
+    elif change == "marker":
+        test.source += "\n    ### BEGIN HIDDEN TESTS"
+    elif change == "output":
+        answer.outputs = [nbformat.v4.new_output("stream", text="seen")]
+    else:
+        notebook.metadata["jupytext"] = {"formats": "ipynb,py"}
+    nbformat.write(notebook, path)
+
+
+@pytest.mark.parametrize(
+    ("change", "fact"),
+    [
+        ("solution", "the release shows a private line: answer.append(output)"),
+        ("hidden test", 'the release shows a private line: check("catch", OtherForward)'),
+        ("marker", "the release shows a private line: ### BEGIN HIDDEN TESTS"),
+        ("output", "the release carries an output"),
+        ("jupytext", "the release carries a jupytext key"),
+    ],
+)
+def test_a_leak_is_named(change: str, fact: str, course: Path) -> None:
+    doctored(course, change)
+    path = course / "release" / NOTEBOOK
+    assert list(leaks(lesson_of(course), path)) == [
+        Violation(fact, str(path), "make build, then python -m course check 00_tiny")
+    ]

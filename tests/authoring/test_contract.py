@@ -1,0 +1,250 @@
+"""The author contract: a sound lesson meets it, and every way to break it is found, with place and next command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tiny import ACCEPTED, ANSWER, MUTANTS, START, TEST, Sketch, mutant, write_lesson
+
+from course.authoring.contract import Record, check_contract, select
+from course.errors import LessonError, UsageError
+
+RIGHT = ACCEPTED["with_lambda"]
+
+
+def bare(name: str, **changes: object) -> Sketch:
+    """An exercise without candidates but those given: what it lacks is noted beside what a test looks for."""
+    return replace(Sketch(name, accepted={}, mutants={}), **changes)  # type: ignore[arg-type]
+
+
+def in_answer(before: str, after: str) -> str:
+    assert before in ANSWER
+    return ANSWER.replace(before, after)
+
+
+def in_test(before: str, after: str) -> str:
+    assert before in TEST
+    return TEST.replace(before, after)
+
+
+FLAWED = '''\
+import torch
+
+from course.checking import Check, check
+
+
+class Flawed(Check):
+    """One field."""
+
+    blame = {"answer": "no_such_hint"}
+    wanted = torch.tensor([2e-6, 3e-6])
+
+    def probe(self, nb, case):
+        return {"answer": 1}
+
+    def truth(self, case):
+        return {"answer": self.wanted}
+
+
+class Odd(Flawed):
+    """Another."""
+
+    wanted = {1, 2}
+
+    def mistakes(self, case):
+        return {"another_hint": {"answer": [print]}}
+
+
+class Leaning(Flawed):
+    """A third."""
+
+    def truth(self, case):
+        return {"answer": add(1, 2)}
+
+
+class Drawn(Flawed):
+    """A fourth."""
+
+    def truth(self, case):
+        return {"answer": torch.nn.Linear(2, 1)(torch.ones(2))}
+
+
+check("NAME", Flawed, Flawed, Drawn)
+check("someone_else", Odd, Leaning)
+'''
+
+BROKEN = [
+    bare("loses", answer=in_answer("append(output)", "append(output + 1)")),
+    bare("raises", answer=in_answer("add = Add()", "add = Add()\n### BEGIN SOLUTION\nlost\n### END SOLUTION")),
+    bare("python_stderr", answer=ANSWER + "import sys\nprint('a word', file=sys.stderr)\n"),
+    bare("c_stderr", answer=ANSWER + "import os\n_ = os.write(2, b'a word from C')\n"),
+    bare(
+        "stub_earns",
+        test=FLAWED.split("class Odd")[0].replace("self.wanted", "1").replace("no_such_hint", "wrong_order")
+        + 'check("NAME", Flawed)\n',
+    ),
+    bare("no_check", test="import torch\n"),
+    bare("flawed", test=FLAWED),
+    bare("leaning_cell", test=in_test("import torch\n", "add\n")),
+    bare(
+        "leaning_visible",
+        test="### BEGIN HIDDEN TESTS\nSIZE = 3\n### END HIDDEN TESTS\n" + in_test('("x1", 3)', '("x1", SIZE)'),
+    ),
+    bare(
+        "candidates",
+        accepted={
+            "wrong": RIGHT.replace("append(output)", "append(None)"),
+            "second_run": "runs = globals().get('runs', 0) + 1\n" + RIGHT.replace("(output)", "(output * runs)"),
+        },
+        mutants={
+            "right": mutant("none at all", "none", RIGHT),
+            "other_hint": MUTANTS["never_registered"].replace("hook_never_ran", "wrong_order"),
+            "unknown_hint": MUTANTS["never_registered"].replace("hook_never_ran", "no_such_hint"),
+            "half": mutant("half a line", "none", "add.register("),
+        },
+    ),
+]
+
+# Exercise, fact, and the candidate's file where that is the place.
+FACTS = [
+    ("loses", "the reference solution loses marks in Call: answer[0] is tensor(", ""),
+    ("raises", "the reference solution raises: answer: NameError: name 'lost' is not defined", ""),
+    ("python_stderr", "the reference solution writes to stderr: a word", ""),
+    ("c_stderr", "the reference solution writes to stderr: a word from C", ""),
+    ("stub_earns", "the untouched stub earns marks in test_stub_earns", ""),
+    ("no_check", "the reference solution: a test cell calls no check, so it cannot fail", ""),
+    ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined", ""),
+    (
+        "leaning_visible",
+        "test_leaning_visible without its hidden tests: Call: NameError: name 'SIZE' is not defined",
+        "",
+    ),
+    ("flawed", "test_flawed, run without the notebook: Leaning: NameError: name 'add' is not defined", ""),
+    ("flawed", "test_flawed calls check('someone_else', ...)", ""),
+    ("flawed", "test_flawed: two checks are called Flawed", ""),
+    ("flawed", "test_flawed/Flawed names the hint 'no_such_hint', which does not exist", ""),
+    ("flawed", "test_flawed/Odd names the hint 'another_hint', which does not exist", ""),
+    ("flawed", "test_flawed/Drawn: its truth differs from run to run", ""),
+    ("flawed", "test_flawed/Odd: its truth returns a set, which no answer can equal", ""),
+    ("flawed", "test_flawed/Odd: the mistake another_hint brings a function (print) in the result['answer'][0]", ""),
+    (
+        "flawed",
+        "test_flawed/Flawed: 0 would pass for the result['answer'] of its truth, tensor([2.0000e-06, 3.0000",
+        "",
+    ),
+    ("candidates", "2 accepted answers, at least 3 are needed", ""),
+    ("candidates", "4 mutants, at least 5 are needed", ""),
+    ("candidates", "the hidden check test_candidates/OtherForward is not the only killer of any mutant", ""),
+    (
+        "candidates",
+        "accepted answer wrong loses marks in Call: answer[0] is None, wanted a tensor of shape (3,)",
+        "accepted/candidates/wrong.py",
+    ),
+    (
+        "candidates",
+        "accepted second_run: two seeds disagree, failing checks none and ['test_candidates/Call',",
+        "accepted/candidates/second_run.py",
+    ),
+    ("candidates", "the mutant right survives: none at all", "mutants/candidates/right.py"),
+    (
+        "candidates",
+        "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1",
+        "mutants/candidates/other_hint.py",
+    ),
+    (
+        "candidates",
+        "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist",
+        "mutants/candidates/unknown_hint.py",
+    ),
+    (
+        "candidates",
+        "the mutant half is not Python, so it dies of that: answer: SyntaxError",
+        "mutants/candidates/half.py",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course with the sound exercise and every broken one."""
+    root = tmp_path_factory.mktemp("contract")
+    write_lesson(root, "00_sound", [Sketch()])
+    write_lesson(root, "01_broken", BROKEN)
+    return root
+
+
+@pytest.fixture(scope="module")
+def records(folder: Path) -> dict[str, Record]:
+    return {record.exercise.id: record for record in check_contract(select(folder, []))}
+
+
+def test_a_sound_exercise_meets_the_contract(records: dict[str, Record]) -> None:
+    record = records["catch"]
+    assert record.violations == []
+    assert (record.accepted, record.killed, record.hinted) == (3, 5, 5)
+
+
+@pytest.mark.parametrize(("name", "fact", "candidate"), FACTS)
+def test_a_broken_exercise_is_refused_with_place_and_next_command(
+    name: str, fact: str, candidate: str, records: dict[str, Record], folder: Path
+) -> None:
+    (found,) = {one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}
+    place = str(folder / "lessons" / "01_broken" / candidate) if candidate else records[name].exercise.answer.place
+    assert found.place == place
+    assert found.next_command == f"python -m course check {name}"
+    if not candidate:
+        path, _, line = place.rpartition(":")
+        assert f'"grade_id": "{name}"' in Path(path).read_text().splitlines()[int(line) - 1]
+
+
+@pytest.mark.parametrize("name", ["loses", "raises", "python_stderr", "c_stderr", "stub_earns", "no_check"])
+def test_what_is_not_broken_is_not_complained_about(name: str, records: dict[str, Record]) -> None:
+    lacking = ("accepted answers, at least", "mutants, at least", "is not the only killer")
+    rest = [one.fact for one in records[name].violations if not any(text in one.fact for text in lacking)]
+    assert len(rest) == 1
+
+
+def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: Path) -> None:
+    answers = {"endless": START + "while True: pass\n", "dies": START + "import os\nos._exit(3)\n"}
+    write_lesson(tmp_path, "00_cut", [bare("cut", accepted=answers)])
+    steps: list[tuple[int, int]] = []
+    (record,) = check_contract(select(tmp_path, []), lambda done, of, name: steps.append((done, of)), limit=3)
+    facts = {Path(one.place).name: one for one in record.violations if "cut off" in one.fact}
+    assert facts["endless.py"].fact == "cut: accepted answer endless: its trial was cut off: timeout"
+    assert facts["dies.py"].fact == "cut: accepted answer dies: its trial was cut off: died"
+    assert facts["dies.py"].next_command == "python -m course check cut"
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_names_select_lessons_and_exercises(folder: Path) -> None:
+    assert [exercise.id for _, exercise in select(folder, ["catch"])] == ["catch"]
+    assert len(select(folder, ["01_broken"])) == len(BROKEN)
+    assert len(select(folder, [])) == len(BROKEN) + 1
+    with pytest.raises(UsageError) as caught:
+        select(folder, ["nonsense"])
+    fact, place, next_command = caught.value.lines()
+    assert fact == "error: no lesson or exercise is called 'nonsense'"
+    assert place == f"  at:   {folder / 'lessons'}"
+    assert next_command.startswith("  next: choose from: 00_sound, 01_broken, ")
+
+
+def test_an_exercise_id_belongs_to_one_lesson(tmp_path: Path) -> None:
+    first = write_lesson(tmp_path, "00_one", [Sketch()])
+    second = write_lesson(tmp_path, "01_other", [Sketch()])
+    with pytest.raises(LessonError) as caught:
+        select(tmp_path, [])
+    assert caught.value.fact == "the exercise id 'catch' is used in two lessons"
+    assert str(first / "lesson.py") in caught.value.place
+    assert str(second / "lesson.py") in caught.value.place
+    assert caught.value.next_command == "rename one of them"
+
+
+def test_a_broken_lesson_stops_only_those_who_ask_for_it(tmp_path: Path) -> None:
+    write_lesson(tmp_path, "00_one", [Sketch()])
+    (write_lesson(tmp_path, "01_other", []) / "stray.txt").write_text("")
+    assert [exercise.id for _, exercise in select(tmp_path, ["catch"])] == ["catch"]
+    for names in ([], ["01_other"], ["nonsense"]):
+        with pytest.raises(LessonError, match=r"stray\.txt"):
+            select(tmp_path, names)

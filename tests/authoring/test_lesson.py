@@ -1,0 +1,342 @@
+"""Reading a lesson: cells and exercises out of the text, and a plain refusal of every form that is not one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tiny import ANSWER, MUTANTS, TEST, Sketch, metadata, write_lesson
+
+from course.authoring.lesson import find_lessons, read_lesson
+from course.authoring.regions import private_lines, stub_of, visible_of
+from course.errors import LessonError, UsageError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_lesson(tmp_path, "00_tiny", [Sketch(), Sketch("catch_again")])
+
+
+def test_a_lesson_is_its_cells_and_its_exercises(folder: Path) -> None:
+    lesson = read_lesson(folder)
+    assert [cell.kind for cell in lesson.cells] == ["prose", "setup", "show", *["prose", "answer", "test"] * 2]
+    assert lesson.cells[2].source.startswith("%matplotlib inline")
+    for cell in lesson.cells:
+        path, _, line = cell.place.rpartition(":")
+        assert path == str(folder / "lesson.py")
+        assert (folder / "lesson.py").read_text().splitlines()[int(line) - 1].startswith("# %%")
+    exercise = lesson.exercise("catch")
+    assert (exercise.points, exercise.lesson, len(exercise.tests)) == (2, "00_tiny", 1)
+    roles = [(one.role, one.name) for one in exercise.candidates]
+    assert roles[:3] == [("reference", "reference"), ("stub", "stub"), ("accepted", "extends")]
+    mutant = next(one for one in exercise.mutants if one.name == "formula")
+    assert (mutant.misconception, mutant.hint) == ("types the visible forward", None)
+    assert next(one for one in exercise.mutants if one.name == "misspelt").hint == "undefined_name"
+
+
+def test_a_test_cell_belongs_to_the_longest_id_that_fits(folder: Path) -> None:
+    path = folder / "lesson.py"
+    extra = f'\n# %% {metadata("test_catch_again_part", grade=True, points=0.5)}\nprint("a part")\n'
+    path.write_text(path.read_text() + extra)
+    lesson = read_lesson(folder)
+    assert [cell.grade_id for cell in lesson.exercise("catch").tests] == ["test_catch"]
+    assert [cell.grade_id for cell in lesson.exercise("catch_again").tests] == [
+        "test_catch_again",
+        "test_catch_again_part",
+    ]
+    assert lesson.exercise("catch_again").points == 2.5
+
+
+def test_lessons_are_found_by_name(tmp_path: Path) -> None:
+    write_lesson(tmp_path, "01_b", [])
+    write_lesson(tmp_path, "00_a", [])
+    assert [path.name for path in find_lessons(tmp_path)] == ["00_a", "01_b"]
+    assert [path.name for path in find_lessons(tmp_path, ["01_b"])] == ["01_b"]
+    with pytest.raises(UsageError, match=r"(?s)no lesson is called 'c'.*lessons.*choose from: 00_a, 01_b"):
+        find_lessons(tmp_path, ["c"])
+    with pytest.raises(UsageError, match=r"(?s)no lessons here.*run this in a clone of the course"):
+        find_lessons(tmp_path / "lessons")
+
+
+def test_the_stub_keeps_what_stands_around_the_solution() -> None:
+    stub = stub_of(ANSWER)
+    assert "    # TODO: keep the output.\n    pass  # TODO: your code\n\n\nadd.register_forward_hook(hook)" in stub
+    assert "append" not in stub
+
+
+def test_the_visible_tests_end_where_the_hidden_ones_begin() -> None:
+    visible = visible_of(TEST)
+    assert visible == TEST[: TEST.index("### BEGIN")].rstrip("\n") + "\n"
+    assert visible_of(visible) == visible.rstrip("\n")
+
+
+def test_private_lines_are_those_of_the_regions() -> None:
+    public, private = private_lines(ANSWER)
+    assert private == {"### BEGIN SOLUTION", "answer.append(output)", "### END SOLUTION"}
+    assert "# TODO: keep the output." in public
+    assert not public & private
+
+
+LONELY = "def f():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
+TESTED = f"\n# %% {metadata('test_catch', grade=True, points=2)}\n"
+SOLVED = "    ### BEGIN SOLUTION\n    answer.append(output)\n    ### END SOLUTION\n"
+HIDDEN = "### BEGIN HIDDEN TESTS\nHIDDEN = 1\n### END HIDDEN TESTS\n"
+
+# before -> after in the text of a sound lesson; the line at fault begins with this; the fact; the next command.
+BROKEN: dict[str, tuple[str, str, str, str, str]] = {
+    "duplicate id": (
+        '"setup_imports"',
+        '"catch"',
+        f"# %% {metadata('catch', solution=True, locked=False)}",
+        "grade_id 'catch' is used twice",
+        "rename one of them",
+    ),
+    "missing test cell": (
+        TESTED,
+        f"\n# %% {metadata('lonely', solution=True)}\n{LONELY}{TESTED}",
+        "# %% nbgrader",
+        "the exercise lonely has no test cell",
+        "add one: test_lonely",
+    ),
+    "test of no exercise": (
+        '"test_catch"',
+        '"test_other"',
+        "# %% nbgrader",
+        "test_other tests no exercise of this lesson",
+        "call it test_<id> with one of: catch",
+    ),
+    "id within another word": (
+        '"test_catch"',
+        '"test_catchy"',
+        "# %% nbgrader",
+        "test_catchy tests no exercise",
+        "call it test_<id>",
+    ),
+    "no points": (', "points": 2', "", "# %% nbgrader", "test_catch has no points", 'add "points": 1'),
+    "zero points": ('"points": 2', '"points": 0', "# %% nbgrader", "test_catch has no points", 'add "points": 1'),
+    "bad grade_id": (
+        '"catch"',
+        '"Catch-It"',
+        "# %% nbgrader",
+        "grade_id 'Catch-It' is not lower snake case",
+        "use letters",
+    ),
+    "no grade_id": ('"grade_id": "catch"', '"grade_id": ""', "# %% nbgrader", "grade_id '' is not", "use letters"),
+    "no solution region": (
+        SOLVED,
+        "    answer.append(output)\n",
+        "# %% nbgrader",
+        "the exercise catch has no solution region: it would be released solved",
+        "put '### BEGIN SOLUTION'",
+    ),
+    "solution never ends": (
+        "    ### END SOLUTION\n",
+        "",
+        "# %% nbgrader",
+        "catch: '### BEGIN SOLUTION' is never closed",
+        "add the line '### END SOLUTION'",
+    ),
+    "solution never begins": (
+        "    ### BEGIN SOLUTION\n",
+        "",
+        "# %% nbgrader",
+        "catch: '### END SOLUTION' without",
+        "add the line '### BEGIN SOLUTION'",
+    ),
+    "solution begins twice": (
+        "    ### BEGIN SOLUTION\n",
+        "    ### BEGIN SOLUTION\n" * 2,
+        "# %% nbgrader",
+        "catch: '### BEGIN SOLUTION' twice",
+        "add the line '### END SOLUTION'",
+    ),
+    "hidden never ends": (
+        "### END HIDDEN TESTS\n",
+        "",
+        "# %% nbgrader",
+        "test_catch: '### BEGIN HIDDEN TESTS' is never closed",
+        "add the line '### END HIDDEN TESTS'",
+    ),
+    "hidden never begins": (
+        "### BEGIN HIDDEN TESTS\n",
+        "",
+        "# %% nbgrader",
+        "test_catch: '### END HIDDEN TESTS' without",
+        "add the line '### BEGIN HIDDEN TESTS'",
+    ),
+    "hidden begins twice": (
+        "### BEGIN HIDDEN TESTS\n",
+        "### BEGIN HIDDEN TESTS\n" * 2,
+        "# %% nbgrader",
+        "test_catch: '### BEGIN HIDDEN TESTS' twice",
+        "add the line '### END HIDDEN TESTS'",
+    ),
+    # nbgrader would clear this one as well, and the contract's own stub would not.
+    "another spelling": (
+        "    ### BEGIN SOLUTION\n",
+        "    # BEGIN SOLUTION now\n",
+        "# %% nbgrader",
+        "catch: nbgrader takes this line for a marker: '# BEGIN SOLUTION now'",
+        "write exactly one of",
+    ),
+    "solution in a test cell": (
+        TESTED,
+        TESTED + LONELY,
+        "# %% nbgrader",
+        "test_catch: '### BEGIN SOLUTION' in a cell of another kind",
+        "move it: solutions belong into answer cells",
+    ),
+    "hidden test in an answer": (
+        "add = Add()\n",
+        "add = Add()\n" + HIDDEN,
+        "# %% nbgrader",
+        "catch: '### BEGIN HIDDEN TESTS' in a cell of another kind",
+        "move it",
+    ),
+    "solution in a read-only cell": (
+        "import torch\n\nfrom",
+        LONELY + "import torch\n\nfrom",
+        "# %% nbgrader",
+        "setup_imports: '### BEGIN SOLUTION' in a cell of another kind",
+        "move it",
+    ),
+    "solution in a cell without metadata": (
+        'print("shown")\n',
+        LONELY,
+        "# %%",
+        "'BEGIN SOLUTION' in a cell without nbgrader metadata: it would be released",
+        "give the cell its nbgrader metadata",
+    ),
+    "hidden test in prose": (
+        "# # A tiny lesson\n",
+        "# ### BEGIN HIDDEN TESTS\n",
+        "# %% [markdown]",
+        "'BEGIN HIDDEN TESTS' in a cell without nbgrader metadata",
+        "give the cell its nbgrader metadata",
+    ),
+    "syntax error in an answer": (
+        "add = Add()\n",
+        "add = = Add()\n",
+        "# %% nbgrader",
+        "catch: invalid syntax in its line 1",
+        "mend the Python",
+    ),
+    "syntax error in a test": (
+        'check("NAME", Call)',
+        "check(",
+        "# %% nbgrader",
+        "test_catch: '(' was never closed",
+        "mend the Python",
+    ),
+    "syntax error in a shown cell": (
+        'print("shown")',
+        "print(",
+        "# %%",
+        "a cell that shows something: '(' was never closed",
+        "mend the Python",
+    ),
+    "the stub is no Python": (
+        SOLVED,
+        "    return (\n    ### BEGIN SOLUTION\n    1\n    ### END SOLUTION\n    )\n",
+        "# %% nbgrader",
+        "catch as released, with the stub for the solution: ",
+        "mend the Python",
+    ),
+    "a raw cell": ("# %%\n# %matplotlib inline", "# %% [raw]\n# x", "# %% [raw]", "a raw cell", "make it a code cell"),
+    "text with metadata": (
+        "# %% [markdown]\n# # A tiny",
+        f"# %% [markdown] {metadata('words')}\n# # A tiny",
+        "# %% [markdown] nbgrader",
+        "words is text with nbgrader metadata",
+        "see CONTRIBUTING.md",
+    ),
+    "a task": (
+        'print("shown")',
+        f"\n# %% {metadata('essay', task=True)}\n1",
+        "# %% nbgrader",
+        "essay is a kind of cell that lessons do not use",
+        "see CONTRIBUTING.md",
+    ),
+    "graded by hand": (
+        '"solution": false, "task": false, "grade_id": "test_catch"',
+        '"solution": true, "task": false, "grade_id": "test_catch"',
+        "# %% nbgrader",
+        "test_catch is a kind of cell that lessons do not use",
+        "see CONTRIBUTING.md",
+    ),
+    "text before the first cell": (
+        "# ---\n\n# %%",
+        "# ---\n\nx = 1\n\n# %%",
+        "# ---",
+        "cell markers but",
+        "put a '# %%' before every cell",
+    ),
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_a_broken_lesson_is_refused_with_fact_place_and_next_command(broken: str, tmp_path: Path) -> None:
+    before, after, line_at_fault, fact, next_command = BROKEN[broken]
+    folder = write_lesson(tmp_path, "00_tiny", [Sketch()])
+    path = folder / "lesson.py"
+    before = before.replace("NAME", "catch")
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after, 1))
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert caught.value.fact.startswith(fact) or fact in caught.value.fact
+    assert caught.value.next_command.startswith(next_command)
+    name, _, line = caught.value.place.split(" and ")[0].rpartition(":")
+    assert name == str(path)
+    assert path.read_text().splitlines()[int(line) - 1].startswith(line_at_fault)
+
+
+@pytest.mark.parametrize(
+    "first", ["", "add = 1\n", "# misconception: no hint\n", "# hint: none\n", "# misconception: x | hint: Not-An-Id\n"]
+)
+def test_a_mutant_without_its_first_line_is_refused(first: str, folder: Path) -> None:
+    path = folder / "mutants" / "catch" / "formula.py"
+    path.write_text(first + MUTANTS["formula"].split("\n", 1)[1])
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert caught.value.lines() == [
+        "error: a mutant's first line names its misconception and the hint expected for it",
+        f"  at:   {path}:1",
+        "  next: write: # misconception: <in a few words> | hint: <id, or none>",
+    ]
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        "notes.txt",
+        "accepted/catch/data.csv",
+        "mutants/other/x.py",
+        "mutants/x.py",
+        "mutants/catch/deep/x.py",
+        "lesson.ipynb",
+    ],
+)
+def test_an_unexpected_file_is_refused(stray: str, folder: Path) -> None:
+    path = folder / stray
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert caught.value.fact == "an unexpected file in a lesson folder"
+    assert caught.value.place in (str(path), str(path.parent))
+    assert caught.value.next_command.endswith("name its folder after an exercise: catch, catch_again")
+
+
+@pytest.mark.parametrize("left_over", ["__pycache__/x.pyc", ".ipynb_checkpoints/lesson-checkpoint.py"])
+def test_what_python_and_jupyter_leave_behind_is_no_offence(left_over: str, folder: Path) -> None:
+    path = folder / left_over
+    path.parent.mkdir()
+    path.write_bytes(b"")
+    assert len(read_lesson(folder).exercises) == 2
+
+
+def test_a_file_that_is_no_text_is_refused(folder: Path) -> None:
+    (folder / "lesson.py").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(LessonError, match=r"(?s)jupytext cannot read it.*lesson\.py.*next: open it in an editor"):
+        read_lesson(folder)

@@ -1,0 +1,156 @@
+"""A tiny lesson, sound or broken in the ways that a test asks for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+HEADER = """\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A tiny lesson
+
+# %% {setup}
+import torch
+
+from course.models import Add
+
+# %%
+# %matplotlib inline
+print("shown")
+"""
+
+ANSWER = """\
+add = Add()
+answer = []
+
+
+def hook(module, args, output):
+    # TODO: keep the output.
+    ### BEGIN SOLUTION
+    answer.append(output)
+    ### END SOLUTION
+
+
+add.register_forward_hook(hook)
+"""
+
+TEST = '''\
+import torch
+
+from course.checking import Check, check
+from course.models import Add
+from course.probing import other_forward
+
+
+class Call(Check):
+    """After a call `answer` holds the output."""
+
+    poison = ("x1", "x2")
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        nb.module("add")(case.tensor("x1", 3), case.tensor("x2", 3))
+        return {"answer": nb.list("answer")}
+
+    def truth(self, case):
+        return {"answer": [Add()(case.tensor("x1", 3), case.tensor("x2", 3))]}
+
+
+check("NAME", Call)
+
+### BEGIN HIDDEN TESTS
+class OtherForward(Check):
+    """The output is whatever the module returns."""
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        with other_forward(nb.module("add"), lambda self, x1, x2: x1 * x2):
+            nb.module("add")(case.tensor("x1", 3), case.tensor("x2", 3))
+        return {"answer": nb.list("answer")}
+
+    def truth(self, case):
+        return {"answer": [case.tensor("x1", 3) * case.tensor("x2", 3)]}
+
+
+check("NAME", OtherForward)
+### END HIDDEN TESTS
+'''
+
+START = "add, answer = Add(), []\n"
+ACCEPTED = {
+    "with_lambda": START + "add.register_forward_hook(lambda module, args, output: answer.append(output))\n",
+    "extends": START + "def hook(m, a, output):\n    answer.extend([output])\nadd.register_forward_hook(hook)\n",
+    "keywords": START
+    + "def hook(module, args, kwargs, output):\n    answer.append(output)\n"
+    + "add.register_forward_hook(hook, with_kwargs=True)\n",
+}
+
+
+def mutant(misconception: str, hint: str, body: str) -> str:
+    return f"# misconception: {misconception} | hint: {hint}\n{START}{body}\n"
+
+
+HOOK = "add.register_forward_hook(lambda module, args, output: answer.append({}))"
+MUTANTS = {
+    "never_registered": mutant("defines only", "hook_never_ran", "def hook(module, args, output): pass"),
+    "two_arguments": mutant(
+        "forgets the module", "hook_arguments", "add.register_forward_hook(lambda args, output: 1)"
+    ),
+    "misspelt": mutant("typo", "undefined_name", HOOK.format("outptu")),
+    "globals": mutant("reads the notebook's variables", "reads_globals", "x1 = x2 = 1\n" + HOOK.format("x1 + x2")),
+    "formula": mutant("types the visible forward", "none", HOOK.format("args[0] + args[1]")),
+}
+
+
+def metadata(grade_id: str, **changes: object) -> str:
+    kind = {"grade": False, "locked": True, "schema_version": 3, "solution": False, "task": False}
+    return "nbgrader=" + json.dumps({**kind, "grade_id": grade_id, **changes})
+
+
+@dataclass
+class Sketch:
+    """An exercise to be written down: sound as it stands."""
+
+    name: str = "catch"
+    answer: str = ANSWER
+    test: str = TEST
+    accepted: Mapping[str, str] = field(default_factory=lambda: ACCEPTED)
+    mutants: Mapping[str, str] = field(default_factory=lambda: MUTANTS)
+
+    def text(self) -> str:
+        answer = metadata(self.name, solution=True, locked=False)
+        test = metadata(f"test_{self.name}", grade=True, points=2)
+        return (
+            f"\n# %% [markdown]\n# ### Exercise: {self.name}\n# easy · 5 min · 2 points\n"
+            f"\n# %% {answer}\n{self.answer}\n# %% {test}\n{self.test.replace('NAME', self.name)}"
+        )
+
+
+def write_lesson(root: Path, slug: str, sketches: Iterable[Sketch]) -> Path:
+    """Write lessons/<slug>/ below ``root``, and the configuration; returns the lesson's folder."""
+    folder = root / "lessons" / slug
+    folder.mkdir(parents=True)
+    if not (root / "nbgrader_config.py").exists():
+        shutil.copy(ROOT / "nbgrader_config.py", root)
+    text = HEADER.replace("{setup}", metadata("setup_imports"))
+    for sketch in sketches:
+        text += sketch.text()
+        for role, sources in (("accepted", sketch.accepted), ("mutants", sketch.mutants)):
+            (folder / role / sketch.name).mkdir(parents=True)
+            for name, source in sources.items():
+                (folder / role / sketch.name / f"{name}.py").write_text(source)
+    (folder / "lesson.py").write_text(text)
+    return folder

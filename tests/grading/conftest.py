@@ -1,0 +1,125 @@
+"""A small course with one exercise, and a warm engine for the whole session."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course.authoring.build import notebook_of
+from course.authoring.lesson import read_lesson, stub_of
+from course.grading.engine import Engine
+from course.grading.limits import GradingLimits
+from course.grading.sandbox import probe_isolation
+
+ROOT = Path(__file__).parent.parent.parent
+LESSON = "01_small"
+POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
+
+_HEAD = '{{"grade": {grade}, "grade_id": "{name}", "locked": {locked}, {points}"schema_version": 3, "solution": {solution}, "task": false}}'
+
+
+def _cell(name: str, source: str, *, grade: bool = False, solution: bool = False, points: float = 0) -> str:
+    words = {True: "true", False: "false"}
+    head = _HEAD.format(
+        grade=words[grade], name=name, locked=words[not solution], solution=words[solution],
+        points=f'"points": {points:g}, ' if grade else "",
+    )  # fmt: skip
+    return f"# %% nbgrader={head}\n{source}\n\n"
+
+
+def _exercise(name: str, factor: int, points: float) -> str:
+    answer = f"def {name}(x):\n    # TODO: {factor} times x\n    ### BEGIN SOLUTION\n    return x * {factor}\n    ### END SOLUTION"
+    test = f'''from course.checking import Check, check
+
+
+class Values(Check):
+    """`{name}(x)` is {factor} times x."""
+
+    def probe(self, nb, case):
+        return {{"result": nb.function("{name}")(case.tensor("x", 3))}}
+
+    def truth(self, case):
+        return {{"result": sum(case.tensor("x", 3) for _ in range({factor}))}}
+
+
+check("{name}", Values)
+### BEGIN HIDDEN TESTS
+class Shapes(Check):
+    """It works for any shape, and leaves x alone."""
+
+    def probe(self, nb, case):
+        x = case.tensor("x", 2, 4)
+        return {{"result": nb.function("{name}")(x), "x": x}}
+
+    def truth(self, case):
+        x = case.tensor("x", 2, 4)
+        return {{"result": x * {factor}, "x": x}}
+
+
+check("{name}", Shapes)
+### END HIDDEN TESTS'''
+    return _cell(name, answer, solution=True) + _cell(f"test_{name}", test, grade=True, points=points)
+
+
+@pytest.fixture(scope="session")
+def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course folder with one lesson of three exercises: lessons/, source/, nbgrader_config.py with short limits."""
+    root = tmp_path_factory.mktemp("course")
+    folder = root / "lessons" / LESSON
+    folder.mkdir(parents=True)
+    text = "# %% [markdown]\n# # Small\n\n" + _cell("setup_imports", "import torch\nfrom torch import nn")
+    text += "".join(_exercise(name, factor, POINTS[name]) for factor, name in enumerate(POINTS, 2))
+    (folder / "lesson.py").write_text(text)
+    (root / "source" / LESSON).mkdir(parents=True)
+    nbformat.write(notebook_of(read_lesson(folder)), root / "source" / LESSON / f"{LESSON}.ipynb")
+    config = (ROOT / "nbgrader_config.py").read_text()
+    config += "\nc.GradingLimits.exercise_seconds = 2.0\nc.GradingLimits.submission_seconds = 12.0\nc.GradingLimits.memory_mb = 512\n"
+    (root / "nbgrader_config.py").write_text(config)
+    return root
+
+
+@pytest.fixture
+def course(small_lesson: Path, tmp_path: Path) -> Path:
+    """A copy of the small course, with nothing handed in."""
+    for name in ("source", "lessons"):
+        shutil.copytree(small_lesson / name, tmp_path / name)
+    shutil.copy(small_lesson / "nbgrader_config.py", tmp_path)
+    return tmp_path
+
+
+RIGHT = {name: f"def {name}(x):\n    return x * {factor}" for factor, name in enumerate(POINTS, 2)}
+
+
+@pytest.fixture
+def hand_in(course: Path) -> Callable[..., Path]:
+    """hand_in("ada", {"first": "def ..."}): write a submission; what is not named stays the stub."""
+
+    def write(learner: str, answers: Mapping[str, str]) -> Path:
+        notebook = nbformat.read(course / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
+        for cell in notebook.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+            if name in POINTS:
+                cell["source"] = answers.get(name, stub_of(cell.source))
+            elif name.startswith("test_"):
+                cell["source"] = cell.source.split("### BEGIN HIDDEN")[0]
+        path = course / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(notebook))
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """A started, isolated engine with short limits; skipped aloud where the machine cannot isolate."""
+    reason = probe_isolation()
+    if reason:
+        pytest.skip(f"the engine is NOT tested: {reason}")
+    with Engine(GradingLimits(exercise_seconds=2.0, submission_seconds=12.0, memory_mb=512)) as started:
+        yield started

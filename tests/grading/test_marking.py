@@ -1,0 +1,139 @@
+"""What a learner's code does ends in a status and a sentence; the other exercises keep their marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course.grading.engine import Engine
+from course.grading.judge import Judge
+from course.grading.marking import mark
+from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
+from course.grading.results import SubmissionVerdict
+from course.nbgrader_setup import course_config
+from tests.grading.conftest import LESSON, POINTS, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+@pytest.fixture(scope="module")
+def blueprint(small_lesson: Path) -> Blueprint:
+    return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
+
+
+def _mark(engine: Engine, blueprint: Blueprint, answers: dict[str, str], files: dict[str, bytes] | None = None) -> SubmissionVerdict:
+    rebuilt = Rebuilt({**blueprint.stubs, **answers})
+    return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+
+
+def test_right_answers_earn_all_marks(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, RIGHT)
+    assert verdict.score == sum(POINTS.values()) == blueprint.max_score
+    assert {exercise.status for exercise in verdict.exercises} == {"passed"}
+
+
+def test_the_untouched_notebook_earns_none(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, {})
+    assert verdict.score == 0
+    assert {exercise.status for exercise in verdict.exercises} == {"not answered"}
+
+
+FAULTS = {
+    "wrong value": ("def second(x):\n    return x", "failed", "result is tensor"),
+    "raises": ("def second(x):\n    return x.oops", "error", "oops"),
+    "syntax": ("def second(x:\n    return", "error", "SyntaxError"),
+    "undefined": ("third_party = 1", "failed", "`second` is not defined"),
+    "loop in the cell": ("while True:\n    pass", "timeout", "2 seconds"),
+    "loop in the check": ("def second(x):\n    while True:\n        pass", "timeout", "2 seconds"),
+    "swallows everything": (
+        "import signal\nfor s in range(1, 30):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout", "2 seconds",
+    ),
+    "exits": ("import os\nos._exit(3)", "killed", "status 3"),
+    "segfault": ("import ctypes\nctypes.string_at(0)", "killed", "SIGSEGV"),
+    "bytes bomb": ("b = bytearray(4 << 30)", "out of memory", "512 MB"),
+    "torch bomb": ("def second(x):\n    return torch.ones(1 << 30)", "out of memory", "512 MB"),
+    "family bomb": (
+        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (200 << 20)\n"
+        "        time.sleep(60)\ntime.sleep(60)", "out of memory", "512 MB",
+    ),
+    "sys.exit": ("import sys\ndef second(x):\n    sys.exit(0)", "error", "SystemExit"),
+    "closes everything": ("import os\nos.closerange(0, 1000)", "killed", "ended the"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, blueprint: Blueprint, name: str) -> None:
+    answer, status, word = FAULTS[name]
+    verdict = _mark(engine, blueprint, {**RIGHT, "second": answer})
+    first, second, third = verdict.exercises
+    assert (second.status, second.score) == (status, 0), second.sentence
+    assert word in second.sentence
+    assert (first.status, third.status) == ("passed", "passed")
+    assert verdict.score == POINTS["first"] + POINTS["third"]
+
+
+def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blueprint: Blueprint) -> None:
+    bomb = RIGHT["first"] + "\nimport os, threading\nthreading.Timer(0.5, os._exit, [1]).start()"
+    slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
+    verdict = _mark(engine, blueprint, {"first": bomb, "second": slow, "third": RIGHT["third"]})
+    assert [exercise.status for exercise in verdict.exercises] == ["passed", "killed", "passed"]
+
+
+def test_the_whole_submission_has_a_limit_too(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, dict.fromkeys(POINTS, "while True:\n    pass"))
+    assert verdict.score == 0
+    assert {exercise.status for exercise in verdict.exercises} == {"timeout"}
+    assert verdict.seconds < 20
+
+
+def test_outputs_are_those_of_a_notebook(engine: Engine, blueprint: Blueprint) -> None:
+    noisy = (
+        "import sys, warnings\nprint('hello')\nprint('careful', file=sys.stderr)\nwarnings.warn('deprecated')\n"
+        "!echo shell\nimport matplotlib.pyplot as plt\n%matplotlib inline\nplt.plot([1, 2]); plt.show()\n"
+        "import asyncio\nawait asyncio.sleep(0)\n" + RIGHT["first"] + "\n41 + 1"
+    )
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": noisy, "second": "input('name? ')\n" + RIGHT["second"]})
+    outputs = verdict.runs["first"].outputs
+    stdout = "".join(one["text"] for one in outputs if one.get("name") == "stdout")
+    stderr = "".join(one["text"] for one in outputs if one.get("name") == "stderr")
+    assert stdout == "hello\nshell\n"
+    assert "careful" in stderr
+    assert "UserWarning: deprecated" in stderr
+    assert [one["data"]["text/plain"] for one in outputs if one["output_type"] == "execute_result"] == ["42"]
+    assert any("image/png" in one.get("data", {}) for one in outputs)
+    assert verdict.exercises[0].status == "passed"
+    error = verdict.runs["second"].outputs[-1]
+    assert error["ename"] == "StdinNotImplementedError"
+    assert verdict.exercises[1].status == "error"
+    assert verdict.exercises[2].status == "passed"
+
+
+def test_own_files_are_there_read_only_and_take_nobodys_place(engine: Engine, blueprint: Blueprint) -> None:
+    files = {"data/numbers.txt": b"42", "torch.py": b"raise SystemExit('hijacked')", "mine.py": b"FACTOR = 2"}
+    answer = "import mine, torch\ntext = open('data/numbers.txt').read()\nprint(text)\ndef first(x):\n    return x * mine.FACTOR"
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": answer}, files)
+    assert verdict.exercises[0].status == "passed"
+    assert verdict.runs["first"].outputs[0]["text"] == "42\n"
+
+
+def test_output_is_cut_off(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
+    (output,) = verdict.runs["first"].outputs
+    assert len(output["text"]) < 1_100_000
+    assert "cut off" in output["text"]
+    assert verdict.exercises[0].status == "passed"
+
+
+def test_a_display_cannot_carry_a_script(engine: Engine, blueprint: Blueprint) -> None:
+    answer = (
+        "from IPython.display import HTML, Javascript, display\n"
+        "display(HTML('<table><tr><td onclick=\"x()\">7</td></tr></table><script>alert(1)</script>'))\n"
+        "display(Javascript('alert(2)'))\n"
+        "display({'image/png': 'AAAA\"><script>alert(3)</script>'}, raw=True)\n" + RIGHT["first"]
+    )
+    text = str(_mark(engine, blueprint, {**RIGHT, "first": answer}).runs["first"].outputs)
+    assert "<td>7</td>" in text
+    for word in ("<script", "onclick", "application/javascript"):
+        assert word not in text

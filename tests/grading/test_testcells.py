@@ -1,0 +1,97 @@
+"""The worker's half of a test cell knows nothing of what is wanted."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from course.authoring.lesson import find_lessons, read_lesson
+from course.grading.testcells import probe_part
+
+ROOT = Path(__file__).parent.parent.parent
+CELLS = [
+    cell for folder in find_lessons(ROOT) for exercise in read_lesson(folder).exercises for cell in exercise.tests
+]
+
+CELL = '''
+import torch
+from torch import nn
+from course.checking import Check, check
+from course.compare import AnyOf
+
+SHAPE = (2, 3)
+WANTED = 42
+LIMIT = WANTED + 1
+
+
+def used_by_probe(case):
+    return case.tensor("x", *SHAPE)
+
+
+def used_by_truth(case):
+    return torch.ones(LIMIT)
+
+
+class First(Check):
+    """What is asked, which may tell too much."""
+
+    poison = ("x1",)
+    blame = {"answer": "hint"}
+    secret = True
+
+    def probe(self, nb, case):
+        return self.helper(used_by_probe(case))
+
+    def helper(self, x):
+        return x * 2
+
+    def truth(self, case):
+        return AnyOf(used_by_truth(case), self.for_truth())
+
+    def for_truth(self):
+        return nn.Linear(1, 1)
+
+    def mistakes(self, case):
+        return {"m": WANTED}
+
+
+check("exercise", First)
+
+### BEGIN HIDDEN TESTS
+class Second(First):
+    cases = 3
+
+    def truth(self, case):
+        return super().truth(case)
+
+
+check("exercise", Second)
+### END HIDDEN TESTS
+'''
+
+
+def test_only_what_a_probe_uses_is_left() -> None:
+    part = probe_part(CELL)
+    assert part.checks == ("First", "Second")
+    for private in ("truth", "mistakes", "WANTED", "LIMIT", "used_by_truth", "for_truth", "AnyOf", "too much", "blame", "nn", "secret"):
+        assert private not in part.source, private
+    for public in ("used_by_probe", "SHAPE", "helper", "poison", "cases = 3", "class Second(First)"):
+        assert public in part.source, public
+
+
+def test_the_half_runs_on_its_own() -> None:
+    namespace: dict[str, object] = {}
+    exec(compile(probe_part(CELL).source, "half", "exec"), namespace)
+    assert {"First", "Second"} <= set(namespace)
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.grade_id)
+def test_no_truth_of_a_lesson_goes_to_the_worker(cell) -> None:  # type: ignore[no-untyped-def]
+    part = probe_part(cell.source)
+    assert part.checks
+    names = {node.name for node in ast.walk(ast.parse(part.source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert not names & {"truth", "mistakes"}
+    assert set(part.checks) <= names
+    exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "half"})

@@ -1,0 +1,124 @@
+"""Messages between engine and worker: what goes in comes out, and nothing else is believed."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import time
+
+import pytest
+import torch
+
+from course.compare import first_difference
+from course.evidence import TensorRecord, Unreadable, snapshot
+from course.grading import wire
+
+
+@pytest.fixture
+def ends():  # type: ignore[no-untyped-def]
+    one, other = socket.socketpair()
+    yield one, other
+    one.close()
+    other.close()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 3, -2.5, "text", [], {}, [1, [2.5, None]], {"a": [torch.rand(2, 3), "b"]},
+        torch.empty(0, 3), torch.tensor(2), torch.rand(2, 2, dtype=torch.float64), torch.tensor([True, False]),
+        torch.rand(3).to(torch.bfloat16), torch.complex(torch.rand(2), torch.rand(2)), [torch.rand(1), torch.rand(2)],
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_evidence_comes_back_as_it_was(value: object) -> None:
+    evidence = snapshot(value)
+    data, payload = wire.encode(evidence)
+    assert wire.decode(json.loads(json.dumps(data)), payload) == evidence
+    assert first_difference(wire.decode(data, payload), value) is None
+
+
+def test_what_is_unreadable_stays_unreadable() -> None:
+    data, payload = wire.encode(Unreadable("a function"))
+    assert wire.decode(data, payload) == Unreadable("a function")
+
+
+@pytest.mark.parametrize(
+    ("data", "payload"),
+    [
+        ({"t": ["float32", [2], 4]}, b"1234"),  # bytes do not fit the shape
+        ({"t": ["float32", [2], 8]}, b"1234"),  # bytes are missing
+        ({"t": ["float32", [-1], 4]}, b"1234"),
+        ({"t": ["float32", [True], 4]}, b"1234"),
+        ({"t": ["object", [1], 8]}, b"12345678"),
+        ({"t": ["__class__", [1], 8]}, b"12345678"),
+        ({"t": ["float32", [1]]}, b"1234"),
+        ({"t": 3}, b""),
+        ({"l": {"a": 1}}, b""),
+        ({"d": [["a"]]}, b""),
+        ({"x": 1}, b""),
+        ({"l": [], "d": []}, b""),
+        ([1, 2], b""),
+        (None, b"bytes that belong to nothing"),
+        ({"l": [0] * 30_000}, b""),
+    ],
+)
+def test_a_lie_is_a_wire_error(data: object, payload: bytes) -> None:
+    with pytest.raises(wire.WireError):
+        wire.decode(data, payload)
+
+
+def test_deep_nesting_is_a_wire_error() -> None:
+    data: object = None
+    for _ in range(500):
+        data = {"l": [data]}
+    with pytest.raises(wire.WireError):
+        wire.decode(data, b"")
+
+
+def test_frames_arrive_whole(ends) -> None:  # type: ignore[no-untyped-def]
+    one, other = ends
+    wire.send(one, {"op": "x"}, b"payload")
+    assert wire.receive(other) == ({"op": "x"}, b"payload")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        struct.pack(">II", wire.MAX_HEADER + 1, 0),
+        struct.pack(">II", 10, wire.MAX_FRAME),
+        struct.pack(">II", 3, 0) + b"{x}",
+        struct.pack(">II", 4, 0) + b"[12]",
+        struct.pack(">II", 5000, 0) + b"[" * 5000,
+    ],
+    ids=["header too long", "payload too long", "not JSON", "not an object", "deep"],
+)
+def test_a_broken_frame_is_a_wire_error(ends, frame: bytes) -> None:  # type: ignore[no-untyped-def]
+    one, other = ends
+    one.sendall(frame)
+    with pytest.raises(wire.WireError):
+        wire.receive(other, time.monotonic() + 2)
+
+
+def test_silence_is_late_and_a_dead_peer_is_closed(ends) -> None:  # type: ignore[no-untyped-def]
+    one, other = ends
+    with pytest.raises(wire.Late):
+        wire.receive(other, time.monotonic() + 0.05)
+    one.sendall(b"\0\0\0")
+    one.close()
+    with pytest.raises(wire.Closed):
+        wire.receive(other, time.monotonic() + 2)
+
+
+def test_the_watch_ticks_while_waiting(ends) -> None:  # type: ignore[no-untyped-def]
+    ticks = []
+    with pytest.raises(wire.Late):
+        wire.receive(ends[1], time.monotonic() + 0.35, lambda: ticks.append(1))
+    assert len(ticks) >= 2
+
+
+def test_a_record_of_nan_is_not_equal_to_anything_wanted() -> None:
+    evidence = wire.decode(*wire.encode(snapshot(torch.tensor([float("nan")]))))
+    assert isinstance(evidence, TensorRecord)
+    assert first_difference(evidence, torch.tensor([float("nan")])) is not None

@@ -1,0 +1,321 @@
+"""A check from end to end: probe beside the learner's code, truth apart from it, a verdict, a panel, an exception."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from torch import nn
+
+from course.case import Case
+from course.checking import Check, bring, check, collecting, judge, listing, seeds_of
+from course.compare import Close
+from course.hints import all_hints
+from course.models import Add, Model
+from course.panel import html_of, text_of
+from course.results import Brought, CheckFailed, Finding, Trouble
+
+CELL = Callable[..., dict[str, Any]]
+
+
+class Sum(Check):
+    """After one call `answer` holds the sum."""
+
+    poison = ("x1", "output")
+    blame: ClassVar[dict[str, str]] = {"x1": "edits_in_place"}
+
+    def probe(self, nb: Any, case: Case) -> object:
+        nb.list("answer").clear()
+        x1 = case.tensor("x1", 3)
+        nb.module("add")(x1, case.tensor("x2", 3))
+        return {"answer": nb.list("answer"), "x1": x1}
+
+    def truth(self, case: Case) -> dict[str, Any]:
+        x1 = case.tensor("x1", 3)
+        return {"answer": [Add()(x1, case.tensor("x2", 3))], "x1": x1}
+
+    def mistakes(self, case: Case) -> dict[str, object]:
+        return {"uses_old_output": {"answer": [case.tensor("x1", 3)]}}
+
+
+class Secret(Sum):
+    """The same, but the sum stays a secret."""
+
+    secret = True
+
+
+RIGHT = """
+from course.models import Add
+add, answer = Add(), []
+def hook(module, args, output):
+    answer.append(output)
+add.register_forward_hook(hook)
+"""
+
+
+def verdict(task: Check, namespace: dict[str, Any], seed: int = 1) -> Finding:
+    case = Case(seed)
+    return judge(task, "forward", case, bring(task, namespace, case))
+
+
+def test_a_right_answer_passes(cell: CELL) -> None:
+    finding = verdict(Sum(), cell(RIGHT))
+    assert finding.passed
+    assert (finding.check, finding.asked) == ("Sum", "After one call `answer` holds the sum.")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sentence", "hint", "line"),
+    [
+        ("(output)", "(args[0])", "answer[0] is tensor(", "uses_old_output", ""),
+        ("(output)", "(output * x1)", "answer[0] is tensor([nan, nan, nan])", "reads_globals", ""),
+        ("add.register", "nn.Identity().register", "answer has 0 items, wanted 1", "hook_never_ran", ""),
+        ("    answer.append(output)", "    output[9]", "IndexError: ", None, "line 5 of your cell: output[9]"),
+        ("module, args, output", "output", "TypeError: hook() takes 1 positional argument", "hook_arguments", ""),
+        (
+            "(output)",
+            "(outptu)",
+            "NameError: name 'outptu'",
+            "undefined_name",
+            "line 5 of your cell: answer.append(outptu)",
+        ),
+        (
+            "answer.append(output)",
+            "raise SystemExit(0)",
+            "SystemExit: 0",
+            None,
+            "line 5 of your cell: raise SystemExit(0)",
+        ),
+        ("answer.append(output)", "raise NotImplementedError", "NotImplementedError", "not_started", "line 5 of "),
+        ("Add(), []", "Add(), ()", "`answer` is a tuple, wanted a list.", None, ""),
+        ("(output)", "(args[0].zero_() + output)", "x1 is tensor([0., 0., 0.])", "edits_in_place", ""),
+    ],
+)
+def test_a_wrong_answer_is_told_what_and_where(
+    cell: CELL, before: str, after: str, sentence: str, hint: str | None, line: str
+) -> None:
+    finding = verdict(Sum(), cell("from torch import nn\n" + RIGHT.lstrip("\n").replace(before, after)))
+    assert not finding.passed
+    assert finding.sentence.startswith(sentence)
+    assert finding.hint == hint
+    assert finding.line.startswith(line)
+
+
+def test_an_interrupt_is_the_learners_own_wish(cell: CELL) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        verdict(Sum(), cell(RIGHT.replace("answer.append(output)", "raise KeyboardInterrupt")))
+
+
+def test_an_exception_beyond_exception_costs_the_check_and_no_more(cell: CELL) -> None:
+    source = RIGHT.replace("answer.append(output)", "raise type('Odd', (BaseException,), {})('hm')")
+    assert verdict(Sum(), cell(source)).sentence == "Odd: hm"
+
+
+def test_what_is_printed_in_the_probe_comes_with_the_finding(cell: CELL, capsys: pytest.CaptureFixture[str]) -> None:
+    finding = verdict(Sum(), cell(RIGHT.replace("(output)", "(print('got', len(args), '\\ud800'))")))
+    assert finding.printed == "got 2 \\ud800\n"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_answer_made_for_the_comparison_is_read_as_data(cell: CELL) -> None:
+    source = RIGHT + "class Yes:\n    __eq__ = lambda self, other: True\n    __hash__ = None\n"
+    assert not verdict(Sum(), cell(source.replace("(output)", "(Yes())"))).passed
+
+
+@pytest.mark.parametrize(
+    "left_behind",
+    [
+        "torch.nn.modules.module.register_module_forward_hook(lambda m, a, output: output + 1)",
+        "torch.set_grad_enabled(False)",
+        "torch.set_default_dtype(torch.float64)",
+    ],
+)
+def test_what_a_cell_leaves_switched_on_changes_neither_probe_nor_truth(cell: CELL, left_behind: str) -> None:
+    class Gradient(Check):
+        """The gradient of x."""
+
+        def probe(self, nb: Any, case: Case) -> object:
+            x = case.tensor("x", 3, requires_grad=True)
+            nb.function("model")(x, case.tensor("y", 3)).sum().backward()
+            return {"x.grad": x.grad, "new": torch.ones(1), "out": Add()(torch.ones(1), torch.ones(1))}
+
+        def truth(self, case: Case) -> object:
+            x = case.tensor("x", 3, requires_grad=True)
+            out = Add()(torch.ones(1), torch.ones(1))
+            (gradient,) = torch.autograd.grad(Model()(x, case.tensor("y", 3)).sum(), x)
+            return {"x.grad": gradient, "new": torch.tensor([1.0]), "out": out}
+
+    namespace = cell("import torch\nfrom course.models import Model\nmodel = Model()\n")
+    handle = eval(left_behind, namespace)
+    try:
+        assert verdict(Gradient(), namespace).passed
+    finally:
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
+        if hasattr(handle, "remove"):
+            handle.remove()
+
+
+def test_warnings_and_prints_of_a_truth_reach_nobody(cell: CELL, capfd: pytest.CaptureFixture[str]) -> None:
+    class Loud(Sum):
+        """Warns."""
+
+        def truth(self, case: Case) -> dict[str, Any]:
+            warnings.warn("deprecated", stacklevel=1)
+            print("wanted: the answer")
+            os.write(2, b"C++")
+            return super().truth(case)
+
+    assert verdict(Loud(), cell(RIGHT)).passed
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("got", ["(output + 1)", "(float('nan') * output)", "(1)", "(None)"])
+def test_a_secret_check_tells_no_wanted_value_anywhere(cell: CELL, got: str) -> None:
+    finding = verdict(Secret(), cell(RIGHT.replace("(output)", got)))
+    numbers = [f"{number:.3f}"[:-1] for number in Secret().truth(Case(1))["answer"][0].tolist()]
+    assert not finding.passed
+    for text in (finding.sentence, finding.wanted, text_of(finding), html_of("forward", [finding])):
+        assert not any(number in text for number in numbers)
+
+
+def test_a_check_that_is_no_secret_tells_what_was_wanted(cell: CELL) -> None:
+    finding = verdict(Sum(), cell(RIGHT.replace("(output)", "(output + 1)")))
+    for number in Sum().truth(Case(1))["answer"][0].tolist():
+        assert f"{number:.3f}"[:-1] in finding.sentence
+        assert f"{number:.3f}"[:-1] in finding.wanted
+
+
+def test_judging_needs_no_namespace() -> None:
+    case, trouble = Case(1), Trouble("TypeError", "hook() takes 1 positional argument but 3 were given", inside="inner")
+    finding = judge(Sum(), "forward", case, Brought(trouble=trouble, printed="x"))
+    assert (finding.hint, finding.printed, finding.passed) == ("hook_arguments", "x", False)
+
+
+def run_check(exercise: str, *tasks: type[Check], namespace: dict[str, Any]) -> None:
+    """Call check() as a test cell does: from the namespace of the notebook."""
+    exec("check(exercise, *tasks)", namespace | {"check": check, "exercise": exercise, "tasks": tasks})
+
+
+def test_check_says_that_all_is_well(cell: CELL, capsys: pytest.CaptureFixture[str]) -> None:
+    run_check("forward", Sum, Secret, namespace=cell(RIGHT))
+    assert capsys.readouterr().out == "forward: passed (2 of 2 checks)\n"
+
+
+def test_check_raises_on_the_first_wrong_check_and_shows_no_chain(cell: CELL) -> None:
+    with pytest.raises(CheckFailed, match=r"answer has 0 items, wanted 1\n  asked: After one call") as caught:
+        run_check("forward", Sum, Secret, namespace=cell(RIGHT.replace("answer.append", "list")))
+    assert caught.value.finding.check == "Sum"
+    assert caught.value.__suppress_context__
+
+
+def test_every_case_has_to_pass(cell: CELL) -> None:
+    class Third(Check):
+        """Passes on two seeds of three."""
+
+        cases = 3
+
+        def probe(self, nb: Any, case: Case) -> object:
+            return case.seed
+
+        def truth(self, case: Case) -> object:
+            return case.seed if case.seed != 5003 else -1
+
+    assert seeds_of(Third, 5) == [5001, 5002, 5003]
+    with collecting(5) as found:
+        run_check("three", Third, namespace={})
+    assert [(f.passed, f.seed) for f in found] == [(False, 5003)]
+
+
+def test_collecting_gathers_without_raising_and_ends_with_its_block(cell: CELL) -> None:
+    wrong = cell(RIGHT.replace("answer.append", "list"))
+    with collecting(2) as found:
+        run_check("forward", Sum, Secret, namespace=wrong)
+        with collecting(3) as inner:
+            run_check("forward", Sum, namespace=wrong)
+    assert [(f.check, f.seed) for f in found] == [("Sum", 2001), ("Secret", 2001)]
+    assert [f.seed for f in inner] == [3001]
+    with pytest.raises(CheckFailed):
+        run_check("forward", Sum, namespace=wrong)
+
+
+def test_listing_runs_nothing() -> None:
+    with listing() as tasks:
+        run_check("forward", Sum, Secret, namespace={})
+    assert tasks == [("forward", Sum), ("forward", Secret)]
+
+
+def test_the_seed_of_a_kernel_can_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Seed(Check):
+        """Brings its seed."""
+
+        cases = 1
+
+        def probe(self, nb: Any, case: Case) -> object:
+            return case.seed
+
+        def truth(self, case: Case) -> object:
+            return Close(7001, atol=0)
+
+    monkeypatch.setenv("COURSE_SEED", "7")
+    run_check("seed", Seed, namespace={})
+
+
+SCRIPT = '''
+import os
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance(colors="NoColor")
+shell.run_cell("""
+from course.checking import Check, check
+class Three(Check):
+    "Three is asked for."
+    def probe(self, nb, case): return {"answer": nb.answer}
+    def truth(self, case): return {"answer": 3}
+answer = 4
+""")
+shell.run_cell("check('three', Three)")
+os.environ["NBGRADER_EXECUTION"] = "validate"
+shell.run_cell("check('three', Three)")
+'''
+
+
+def test_in_ipython_a_failed_check_is_a_few_lines_and_no_traceback(tmp_path: Path) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
+    environment |= {"IPYTHONDIR": str(tmp_path), "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, check=True)
+    told = "CheckFailed: answer is 4, wanted 3"
+    assert [line for line in done.stdout.splitlines() if line] == [told, told, "  asked: Three is asked for."]
+    assert done.stderr == ""
+
+
+def test_without_ipython_the_exception_is_the_text(cell: CELL) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        run_check("forward", Sum, namespace=cell(RIGHT.replace("(output)", "(outptu)")))
+    assert str(caught.value).splitlines() == [
+        "NameError: name 'outptu' is not defined",
+        "  line 5 of your cell: answer.append(outptu)",
+        "  asked: After one call `answer` holds the sum.",
+        f"  looks like: {all_hints()['undefined_name'].name}. {all_hints()['undefined_name'].question}",
+    ]
+
+
+def test_a_probe_may_use_any_module_hooks_without_leaving_them(cell: CELL) -> None:
+    class Leaves(Check):
+        """Registers a hook for all modules."""
+
+        def probe(self, nb: Any, case: Case) -> object:
+            nn.modules.module.register_module_forward_hook(lambda m, a, output: output + 1)
+            return nn.Identity()(torch.zeros(1))
+
+        def truth(self, case: Case) -> object:
+            return nn.Identity()(torch.zeros(1)) + 1
+
+    assert verdict(Leaves(), {}).passed
+    assert float(nn.Identity()(torch.zeros(1))) == 0.0

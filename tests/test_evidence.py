@@ -1,0 +1,206 @@
+"""Evidence: whatever a learner answers with becomes plain data, at once and within a budget."""
+
+from __future__ import annotations
+
+import collections
+import itertools
+import types
+from collections.abc import Iterator, Mapping
+
+import pytest
+import torch
+
+from course import evidence
+from course.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
+
+DTYPES = [getattr(torch, name) for name in sorted(evidence._DTYPES)]
+
+
+class Liar:
+    """Equals everything, and says it is a tensor."""
+
+    __class__ = torch.Tensor  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+class LyingList(list):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[object]:
+        return iter([42])
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class LyingTensor(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def, override]
+        return True
+
+
+class Endless(Mapping[str, int]):
+    def __getitem__(self, key: str) -> int:
+        return 0
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        return (str(number) for number in itertools.count())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)], ids=str)
+def test_a_tensor_comes_back_with_its_dtype_shape_and_elements(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
+    tensor = torch.arange(torch.Size(shape).numel()).reshape(shape).to(dtype)
+    record = snapshot(tensor)
+    assert isinstance(record, TensorRecord)
+    rebuilt = record.tensor()
+    assert rebuilt.dtype == dtype
+    assert rebuilt.shape == shape
+    assert bool((rebuilt == tensor).all())
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.arange(6.0).reshape(2, 3).T,
+        torch.arange(10)[::3],
+        torch.tensor([1.0, 2.0]).expand(3, 2),
+        torch.tensor([1 + 2j, 3 - 1j]).conj(),
+        torch.tensor([1 + 2j, 3 - 1j]).conj().imag,
+    ],
+    ids=["transposed", "strided", "expanded", "conjugated", "negated"],
+)
+def test_views_come_back_element_by_element(tensor: torch.Tensor) -> None:
+    record = snapshot(tensor)
+    assert isinstance(record, TensorRecord)
+    assert record.tensor().tolist() == tensor.tolist()
+
+
+def test_a_parameter_counts_as_a_tensor_and_loses_its_graph() -> None:
+    record = snapshot(torch.nn.Parameter(torch.ones(2)))
+    assert isinstance(record, TensorRecord)
+    assert not record.tensor().requires_grad
+
+
+def test_later_changes_of_the_answer_do_not_show() -> None:
+    tensor, answer = torch.ones(2), [1]
+    before = snapshot({"tensor": tensor, "answer": answer})
+    tensor.zero_()
+    answer.append(2)
+    assert before == {"tensor": snapshot(torch.ones(2)), "answer": [1]}
+
+
+def test_attributes_that_a_learner_put_on_a_tensor_do_not_count() -> None:
+    tensor = torch.ones(2)
+    tensor.detach = lambda: torch.zeros(2)  # type: ignore[method-assign]
+    tensor.numel = lambda: 0  # type: ignore[method-assign]
+    assert snapshot(tensor) == snapshot(torch.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (Liar(), "a Liar"),
+        (torch.ones(2).as_subclass(LyingTensor), "a LyingTensor, a subclass of torch.Tensor"),
+        (torch.eye(2).to_sparse(), "a tensor with layout torch.sparse_coo on device cpu"),
+        (torch.ones(2, device="meta"), "a tensor with layout torch.strided on device meta"),
+        (torch.ones(2).to(torch.float8_e5m2), "a tensor of dtype float8_e5m2"),
+        ({1, 2}, "a set"),
+        (3 + 4j, "a complex"),
+        (torch.float32, "a dtype"),
+        (len, "a function (len)"),
+        (torch.nn.ReLU(), "a ReLU"),
+        (10**30, "an int beyond 64 bits"),
+        ("a" * 200_000, "a text of 200000 characters"),
+        (types.SimpleNamespace(), "a SimpleNamespace"),
+        (iter([1]), "a list_iterator"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 60 else "",
+)
+def test_what_is_not_plain_data_is_named(value: object, what: str) -> None:
+    assert snapshot(value) == Unreadable(what)
+
+
+def test_a_tensor_without_memory_is_not_read() -> None:
+    tensor = torch.ones(3)
+    tensor.untyped_storage().resize_(0)
+    assert snapshot(tensor) == Unreadable("a tensor whose memory was given back")
+
+
+def test_a_list_that_lies_about_itself_gives_what_it_holds() -> None:
+    assert snapshot(LyingList([1, 2])) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        ((1, (2, [3])), [1, [2, [3]]]),
+        (torch.Size([2, 3]), [2, 3]),
+        (collections.namedtuple("Pair", "a b")(1, 2), [1, 2]),
+        (collections.OrderedDict(a=1), {"a": 1}),
+        (types.MappingProxyType({"a": True}), {"a": True}),
+        ({1: "a", "1": "b"}, {"1 (int)": "a", "1": "b"}),
+    ],
+)
+def test_containers_become_lists_and_dicts(value: object, plain: object) -> None:
+    assert snapshot(value) == plain
+
+
+@pytest.mark.parametrize("huge", [[0] * (MAX_ITEMS + 1), tuple(range(10**6)), dict.fromkeys(range(10**5)), Endless()])
+def test_a_huge_or_endless_answer_ends_the_walk_and_leaves_its_neighbours_readable(huge: object) -> None:
+    assert snapshot({"answer": huge, "other": [1]}) == {
+        "answer": Unreadable(f"more than {MAX_ITEMS} values"),
+        "other": [1],
+    }
+
+
+def count(value: object) -> int:
+    """Values in a snapshot, containers included."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(count(part) for part in parts)
+
+
+@pytest.mark.parametrize(("copies", "said"), [(1, "nested more than 12 deep"), (50, f"more than {MAX_ITEMS} values")])
+def test_an_answer_that_holds_itself_ends(copies: int, said: str) -> None:
+    answer: list[object] = [1]
+    answer += [answer] * copies
+    taken = snapshot({"first": 1, "answer": answer})
+    assert isinstance(taken, dict)
+    assert taken["first"] == 1
+    assert said in repr(taken["answer"])
+
+
+@pytest.mark.parametrize("inner", [[0] * 15_000, {str(number): 0 for number in range(15_000)}])
+def test_no_snapshot_holds_more_than_its_budget(inner: object) -> None:
+    # Graders refuse what is larger before they look at it.
+    for value in ([inner] + [0] * 15_000, {"a": inner, "b": [inner]}, {str(i): [0] * 9_000 for i in range(1_500)}):
+        assert count(snapshot(value)) <= MAX_ITEMS + 1
+
+
+def test_the_tensors_of_one_answer_share_a_budget_of_bytes() -> None:
+    expanded = torch.ones(1).expand(MAX_BYTES)
+    taken = snapshot([expanded, torch.ones(2)])
+    assert taken == [Unreadable("more than 64 MiB of tensors"), snapshot(torch.ones(2))]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "data"),
+    [("float32", (2,), b"1234"), ("float31", (1,), b"1234"), ("load", (0,), b""), ("uint8", (-1, -4), b"1234")],
+)
+def test_a_record_that_does_not_fit_together_cannot_be_made(dtype: str, shape: tuple[int, ...], data: bytes) -> None:
+    with pytest.raises(ValueError, match="tensor"):
+        TensorRecord(dtype, shape, data)
+
+
+def test_a_snapshot_within_a_snapshot_stays_as_it_is() -> None:
+    inner = snapshot({"x": torch.ones(2), "f": len})
+    assert snapshot({"before": inner}) == {"before": inner}

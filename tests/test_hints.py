@@ -1,0 +1,61 @@
+"""The texts of the hints: complete, and leading to an idea instead of giving one away."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.diagnosis import _ERRORS
+from course.hints import Hint, all_hints, hint_named
+
+HINTS = list(all_hints().values())
+BY_THE_ENGINE = {"hook_never_ran", "reads_globals", "wrong_order"}
+
+
+@pytest.mark.parametrize("hint", HINTS, ids=lambda hint: hint.id)
+def test_a_hint_reads_well_in_its_sentence(hint: Hint) -> None:
+    assert re.fullmatch(r"[a-z][a-z0-9_]*", hint.id)
+    # "Looks like <name>. <question>"
+    assert hint.name.strip() == hint.name
+    assert not hint.name.endswith(".")
+    assert hint.question.endswith("?")
+    assert hint.idea.endswith((".", "`", "?"))
+    assert hint.read
+    assert not re.search(r"[\n{}]", hint.name + hint.question + hint.idea + hint.read)
+
+
+def test_what_the_engine_names_exists() -> None:
+    assert {hint for _, hint in _ERRORS} | BY_THE_ENGINE <= set(all_hints())
+
+
+def test_no_two_error_patterns_are_the_same() -> None:
+    patterns = [pattern for pattern, _ in _ERRORS]
+    assert len(set(patterns)) == len(patterns)
+
+
+def test_hints_are_found_by_id() -> None:
+    assert hint_named(None) is None
+    found = hint_named("hook_never_ran")
+    assert found is not None
+    assert found.id == "hook_never_ran"
+    with pytest.raises(KeyError):
+        hint_named("no_such_hint")
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.toml": '[x]\nname = "n"\nquestion = "q?"\nidea = "i."'}, r"a\.toml: the hint 'x' has no 'read'"),
+        ({"a.toml": "{x}", "b.toml": "{x}"}, r"b\.toml: the hint 'x' is defined twice"),
+    ],
+)
+def test_an_incomplete_or_repeated_hint_is_refused(
+    files: dict[str, str], said: str, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = '[x]\nname = "n"\nquestion = "q?"\nidea = "i."\nread = "r"'
+    for name, text in files.items():
+        (tmp_path / name).write_text(text.replace("{x}", whole))
+    monkeypatch.setattr("course.hints.resources.files", lambda package: tmp_path)
+    with pytest.raises(ValueError, match=said):
+        all_hints.__wrapped__()

@@ -1,0 +1,213 @@
+"""The calm around a probe, and errors told in the learner's own lines."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules import module as internals
+
+from course.case import Case
+from course.notebook import Notebook, Unanswered, trouble_of, undisturbed
+from course.results import Trouble
+
+CASE = Case(1)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda nb: nb.answer, "`answer` is not defined. Run the exercise's TODO cell, then this cell again."),
+        (lambda nb: nb.list("n"), "`n` is an int, wanted a list."),
+        (lambda nb: nb.function("n"), "`n` is an int, wanted a function."),
+        (lambda nb: nb.module("none"), "`none` is None, wanted an nn.Module."),
+    ],
+)
+def test_missing_and_misused_names_are_told_in_plain_words(ask: Callable[[Notebook], object], said: str) -> None:
+    with pytest.raises(Unanswered) as caught:
+        ask(Notebook({"n": 3, "none": None}))
+    assert str(caught.value) == said
+
+
+def test_the_notebooks_own_objects_come_back() -> None:
+    values = {"answer": [1], "f": len, "net": nn.ReLU(), "x": 3}
+    nb = Notebook(values)
+    assert nb.list("answer") is values["answer"]
+    assert nb.function("f") is len
+    assert nb.module("net") is values["net"]
+    assert nb.x == 3
+
+
+def test_nothing_reaches_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger("a learner's")
+    logger.addHandler(handler)
+    try:
+        with undisturbed({}, (), CASE):
+            warnings.warn("a warning", stacklevel=1)
+            print("python", file=sys.stderr)
+            os.write(2, b"C++")
+            logger.warning("a record")
+        assert capfd.readouterr().err == ""
+        os.write(2, b"C++ again, ")
+        logger.warning("a record again")
+        assert capfd.readouterr().err == "C++ again, a record again\n"
+    finally:
+        logger.removeHandler(handler)
+    with pytest.warns(UserWarning, match="seen again"):
+        warnings.warn("seen again", stacklevel=1)
+
+
+def test_prints_are_gathered_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    with undisturbed({}, (), CASE) as printed:
+        print("hello")
+        for _ in range(100):
+            print("x" * 10_000)
+    assert printed.getvalue().startswith("hello\n")
+    assert len(printed.getvalue()) <= 100_000
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt, SystemExit])
+def test_everything_is_put_back(error: type[BaseException] | None) -> None:
+    namespace: dict[str, Any] = {"x1": 1, "answer": []}
+    handle = nn.modules.module.register_module_forward_hook(lambda module, args, output: output + 1)
+    state = torch.get_rng_state()
+    torch.set_default_dtype(torch.float64)
+    kind = internals._global_is_full_backward_hook
+    try:
+        with torch.no_grad(), pytest.raises(error) if error else warnings.catch_warnings():
+            with undisturbed(namespace, ("x1", "output"), CASE):
+                assert torch.is_grad_enabled()
+                assert torch.get_default_dtype() == torch.float32
+                assert float(nn.Identity()(torch.zeros(1))) == 0.0
+                torch.rand(3)
+                torch.set_grad_enabled(False)
+                torch.set_default_dtype(torch.float16)
+                nn.modules.module.register_module_full_backward_hook(lambda *args: None)
+                namespace["x1"] = "overwritten"
+                if error:
+                    raise error
+            assert not torch.is_grad_enabled()
+        assert torch.get_default_dtype() == torch.float64
+        assert torch.equal(torch.get_rng_state(), state)
+        assert namespace == {"x1": 1, "answer": []}
+        assert not internals._global_backward_hooks
+        assert internals._global_is_full_backward_hook == kind
+        assert float(nn.Identity()(torch.zeros(1))) == 1.0
+    finally:
+        torch.set_default_dtype(torch.float32)
+        handle.remove()
+
+
+def test_poisoned_variables_are_nan_and_differentiable_meanwhile() -> None:
+    namespace: dict[str, Any] = {"x1": torch.ones(3)}
+    with undisturbed(namespace, ("x1", "output"), CASE):
+        for name in ("x1", "output"):
+            assert bool(namespace[name].isnan().all())
+            assert namespace[name].requires_grad
+    assert torch.equal(namespace["x1"], torch.ones(3))
+    assert "output" not in namespace
+
+
+def test_the_random_generator_is_seeded_by_the_case() -> None:
+    def drawn(case: Case) -> float:
+        with undisturbed({}, (), case):
+            return float(torch.rand(1))
+
+    assert drawn(Case(1)) == drawn(Case(1)) != drawn(Case(2))
+
+
+def trouble(cell: Callable[..., dict[str, Any]], source: str) -> Trouble:
+    """The trouble that a learner's function ``f`` brings."""
+    namespace = cell(source)
+    try:
+        namespace["f"]()
+    except BaseException as error:
+        return trouble_of(error, __file__)
+    raise AssertionError("nothing was raised")
+
+
+def test_an_error_is_told_with_the_learners_own_line(cell: Callable[..., dict[str, Any]]) -> None:
+    told = trouble(cell, "import torch\ndef f():\n    x = torch.ones(2)\n    return x.climp_(0, 1)\n")
+    assert told.kind == "AttributeError"
+    assert told.message.startswith("'Tensor' object has no attribute 'climp_'")
+    assert told.line == "line 4 of your cell: return x.climp_(0, 1)"
+    assert told.inside == ""
+
+
+def test_of_several_lines_of_the_learners_the_innermost_is_told(cell: Callable[..., dict[str, Any]]) -> None:
+    source = "def f():\n    return g()\ndef g():\n    return 1 / 0\n"
+    assert trouble(cell, source).line == "line 4 of your cell: return 1 / 0"
+
+
+def test_an_error_in_a_hook_names_the_line_in_the_hook(cell: Callable[..., dict[str, Any]]) -> None:
+    source = """
+import torch
+w = torch.ones(2, requires_grad=True)
+def hook(grad):
+    return grad.no_such_thing()
+w.register_hook(hook)
+f = lambda: (w * 2).sum().backward()
+"""
+    assert trouble(cell, source).line == "line 5 of your cell: return grad.no_such_thing()"
+
+
+def test_a_hook_that_pytorch_cannot_call_is_told_as_such(cell: Callable[..., dict[str, Any]]) -> None:
+    source = """
+import torch
+w = torch.ones(2, requires_grad=True)
+w.register_hook(lambda module, grad: grad)
+net = torch.nn.ReLU()
+net.register_forward_hook(lambda output: output)
+def f():
+    (w * 2).sum().backward()
+def g():
+    net(w)
+"""
+    assert trouble(cell, source).inside == "_engine_run_backward"
+    assert (
+        trouble(cell, source + "f = g\n").inside == "inner" or trouble(cell, source + "f = g\n").inside == "_call_impl"
+    )
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "message"),
+    [
+        ("ValueError('two\\n  lines')", "ValueError", "two lines"),
+        ("KeyError('a')", "KeyError", "'a'"),
+        ("NotImplementedError", "NotImplementedError", ""),
+        ("SystemExit(3)", "SystemExit", "3"),
+        ("ValueError('half a pair: \\ud800')", "ValueError", "half a pair: \\ud800"),
+        ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute", "its message cannot be read"),
+        ("torch.OutOfMemoryError('too much')", "OutOfMemoryError", "too much"),
+    ],
+)
+def test_messages_are_plain_lines(cell: Callable[..., dict[str, Any]], raised: str, kind: str, message: str) -> None:
+    told = trouble(cell, f"import torch\ndef f():\n    raise {raised}\n")
+    assert (told.kind, told.message) == (kind, message)
+
+
+def test_a_message_keeps_all_its_lines_and_leaves_notes_out(cell: Callable[..., dict[str, Any]]) -> None:
+    source = """
+import torch
+def f():
+    try:
+        torch.nn.Linear(2, 3).load_state_dict({"weight": torch.ones(3, 2)})
+    except RuntimeError as error:
+        error.add_note("a note")
+        raise
+"""
+    told = trouble(cell, source)
+    assert told.message == 'Error(s) in loading state_dict for Linear: Missing key(s) in state_dict: "bias".'
+
+
+def test_a_syntax_error_in_executed_text_is_short(cell: Callable[..., dict[str, Any]]) -> None:
+    told = trouble(cell, "def f():\n    exec('x = = 1')\n")
+    assert (told.kind, told.message) == ("SyntaxError", "invalid syntax")

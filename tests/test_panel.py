@@ -1,0 +1,115 @@
+"""The panel and its plain text."""
+
+from __future__ import annotations
+
+import sys
+import types
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from course.hints import all_hints
+from course.panel import html_of, show_findings, text_of
+from course.results import Finding
+
+HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
+GOOD = Finding("forward", "Sum", "The `answer` is right.", True, 1)
+BAD = Finding(
+    "forward", "Order", "The order is right.", False, 1, "answer[0] is 1, wanted 2", got="1", wanted="2",
+    where="answer[0]", hint="wrong_order", line="line 3 of your cell: x", printed="seen\n",
+)  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Tags, attributes and text of a page; notes what is opened and never closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attributes}
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_hostile_text_stays_text_in_every_place() -> None:
+    long = HOSTILE + "x" * 100
+    finding = Finding(HOSTILE, HOSTILE, HOSTILE, False, 1, long, long, long, long, "wrong_order", long, long)
+    for findings in ([finding], [finding, Finding(HOSTILE, HOSTILE, HOSTILE, True, 1)]):
+        page = Reader(html_of(HOSTILE, findings))
+        assert page.open == []
+        assert not page.tags & {"script", "img"}
+        assert page.attributes <= {"style", "role"}
+        assert page.text.count('<script>alert("x")</script>') >= 7
+
+
+def test_the_panel_says_which_checks_hold_and_explains_the_first_that_does_not() -> None:
+    page = Reader(html_of("forward", [GOOD, BAD, Finding("forward", "Third", "More.", False, 1, "another sentence")]))
+    hint = all_hints()["wrong_order"]
+    assert "forward: not yet (1 of 3 checks)" in page.text
+    assert "✓ The answer is right." in page.text
+    assert "✗ The order is right." in page.text
+    for part in (BAD.sentence, BAD.line, f"Looks like {hint.name}.", hint.question, "seen"):
+        assert part in page.text
+    assert "another sentence" not in page.text
+    assert hint.idea not in page.text
+
+
+def test_a_right_answer_needs_no_details() -> None:
+    page = Reader(html_of("forward", [GOOD]))
+    assert page.text == "forward: passed (1 of 1 checks)✓ The answer is right."
+    assert "code" in page.tags
+
+
+def test_a_hint_that_does_not_exist_costs_the_learner_nothing() -> None:
+    finding = Finding("forward", "Sum", "Asked.", False, 1, "it is wrong", hint="no_such_hint")
+    assert text_of(finding) == "it is wrong\n  asked: Asked."
+    assert "it is wrong" in html_of("forward", [finding])
+
+
+def test_much_printed_text_is_cut() -> None:
+    finding = Finding("forward", "Sum", "Asked.", False, 1, "wrong", printed="line\n" * 50_000)
+    assert Reader(html_of("forward", [finding])).text.count("line") == 20
+
+
+def shell(has_kernel: bool) -> types.SimpleNamespace:
+    return types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(has_trait=lambda name: has_kernel))
+
+
+def test_a_front_end_gets_html_and_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shown: list[Any] = []
+    display = types.SimpleNamespace(display=lambda bundle, raw: shown.append(bundle))
+    monkeypatch.setitem(sys.modules, "IPython", shell(has_kernel=True))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython.display", display)  # type: ignore[arg-type]
+    show_findings("forward", [GOOD, BAD])
+    (bundle,) = shown
+    assert bundle["text/html"] == html_of("forward", [GOOD, BAD])
+    assert bundle["text/plain"] == "forward: not yet (1 of 2 checks)\n" + text_of(BAD)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("loaded", [True, False])
+def test_without_a_front_end_only_success_is_printed(
+    loaded: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What is wrong is the text of the exception that check raises next.
+    if loaded:
+        monkeypatch.setitem(sys.modules, "IPython", shell(has_kernel=False))  # type: ignore[arg-type]
+    else:
+        monkeypatch.delitem(sys.modules, "IPython", raising=False)
+    show_findings("forward", [GOOD, BAD])
+    assert capsys.readouterr().out == ""
+    show_findings("forward", [GOOD])
+    assert capsys.readouterr().out == "forward: passed (1 of 1 checks)\n"

@@ -1,0 +1,108 @@
+"""What probes are made of."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from course.compare import first_difference
+from course.evidence import snapshot
+from course.models import Add, Model
+from course.probing import (
+    ANYTHING,
+    hook_counts,
+    missing_lines,
+    other_forward,
+    other_than,
+    printed_lines,
+    tensor_hook_count,
+)
+
+ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
+
+
+def test_another_forward_keeps_the_hooks_and_ends_with_its_block() -> None:
+    add, seen = Add(), []
+    add.register_forward_hook(lambda module, args, output: seen.append(output))
+    with other_forward(add, lambda self, x1, x2: x1 * x2):
+        add(ONE, TWO)
+    add(ONE, TWO)
+    assert [output.tolist() for output in seen] == [[3.0, 10.0], [4.0, 7.0]]
+    assert "forward" not in add.__dict__
+
+
+def test_a_forward_that_the_learner_put_on_the_object_comes_back() -> None:
+    add = Add()
+    add.forward = lambda x1, x2: x1 - x2  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="mine"), other_forward(add, lambda self, x1, x2: x1 * x2):
+        del add.forward  # a learner's code may clean up too much
+        raise ValueError("mine")
+    assert add(TWO, ONE).tolist() == [2.0, 3.0]
+
+
+def test_hooks_are_counted_by_kind_over_the_whole_model() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.ReLU()))
+    shared = net[0].weight
+    handle = net[1][0].register_forward_hook(print)
+    net.register_forward_pre_hook(print)
+    net[0].register_full_backward_hook(print)
+    net[0].register_full_backward_pre_hook(print)
+    shared.register_hook(print)
+    shared.register_post_accumulate_grad_hook(print)
+    net.tied = net[0]  # visited once
+    assert hook_counts(net) == {"forward_pre": 1, "forward": 1, "backward_pre": 1, "backward": 1, "tensor": 2}
+    handle.remove()
+    assert hook_counts(net)["forward"] == 0
+
+
+def test_hooks_on_a_tensor_that_is_no_leaf() -> None:
+    output = Model()(ONE, TWO)
+    assert tensor_hook_count(output) == 0
+    handle = output.register_hook(print)
+    assert tensor_hook_count(output) == 1
+    handle.remove()
+    assert tensor_hook_count(output) == 0
+
+
+def test_printed_lines_are_there_when_the_block_ends() -> None:
+    with printed_lines() as lines:
+        print("one\n\n  two")
+        assert lines == []
+    assert lines == ["one", "  two"]
+
+
+def test_anything_and_other_than() -> None:
+    assert first_difference(snapshot({"x": len}), {"x": ANYTHING}) is None
+    assert first_difference(snapshot(ONE), other_than(TWO)) is None
+    assert first_difference(snapshot(ONE), other_than(ONE)) is not None
+
+
+SHAPES = {"conv1": (1, 8, 4, 4), "conv10": (1, 2), "fc": (5,)}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["conv1: torch.Size([1, 8, 4, 4])", "conv10 -> (1, 2)", "fc [5]"],
+        ["layer fc has shape (5,)", "1x2 conv10", "conv1 1 x 8 x 4 x 4"],
+        ["\x1b[31mconv1\x1b[0m (1, 8, 4, 4)", "conv10 (1,2)", "fc 5"],
+    ],
+)
+def test_lines_in_any_order_and_notation_tell_names_and_shapes(lines: list[str]) -> None:
+    assert missing_lines(lines, SHAPES) is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        (None, "not a list of lines"),
+        (["conv1 (1, 8, 4, 4)"], "1 line"),
+        (["conv1 (1, 8, 4, 4)", "conv1 (1, 2)", "fc (5,)"], "'conv1 (1, 2)'"),
+        (["conv1 (1, 8, 4)", "conv10 (1, 2)", "fc (5,)"], "'conv1 (1, 8, 4)'"),
+        (["conv1 (1, 8, 4, 4)", "fc (5,)", "fc (5,)"], "more than one line for 'fc'"),
+        (["model.fc (5,)", "conv1 (1, 8, 4, 4)", "conv10"], "'conv10'"),
+    ],
+)
+def test_a_line_that_does_not_tell_is_quoted(lines: object, wrong: str) -> None:
+    assert missing_lines(lines, SHAPES) == wrong
