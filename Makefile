@@ -7,7 +7,7 @@ USE := $(VENV)/.for-use
 DEV := $(VENV)/.for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help lab grade test build check lint clean
+.PHONY: help lab grade test build check bench lint clean
 
 help: ## what there is to do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -45,6 +45,9 @@ lint: $(DEV) ## style and types
 test: $(DEV) ## all of it: style, types, the contract, the tests
 	@$(MAKE) --no-print-directory lint
 	@$(PY) -m pytest
+
+bench: $(DEV) ## stock nbgrader, the engine and the floor; then cost as the class grows (long)
+	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth
 
 clean: ## remove what can be made again
 	rm -rf $(VENV) *.egg-info .pytest_cache .ruff_cache .mypy_cache

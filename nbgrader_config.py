@@ -4,7 +4,7 @@ import importlib.util
 import os
 import sys
 
-c = get_config()  # noqa: F821
+c = get_config()
 
 c.CourseDirectory.course_id = "pytorch_hooks"
 

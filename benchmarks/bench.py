@@ -85,12 +85,16 @@ def _family_mb(process: psutil.Process) -> float:
 
 
 def _scores(folder: Path) -> dict[str, float]:
+    if not (folder / "gradebook.db").exists():
+        return {}
     code = (
         "import json, sys\nfrom nbgrader.api import Gradebook\n"
         "book = Gradebook('sqlite:///gradebook.db')\n"
         "print(json.dumps({f'{s.student.id}/{s.assignment.name}': s.score for a in book.assignments for s in a.submissions}))"
     )
-    told = subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=folder, capture_output=True, text=True, check=True
+    )
     return dict(json.loads(told.stdout.splitlines()[-1]))
 
 
@@ -124,7 +128,10 @@ def compare(number: int, say: Callable[[str], None]) -> None:
         )  # fmt: skip
     Console().print(table)
     different = {key for key in stock.scores if stock.scores[key] != ours.scores.get(key)}
-    say(f"scores: {len(stock.scores) - len(different)} of {len(stock.scores)} equal" + "".join(f"\n  {key}: stock {stock.scores[key]}, engine {ours.scores.get(key)}" for key in sorted(different)))
+    say(
+        f"scores: {len(stock.scores) - len(different)} of {len(stock.scores)} equal"
+        + "".join(f"\n  {key}: stock {stock.scores[key]}, engine {ours.scores.get(key)}" for key in sorted(different))
+    )
 
 
 def growth(sizes: list[int], say: Callable[[str], None]) -> None:
@@ -163,7 +170,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--growth", action="store_true", help="cost growth instead of the comparison")
     parser.add_argument("--submissions", type=int, default=40, help="for the comparison (default: 40)")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[50, 200, 1000], help="for --growth (default: 50 200 1000)")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[50, 200, 1000], help="for --growth (default: 50 200 1000)"
+    )
     arguments = parser.parse_args()
     say = Console(stderr=True, highlight=False).print
     if arguments.growth:

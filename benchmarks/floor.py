@@ -13,6 +13,7 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 
 import nbformat
 import torch
+import torch._dynamo
 
 import course
 import course.checking

@@ -6,6 +6,7 @@ see the same numbers, whatever each draws first: so the name, not the order, dec
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -82,5 +83,19 @@ class Case:
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""
+        key = (self.seed, name, factory, repr(args), repr(sorted(kwargs.items())))
+        kept = _large.get(key)
+        if kept is not None:
+            return copy.deepcopy(kept)  # type: ignore[return-value]
         with self.seeded(name):
-            return factory(*args, **kwargs)
+            model = factory(*args, **kwargs)
+        if sum(parameter.numel() for parameter in model.parameters()) > _WORTH_KEEPING:
+            # Drawing eleven million weights takes ten times as long as copying them.
+            _large.clear()
+            _large[key] = copy.deepcopy(model)
+        return model
+
+
+_WORTH_KEEPING = 1_000_000
+_large: dict[tuple[object, ...], torch.nn.Module] = {}
+"""The large model that was built last, for the truth and the mistakes that want it again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -70,7 +71,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from course.grading.intake import lessons_with_source, take_in
+    from course.grading.intake import anything_new, lessons_with_source, take_in
     from course.reporting.table import print_class, progress
 
     start = time.perf_counter()
@@ -90,7 +91,14 @@ def _grade(arguments: argparse.Namespace) -> int:
             str((root / "submitted").resolve()),
             "put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb",
         )
-    with progress("grading") as step:
+    launched = None
+    if not arguments.stock and (arguments.force or anything_new(root, intake)):
+        from course.grading.launch import launch
+
+        launched = launch(isolated=not arguments.unsafe)
+    with contextlib.ExitStack() as stack, progress("grading") as step:
+        if launched is not None:
+            stack.callback(launched.end)
         if arguments.stock:
             from course.grading.stock import grade_with_stock_nbgrader
 
@@ -100,7 +108,7 @@ def _grade(arguments: argparse.Namespace) -> int:
 
             graded = grade_class(
                 root, intake, lessons, force=arguments.force, isolated=not arguments.unsafe,
-                workers=arguments.workers, seed=arguments.seed, step=step,
+                workers=arguments.workers, seed=arguments.seed, launched=launched, step=step,
             )  # fmt: skip
     if not arguments.no_feedback:
         from course.reporting.feedback import write_feedback
@@ -113,7 +121,7 @@ def _grade(arguments: argparse.Namespace) -> int:
 
 def _isolation(arguments: argparse.Namespace) -> str:
     if not arguments.stock:
-        from course.grading.engine import isolation_or_refuse
+        from course.grading.launch import isolation_or_refuse
 
         return isolation_or_refuse(arguments.unsafe)
     if arguments.unsafe:

@@ -1,4 +1,4 @@
-"""The lessons as they are: the author contract over all of them, fresh notebooks, a solved run without a word on stderr."""
+"""The lessons as they are: the author contract over all of them, fresh notebooks, a quiet solved run."""
 
 from __future__ import annotations
 

@@ -19,20 +19,26 @@ from nbgrader.apps import NbGraderAPI
 
 from course.authoring.lesson import Cell, Lesson, find_lessons, read_lesson
 from course.errors import LessonError
+from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
-__all__ = ["build", "notebook_of"]
+__all__ = ["LIMITS", "build", "notebook_of"]
 
 _KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-def notebook_of(lesson: Lesson) -> nbformat.NotebookNode:
+LIMITS = "<!-- grading limits -->"
+"""In a lesson's prose: stands for the sentence that nbgrader_config.py's limits make."""
+
+
+def notebook_of(lesson: Lesson, limits: GradingLimits | None = None) -> nbformat.NotebookNode:
     """The instructor's notebook: all cells with fixed ids, no outputs, solutions and hidden tests inside."""
+    said = (limits or GradingLimits()).sentence()
     seen: set[str] = set()
     cells = []
     for cell in lesson.cells:
         make = nbformat.v4.new_markdown_cell if cell.kind == "prose" else nbformat.v4.new_code_cell
-        node = make(cell.source)
+        node = make(cell.source.replace(LIMITS, said) if cell.kind == "prose" else cell.source)
         node["id"] = _cell_id(cell, seen)
         node["metadata"] = nbformat.from_dict({**dict(cell.metadata), **_nbgrader(cell)})
         cells.append(node)
@@ -84,11 +90,12 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     """Derive source and release of the named lessons, or of all. Returns the files that changed."""
     folders = find_lessons(root, names)
     lessons = [read_lesson(folder) for folder in folders]
+    limits = GradingLimits(config=course_config(root))
     changed = []
     for number, lesson in enumerate(lessons, 1):
         say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
         source = root / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-        if _write(notebook_of(lesson), source):
+        if _write(notebook_of(lesson, limits), source):
             changed.append(source)
         release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
         if _write(_release(root, lesson, source), release):

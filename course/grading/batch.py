@@ -18,19 +18,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
+from course.errors import CourseError
 from course.grading.engine import Engine
-from course.grading.graded import graded_notebook
 from course.grading.gradebook import Writer, register
+from course.grading.graded import graded_notebook
 from course.grading.intake import Intake, Submission
 from course.grading.judge import Judge
-from course.grading.limits import GradingLimits
+from course.grading.launch import Launched
 from course.grading.marking import mark, read_cells
 from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_blueprint, read_file, rebuild
 from course.grading.results import SubmissionVerdict
+from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
 __all__ = ["GradedClass", "Score", "grade_class"]
@@ -78,6 +79,7 @@ def grade_class(
     isolated: bool = True,
     workers: int | None = None,
     seed: int | None = None,
+    launched: Launched | None = None,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> GradedClass:
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down."""
@@ -91,7 +93,7 @@ def grade_class(
         if lesson not in known or run.registered.get(lesson) != digests[lesson]:
             register(config, lesson)
             run.note_registered(lesson, digests[lesson])
-    class_run = _ClassRun(root, config, run, lessons, digests, isolated, workers)
+    class_run = _ClassRun(root, config, run, lessons, digests, isolated, workers, launched)
     with Writer(coursedir.db_url, coursedir.course_id) as writer:
         scores, graded = class_run.go(intake, writer, force, step)
     run.complete()
@@ -120,7 +122,9 @@ class _Run:
             kept = {}
         self.registered: dict[str, str] = dict(kept.get("registered") or {})
         open_seed = kept.get("open")
-        self.seed = seed if seed is not None else open_seed if isinstance(open_seed, int) else secrets.randbelow(10**9) + 1
+        self.seed = (
+            seed if seed is not None else open_seed if isinstance(open_seed, int) else secrets.randbelow(10**9) + 1
+        )
         self._save(open_run=True)
 
     def note_registered(self, lesson: str, digest: str) -> None:
@@ -147,8 +151,9 @@ class _ClassRun:
     def __init__(
         self, root: Path, config: Config, run: _Run, lessons: list[str], digests: dict[str, str], isolated: bool,
         workers: int | None,
+        launched: Launched | None,
     ) -> None:  # fmt: skip
-        self.root, self.run, self.isolated = root, run, isolated
+        self.root, self.run, self.isolated, self.launched = root, run, isolated, launched
         self.workers = workers or os.cpu_count() or 1
         self.limits = GradingLimits(config=config)
         self.digests = digests
@@ -220,8 +225,9 @@ class _ClassRun:
         folder = self._folder(job.submission)
         folder.mkdir(parents=True, exist_ok=True)
         blueprint = self.blueprints[verdict.lesson]
-        text = nbformat.writes(graded_notebook(blueprint, verdict))
-        _replace(folder / f"{verdict.lesson}.ipynb", text.encode())
+        # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
+        text = json.dumps(graded_notebook(blueprint, verdict), ensure_ascii=False)
+        _replace(folder / f"{verdict.lesson}.ipynb", text.encode(errors="replace"))
         # Last: where the journal is, everything is.
         _replace(folder / _JOURNAL, json.dumps({"digest": job.digest, "verdict": verdict.as_dict()}).encode())
 
@@ -244,7 +250,7 @@ class _ClassRun:
             except BaseException as error:
                 done.put(error)
 
-        with Engine(self.limits, self.isolated) as engine:
+        with Engine(self.limits, self.isolated, self.launched) as engine:
             threads = [threading.Thread(target=work, args=(engine,), daemon=True) for _ in range(count)]
             for thread in threads:
                 thread.start()
@@ -263,14 +269,20 @@ class _ClassRun:
             return self.judges[lesson]
 
     def _mark(self, engine: Engine, submission: Submission) -> SubmissionVerdict:
-        blueprint = self.blueprints[submission.lesson]
+        blueprint, judge = self.blueprints[submission.lesson], self._judge(submission.lesson)
         try:
             data = read_file(submission.path, self.limits.notebook_mb << 20)
             rebuilt = rebuild(blueprint, read_cells(engine, data))
             files = read_attachments(submission.path.parent, submission.path, self.limits.attachment_mb << 20)
+            return mark(engine, blueprint, judge, rebuilt, submission.learner, files)
         except (Damaged, OSError) as error:
-            return SubmissionVerdict(submission.learner, submission.lesson, self.run.seed, (), {}, {}, problem=str(error))
-        return mark(engine, blueprint, self._judge(submission.lesson), rebuilt, submission.learner, files)
+            problem = str(error)
+        except CourseError:
+            raise
+        except Exception as error:
+            # A flaw of the grader that one submission has found is that submission's problem, not the class's.
+            problem = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
+        return SubmissionVerdict(submission.learner, submission.lesson, self.run.seed, (), {}, {}, problem=problem)
 
 
 def _statuses(verdict: SubmissionVerdict) -> tuple[str, ...]:

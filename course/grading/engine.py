@@ -13,7 +13,6 @@ import secrets
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -24,29 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from course.grading import wire
-from course.grading.exceptions import EngineFailed, NoIsolation, WorkerLost
-from course.grading.limits import GradingLimits
-from course.grading.sandbox import probe_isolation
+from course.grading.exceptions import EngineFailed, WorkerLost
+from course.grading.launch import Launched, launch
+from course.limits import GradingLimits
 
-__all__ = ["Engine", "Worker", "isolation_or_refuse"]
+__all__ = ["Engine", "Worker"]
 
 _START_SECONDS = 120.0
-
-
-def isolation_or_refuse(unsafe: bool) -> str:
-    """The first line of a run: what isolation is active. Raises NoIsolation where there is none and ``unsafe`` is not set."""
-    reason = probe_isolation()
-    if not reason and not unsafe:
-        return (
-            "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
-        )
-    if unsafe:
-        return "isolation: NONE (--unsafe): submissions run as you, with your files and network in reach"
-    raise NoIsolation(
-        f"this machine cannot isolate submissions: {reason}",
-        "Linux with unprivileged user namespaces is needed",
-        "grade on such a machine, or add --unsafe if you would run every submission yourself",
-    )
 
 
 @dataclass
@@ -60,60 +43,48 @@ class _Ended:
 class Engine:
     """The zygote and what talks to it. Use it as a context manager."""
 
-    def __init__(self, limits: GradingLimits | None = None, isolated: bool = True) -> None:
+    def __init__(
+        self, limits: GradingLimits | None = None, isolated: bool = True, launched: Launched | None = None
+    ) -> None:
         self.limits = limits or GradingLimits()
         self.isolated = isolated
         self._lock = threading.Lock()
         self._ended: dict[int, _Ended] = {}
         self._next = 0
         self._failure = ""
+        self._launched = launched
 
     def __enter__(self) -> Engine:
-        self._folder = Path(tempfile.mkdtemp(prefix="grading-"))
-        (self._folder / "root").mkdir()
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        mode = "isolated" if self.isolated else "unsafe"
-        self._zygote = subprocess.Popen(
-            [
-                sys.executable, "-I", "-X", "faulthandler=0", "-m", "course.grading.zygote", str(theirs.fileno()),
-                str(self._folder / "root"), mode,
-            ],
-            pass_fds=[theirs.fileno()], env=self._environment(), stdin=subprocess.DEVNULL, cwd="/",
-        )  # fmt: skip
-        theirs.close()
-        self._control.settimeout(_START_SECONDS)
-        try:
-            said = json.loads(self._control.recv(65536) or b"{}")
-        except (OSError, ValueError):
-            said = {}
-        if not said.get("ready"):
-            reason = (said.get("failed") or f"it ended with status {self._zygote.poll()}").strip().splitlines()[-1]
-            self.__exit__()
-            raise EngineFailed(
-                f"the grading engine cannot start: {reason}",
-                f"{sys.executable} -m course.grading.zygote",
-                "python -m pip install -r requirements.txt; then grade again",
-            )
-        self._control.settimeout(None)
-        self._listener = threading.Thread(target=self._listen, name="zygote listener", daemon=True)
-        self._listener.start()
+        """Start the zygote, if nobody has. It imports while the caller goes on; the first worker waits for it."""
+        self._launched = self._launched or launch(self.isolated)
+        self._control = self._launched.control
+        self._ready = False
         return self
 
-    def _environment(self) -> dict[str, str]:
-        """What the zygote sees: enough to import, one thread a library (threads cannot enter namespaces)."""
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "MPLCONFIGDIR") if name in os.environ}
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        return {**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(self._folder / "ipython")}
+    def _wait_until_ready(self) -> None:
+        assert self._launched is not None
+        with self._lock:
+            if self._ready:
+                return
+            self._control.settimeout(_START_SECONDS)
+            try:
+                said = json.loads(self._control.recv(65536) or b"{}")
+            except (OSError, ValueError):
+                said = {}
+            if not said.get("ready"):
+                reason = (said.get("failed") or f"it ended with status {self._launched.process.poll()}").strip().splitlines()[-1]
+                raise EngineFailed(
+                    f"the grading engine cannot start: {reason}",
+                    f"{sys.executable} -m course.grading.zygote",
+                    "python -m pip install -r requirements.txt; then grade again",
+                )
+            self._control.settimeout(None)
+            threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()
+            self._ready = True
 
     def __exit__(self, *_: object) -> None:
-        self._control.close() if self._zygote.poll() is not None else self._control.shutdown(socket.SHUT_RDWR)
-        try:
-            self._zygote.wait(5)
-        except subprocess.TimeoutExpired:
-            self._zygote.kill()
-            self._zygote.wait()
-        self._control.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._launched is not None:
+            self._launched.end()
 
     def _listen(self) -> None:
         while True:
@@ -127,14 +98,15 @@ class Engine:
                     ended.event.set()
                 return
             said = json.loads(message)
-            ended = self._ended.pop(said["ended"], None)
-            if ended is not None:
-                ended.code = said["code"]
-                ended.event.set()
+            if said["ended"] in self._ended:
+                one = self._ended.pop(said["ended"])
+                one.code = said["code"]
+                one.event.set()
 
     @contextlib.contextmanager
     def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends."""
+        self._wait_until_ready()
         if self._failure:
             raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
         ours, theirs = socket.socketpair()
@@ -143,7 +115,8 @@ class Engine:
             self._next += 1
             number = self._next
             self._ended[number] = ended
-        scratch = None if self.isolated else tempfile.mkdtemp(prefix="scratch-", dir=self._folder)
+        assert self._launched is not None
+        scratch = None if self.isolated else tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
         request = {
             "id": number, "scratch": scratch,
             "limits": {
@@ -172,7 +145,7 @@ class Worker:
         self._count = 0
         self._pid = 0
         self._handle = -1
-        self._looked = 0.0
+        self._looked = time.monotonic()
         self.deadline = time.monotonic() + 60.0
         self.knows: set[str] = set()
         """Test cells whose probes it has been given."""
@@ -181,9 +154,10 @@ class Worker:
     def greet(self, files: dict[str, bytes]) -> None:
         """Learn the worker's process id from the kernel, not from the worker; give it its files."""
         self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-        settle = {"output_bytes": self._limits.output_bytes, "files": {name: data.hex() for name, data in files.items()}}
+        sizes = [[name, len(data)] for name, data in files.items()]
+        settle = {"output_bytes": self._limits.output_bytes, "files": sizes}
         try:
-            wire.send(self._channel, settle)
+            wire.send(self._channel, settle, b"".join(files.values()))
             self._channel.settimeout(60.0)
             _, ancillary, _, _ = self._channel.recvmsg(1, socket.CMSG_SPACE(12), socket.MSG_PEEK)
         except (OSError, wire.Closed):
@@ -196,7 +170,9 @@ class Worker:
                 self._handle = os.pidfd_open(self._pid)
         header, _ = self._receive()
         if "hello" not in header:
-            raise EngineFailed(f"a worker cannot be sealed: {header.get('failed')}", "", "grade again, or see README, 'Isolation'")
+            raise EngineFailed(
+                f"a worker cannot be sealed: {header.get('failed')}", "", "grade again, or see README, 'Isolation'"
+            )
 
     def request(
         self, header: dict[str, Any], keys: dict[str, type | tuple[type, ...]], payload: bytes = b""
@@ -213,6 +189,9 @@ class Worker:
         answer, brought = self._receive()
         if answer.get("id") != nonce or any(not isinstance(answer.get(key), kind) for key, kind in keys.items()):
             self._kill()
+            failed = answer.get("failed")
+            if isinstance(failed, str) and "MemoryError" in failed:
+                raise WorkerLost("memory")
             raise WorkerLost("protocol", "it answered what was not asked")
         return answer, brought
 
@@ -229,7 +208,10 @@ class Worker:
             raise WorkerLost("protocol", str(error)) from None
 
     def _lost(self) -> WorkerLost:
-        self._ended.event.wait(10)
+        if not self._ended.event.wait(1.0):
+            # It hung up and lives on: a process that ended would have been reported by now.
+            self._kill()
+            return WorkerLost("died", "it closed the line to the grader")
         code = self._ended.code
         if code == -signal.SIGXCPU:
             return WorkerLost("timeout", "processor time")
@@ -239,9 +221,9 @@ class Worker:
         return WorkerLost("died", f"it ended the Python process with status {code}")
 
     def _watch(self) -> None:
-        """Four times a second while waiting: the memory of all the submission's processes together."""
+        """Twice a second while waiting: the memory of all the submission's processes together."""
         now = time.monotonic()
-        if now - self._looked < 0.25 or not self._pid:
+        if now - self._looked < 0.5 or not self._pid:
             return
         self._looked = now
         used = _memory_mb(self._pid)
@@ -275,9 +257,36 @@ def _memory_mb(pid: int) -> float:
         family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     except psutil.Error:
         return 0.0
+    channels: set[str] = set()
     for process in family:
         with contextlib.suppress(OSError, ValueError):
-            for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith(("Pss_Anon:", "Pss_Shmem:", "SwapPss:")):
-                    total += int(line.split()[1]) / 1024
-    return total
+            total += _own_memory_mb(process.pid)
+            channels |= _channels(process.pid)
+    return total + len(channels) * _CHANNEL_MB
+
+
+_FEW_FILES = 40
+_CHANNEL_MB = 0.3
+"""Kernel memory behind a full socket of the usual size; it shows in no process. Full pipes hold less."""
+
+
+def _channels(pid: int) -> set[str]:
+    """The sockets and pipes that a process holds, where it holds more than a few files."""
+    folder = f"/proc/{pid}/fd"
+    names = os.listdir(folder)
+    found = set()
+    for name in names if len(names) > _FEW_FILES else ():
+        with contextlib.suppress(OSError):
+            found.add(os.readlink(f"{folder}/{name}"))
+    return {target for target in found if target.startswith(("socket:", "pipe:"))}
+
+
+def _own_memory_mb(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except PermissionError:
+        # A process that hides itself is counted by what everybody may read, which is more than its share.
+        _, resident, shared, *_ = (int(word) for word in Path(f"/proc/{pid}/statm").read_text().split())
+        return (resident - shared) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    counted = (line.split()[1] for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:", "SwapPss:")))
+    return sum(int(number) for number in counted) / 1024

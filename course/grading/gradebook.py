@@ -11,7 +11,7 @@ from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from course.errors import CourseError
-from course.grading.rebuild import Blueprint
+from course.grading.rebuild import Blueprint, read_file
 from course.grading.results import SubmissionVerdict
 
 __all__ = ["Writer", "register"]
@@ -63,9 +63,7 @@ class Writer:
             book.find_student(verdict.learner)
         except MissingEntry:
             book.add_student(verdict.learner)
-        stamp = submitted.parent / "timestamp.txt"
-        timestamp = stamp.read_text(encoding="utf-8").strip() if stamp.is_file() and not stamp.is_symlink() else None
-        submission = self._submission(verdict, timestamp)
+        submission = self._submission(verdict, _timestamp(submitted.parent / "timestamp.txt"))
         scores = verdict.scores
         for notebook in submission.notebooks:
             for grade in notebook.grades:
@@ -85,10 +83,24 @@ class Writer:
         try:
             submission = book.find_submission(verdict.lesson, verdict.learner)
         except MissingEntry:
-            return book.add_submission(verdict.lesson, verdict.learner, **({"timestamp": timestamp} if timestamp else {}))
+            return book.add_submission(
+                verdict.lesson, verdict.learner, **({"timestamp": timestamp} if timestamp else {})
+            )
         if timestamp:
             submission.timestamp = parse_utc(timestamp)
         return submission
+
+
+def _timestamp(path: Path) -> str | None:
+    """When it was handed in, as nbgrader's collecting notes it beside the notebook; None where nothing sensible stands there."""
+    try:
+        text = read_file(path, 200).decode().strip()
+        # Python's calendar ends with the year 9999; time zones must not lead beyond it.
+        if not 1970 < parse_utc(text).year < 9000:
+            return None
+    except Exception:  # dateutil raises whatever its parts raise
+        return None
+    return text
 
 
 def _create_whole(db_url: str, course_id: str) -> None:

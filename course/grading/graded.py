@@ -47,7 +47,12 @@ def _outputs(exercise: ExerciseVerdict, test: TestVerdict) -> list[dict[str, obj
     lines = text_of(wrong).splitlines()
     return [
         shown,
-        {"output_type": "error", "ename": "CheckFailed", "evalue": lines[0], "traceback": ["CheckFailed: " + "\n".join(lines)]},
+        {
+            "output_type": "error",
+            "ename": "CheckFailed",
+            "evalue": lines[0],
+            "traceback": ["CheckFailed: " + "\n".join(lines)],
+        },
     ]
 
 
@@ -58,7 +63,7 @@ def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[Finding]:
     # The first failed check has the details; where the worker was lost, the status has to say it.
     lost = exercise.status in ("timeout", "out of memory", "killed", "not answered")
     first = Finding(
-        exercise.id, "", test.asked or "The exercise runs to its end.", False, 0,
+        exercise.id, "", test.asked, False, 0,
         sentence=exercise.sentence if lost or not test.sentence else test.sentence,
         where=test.where, got="" if lost else test.got, wanted=test.wanted, hint=None if lost else test.hint,
         line="" if lost else test.line, printed=test.printed,

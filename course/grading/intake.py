@@ -10,7 +10,7 @@ import nbformat
 
 from course.errors import UsageError
 
-__all__ = ["Intake", "Submission", "lessons_with_source", "notebook_problem", "take_in"]
+__all__ = ["Intake", "Submission", "anything_new", "lessons_with_source", "notebook_problem", "take_in"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     folder = root / "source"
     known = sorted(path.parent.name for path in folder.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not known:
-        raise UsageError("there is nothing to grade against", f"{folder} holds no <lesson>/<lesson>.ipynb", "make build")
+        raise UsageError(
+            "there is nothing to grade against", f"{folder} holds no <lesson>/<lesson>.ipynb", "make build"
+        )
     for name in names:
         if name not in known:
             raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {', '.join(known)}")
@@ -55,22 +57,51 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     submissions, notes = [], []
     folder = root / "submitted"
     for learner in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")):
-        for handed_in in sorted(path for path in learner.iterdir() if not path.name.startswith(".")):
+        if not learner.name.isprintable():
+            # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
+            notes.append(f"passed over submitted/{ascii(learner.name)[1:-1]}: this is no learner's name")
+            continue
+        try:
+            folders = sorted(path for path in learner.iterdir() if not path.name.startswith("."))
+        except OSError as error:
+            notes.append(f"passed over {learner.relative_to(root)}: {error.strerror}")
+            continue
+        for handed_in in folders:
             if handed_in.name in lessons and (handed_in.is_dir() or handed_in.is_symlink()):
                 path = handed_in / f"{handed_in.name}.ipynb"
                 submissions.append(Submission(learner.name, handed_in.name, path, _problem(path)))
             elif handed_in.name not in known:
-                notes.append(f"passed over {handed_in.relative_to(root)}: no lesson has this name")
+                notes.append(f"passed over {_shown(str(handed_in.relative_to(root)))}: no lesson has this name")
     return Intake(tuple(submissions), tuple(notes))
+
+
+def _shown(name: str) -> str:
+    """A file's name for a terminal: without control characters and half surrogate pairs."""
+    return name if name.isprintable() else ascii(name)[1:-1]
+
+
+def anything_new(root: Path, intake: Intake) -> bool:
+    """Whether there is a submission that was never graded: a quick look, to start the engine early."""
+    return any(
+        not one.problem and not (root / "autograded" / one.learner / one.lesson / ".verdict.json").exists()
+        for one in intake.submissions
+    )
 
 
 def _problem(path: Path) -> str:
     """Why there is no file to grade, in words; empty where there is one. Opens nothing."""
+    try:
+        return _why_not(path)
+    except OSError as error:
+        return f"{path.name} cannot be read: {error.strerror}"
+
+
+def _why_not(path: Path) -> str:
     for place in (path.parent.parent, path.parent, path):
         if place.is_symlink():
             return f"{place.name} is a symbolic link; hand in the file itself"
     if not path.exists():
-        others = sorted(other.name for other in path.parent.glob("*.ipynb"))
+        others = sorted(_shown(other.name) for other in path.parent.glob("*.ipynb"))[:5]
         return f"no {path.name} in it" + (f", only {', '.join(others)}" if others else "; the folder holds no notebook")
     return "" if path.is_file() else f"{path.name} is not a regular file"
 

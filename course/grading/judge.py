@@ -22,7 +22,7 @@ class Judge:
     def __init__(self, blueprint: Blueprint, seed: int) -> None:
         self.seed = seed
         self._tasks: dict[str, list[type[Check]]] = {}
-        self._truths: dict[tuple[str, str, int], Any] = {}
+        self._known: dict[tuple[str, str, int], _Known] = {}
         for name, test in blueprint.tests.items():
             with listing() as listed:
                 # The instructor's own test cell, in a namespace that holds nothing else.
@@ -42,10 +42,25 @@ class Judge:
         task = next(one for one in self._tasks[test] if one.__name__ == check)()
         # One at a time: seeded models draw from torch's one global generator.
         with _one_at_a_time:
-            if brought.trouble is None:
-                key = (test, check, seed)
-                if key not in self._truths:
-                    self._truths[key] = task.truth(Case(seed))
-                truth = self._truths[key]
-                task.truth = lambda case: truth  # type: ignore[method-assign]
+            known = self._known.setdefault((test, check, seed), _Known(task, Case(seed)))
+            task.truth = known.truth  # type: ignore[method-assign]
+            task.mistakes = known.mistakes  # type: ignore[method-assign]
             return decide(task, exercise, Case(seed), brought)
+
+
+class _Known:
+    """A truth and its mistakes, computed when they are first needed, and once."""
+
+    def __init__(self, task: Check, case: Case) -> None:
+        self._truth, self._mistakes, self._case = task.truth, task.mistakes, case
+        self._kept: dict[str, Any] = {}
+
+    def truth(self, case: Case) -> Any:
+        if "truth" not in self._kept:
+            self._kept["truth"] = self._truth(self._case)
+        return self._kept["truth"]
+
+    def mistakes(self, case: Case) -> Any:
+        if "mistakes" not in self._kept:
+            self._kept["mistakes"] = dict(self._mistakes(self._case))
+        return self._kept["mistakes"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +10,7 @@ from course.grading import wire
 from course.grading.engine import Engine, Worker
 from course.grading.exceptions import WorkerLost
 from course.grading.judge import Judge
+from course.grading.outputs import Outputs
 from course.grading.rebuild import SMALL, Blueprint, Cells, Damaged, Rebuilt, cells_of
 from course.grading.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict
 from course.notebook import readable
@@ -60,6 +59,7 @@ class _Marking:
     ) -> None:
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits
+        self.outputs = Outputs(self.limits.output_bytes + 1_000)
         self.exercises = {name: _Progress(name) for name in blueprint.stubs}
         self.runs: dict[str, CellRun] = {}
         self.peak = 0.0
@@ -100,9 +100,9 @@ class _Marking:
             worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
             try:
                 if kind == "setup":
-                    self._cell(worker, self.blueprint.setup[name])
+                    self._execute(worker, self.blueprint.setup[name])
                 elif kind == "answer" and replay and self.exercises[name].loss is None:
-                    self._cell(worker, self.rebuilt.answers[name])
+                    self._execute(worker, self.rebuilt.answers[name])
             except WorkerLost:
                 if kind == "setup" or not replay:
                     raise
@@ -116,7 +116,7 @@ class _Marking:
             kind, name = order[position]
             if kind == "setup":
                 worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
-                self._cell(worker, self.blueprint.setup[name])
+                self._execute(worker, self.blueprint.setup[name])
                 position += 1
                 continue
             exercise = self.exercises[name if kind == "answer" else self.blueprint.tests[name].exercise]
@@ -126,7 +126,7 @@ class _Marking:
                 if kind == "answer":
                     self.runs[name] = run = self._cell(worker, self.rebuilt.answers[name])
                     exercise.error = run.error
-                else:
+                elif not self._untouched(exercise.id):
                     self._test(worker, exercise, name)
             except WorkerLost as loss:
                 exercise.loss = loss
@@ -153,10 +153,18 @@ class _Marking:
             if kind == "answer" and self.exercises[name].loss is None and not self.exercises[name].findings:
                 self.exercises[name].loss = WorkerLost("timeout", "the submission's time was over")
 
-    def _cell(self, worker: Worker, source: str) -> CellRun:
+    def _untouched(self, name: str) -> bool:
+        """Whether the TODO cell is as handed out: that earns nothing (the author contract proves it), untested."""
+        return self.rebuilt.answers[name].strip() in ("", self.blueprint.stubs[name].strip())
+
+    def _execute(self, worker: Worker, source: str) -> dict[str, Any]:
         number = len(self.runs) + len(self.blueprint.setup) + 1
         answer, _ = worker.request({"op": "cell", "source": source, "count": number}, {"outputs": list})
-        return CellRun(_clean(answer["outputs"], number), _told(answer.get("error")))
+        return {**answer, "number": number}
+
+    def _cell(self, worker: Worker, source: str) -> CellRun:
+        answer = self._execute(worker, source)
+        return CellRun(self.outputs.clean(answer["outputs"], answer["number"]), _told(answer.get("error")))
 
     def _test(self, worker: Worker, exercise: _Progress, name: str) -> None:
         part = self.blueprint.tests[name].probe
@@ -174,14 +182,20 @@ class _Marking:
                 brought = _brought(answer, payload)
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
+            began = time.monotonic()
             finding = self.judge.verdict(name, exercise.id, check, seed, brought)
+            # The judge's time is not the learner's: the first of a class waits for every truth.
+            worker.deadline += time.monotonic() - began
+            exercise.seconds -= time.monotonic() - began
             findings.append(finding)
             if not finding.passed:
                 failed.add(check)
 
     def _verdict(self, progress: _Progress) -> ExerciseVerdict:
         tests = tuple(
-            self._test_verdict(progress, name) for name, test in self.blueprint.tests.items() if test.exercise == progress.id
+            self._test_verdict(progress, name)
+            for name, test in self.blueprint.tests.items()
+            if test.exercise == progress.id
         )
         status, sentence = self._status(progress, tests)
         hint = next((test.hint for test in tests if test.hint), None)
@@ -198,7 +212,7 @@ class _Marking:
             name, test.points if whole else 0.0, test.points,
             tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
             tuple(asked[check] for check in asked if check in bad),
-            first.sentence, first.asked, first.where, first.got, first.wanted, first.hint, first.line, first.printed,
+            first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted, first.hint, first.line, first.printed,
         )  # fmt: skip
 
     def _status(self, progress: _Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:
@@ -210,12 +224,13 @@ class _Marking:
             )  # fmt: skip
         if loss is not None and loss.cause == "memory":
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
+        if loss is not None and loss.cause == "protocol":
+            return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
         if loss is not None:
             return "killed", f"Your code ended the process that it ran in: {loss.detail}."
         if all(test.score == test.max_score for test in tests):
             return "passed", "Every check passed."
-        stub = self.blueprint.stubs[progress.id].strip()
-        if self.rebuilt.answers[progress.id].strip() in ("", stub):
+        if self._untouched(progress.id):
             return "not answered", "The TODO cell is as it was handed out."
         told = next((test for test in tests if test.sentence), None)
         troubles = [told.sentence if told else "", progress.error]
@@ -242,69 +257,5 @@ def _brought(answer: dict[str, Any], payload: bytes) -> Brought:
 def _told(error: object) -> str:
     if not (isinstance(error, list) and len(error) == 2):
         return ""
-    kind, message = (readable(str(part)[:500]) for part in error)
+    kind, message = (readable(part[:500]) if isinstance(part, str) else "" for part in error)
     return f"{kind}: {message.splitlines()[0]}" if message.strip() else kind
-
-
-_PICTURES = {"image/png", "image/jpeg"}
-_TEXTS = {"text/plain", "text/html", "text/markdown"}
-_TAGS = (
-    "b blockquote br caption code col colgroup dd div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i kbd li ol p pre "
-    "s small span strong sub sup table tbody td tfoot th thead tr u ul"
-)
-_Clean = Callable[[dict[str, Any], int], dict[str, Any] | None]
-
-
-def _clean(outputs: list[Any], number: int) -> tuple[dict[str, Any], ...]:
-    """Outputs of the few forms that a graded notebook shows. Everything else a worker sends is dropped."""
-    kept = []
-    for output in outputs[:2000]:
-        if isinstance(output, dict):
-            make = _FORMS.get(str(output.get("output_type")))
-            made = make(output, number) if make else None
-            if made is not None:
-                kept.append(made)
-    return tuple(kept)
-
-
-def _stream(output: dict[str, Any], number: int) -> dict[str, Any] | None:
-    if output.get("name") not in ("stdout", "stderr") or not isinstance(output.get("text"), str):
-        return None
-    return {"output_type": "stream", "name": output["name"], "text": output["text"]}
-
-
-def _error(output: dict[str, Any], number: int) -> dict[str, Any] | None:
-    lines = output.get("traceback")
-    if not isinstance(lines, list):
-        return None
-    told = {key: str(output.get(key))[:5_000] for key in ("ename", "evalue")}
-    return {"output_type": "error", **told, "traceback": [str(line)[:5_000] for line in lines[:300]]}
-
-
-def _display(output: dict[str, Any], number: int) -> dict[str, Any] | None:
-    data = output.get("data")
-    if not isinstance(data, dict):
-        return None
-    shown = {kind: _harmless(kind, text) for kind, text in data.items() if kind in _PICTURES | _TEXTS and isinstance(text, str)}
-    made: dict[str, Any] = {"output_type": output["output_type"], "data": shown, "metadata": {}}
-    if output["output_type"] == "execute_result":
-        made["execution_count"] = number
-    return made if shown else None
-
-
-def _harmless(kind: str, text: str) -> str:
-    """A display without anything that runs: graded notebooks are read by instructors, logged in."""
-    if kind in _PICTURES:
-        # Pages put a picture's text into an attribute, as it is.
-        return text if re.fullmatch(r"[A-Za-z0-9+/=\s]*", text) else ""
-    if kind == "text/plain":
-        return text
-    from nbconvert.preprocessors.sanitize import SanitizeHTML
-
-    cleaner = SanitizeHTML(
-        tags=_TAGS.split(), attributes={"td": ["colspan", "rowspan"], "th": ["colspan", "rowspan"]}, strip=True
-    )
-    return str(cleaner.sanitize_html_tags(text))
-
-
-_FORMS: dict[str, _Clean] = {"stream": _stream, "error": _error, "display_data": _display, "execute_result": _display}

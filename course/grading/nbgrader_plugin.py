@@ -100,7 +100,7 @@ def _seed() -> int:
 
 
 def _limits(config: Any) -> Any:
-    from course.grading.limits import GradingLimits
+    from course.limits import GradingLimits
 
     return GradingLimits(config=config)
 
@@ -111,7 +111,8 @@ _engines: list[Any] = []
 def _engine(plugin: NbGraderPreprocessor, limits: Any) -> Any:
     """The engine of this process, started for the first submission."""
     if not _engines:
-        from course.grading.engine import Engine, isolation_or_refuse
+        from course.grading.engine import Engine
+        from course.grading.launch import isolation_or_refuse
 
         said = isolation_or_refuse(bool(plugin.config.Mark.get("unsafe", False)))
         plugin.log.info("%s; seed %d", said, _seed())

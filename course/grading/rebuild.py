@@ -188,11 +188,16 @@ def cells_of(data: bytes) -> list[tuple[str | None, str]]:
     return found
 
 
+_MOST_STRAYS = 300
+_LONGEST_STRAY = 20_000
+"""Cells and characters that a search by content looks at: it runs in the grader itself."""
+
+
 def _answers(blueprint: Blueprint, cells: Cells) -> Rebuilt:
     answers: dict[str, str] = {}
     recovered: dict[str, str] = {}
     own = set(blueprint.stubs) | set(blueprint.tests) | set(blueprint.setup)
-    strays = [source for name, source in cells if name not in own]
+    strays = [source for name, source in cells if name not in own and len(source) <= _LONGEST_STRAY][:_MOST_STRAYS]
     for name, stub in blueprint.stubs.items():
         texts = [source for other, source in cells if other == name]
         touched = [text for text in texts if text.strip() != stub.strip()]
@@ -237,16 +242,22 @@ def _defined(source: str) -> set[str]:
     return names
 
 
+_MOST_FILES, _DEEPEST = 1_000, 20
+"""Files, and folders one in another, that a submission may bring."""
+
 Attachments = dict[str, bytes]
 
 
 def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:
-    """The submission's own data files by relative path: regular files only, no links, ``limit`` bytes together."""
+    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most."""
     found: Attachments = {}
     left = limit
     for place, folders, files in os.walk(folder, followlinks=False):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
+        folders[:] = [] if deep else sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
+            if len(found) >= _MOST_FILES:
+                return found
             path = Path(place, name)
             if path == notebook or name.startswith(".") or path.suffix == ".ipynb" or name == "timestamp.txt":
                 continue

@@ -89,7 +89,15 @@ class SubmissionVerdict:
     def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
         """The verdict that :meth:`as_dict` wrote down."""
         exercises = tuple(
-            ExerciseVerdict(**{**one, "tests": tuple(TestVerdict(**{**t, "passed": tuple(t["passed"]), "failed": tuple(t["failed"])}) for t in one["tests"])})
+            ExerciseVerdict(
+                **{
+                    **one,
+                    "tests": tuple(
+                        TestVerdict(**{**t, "passed": tuple(t["passed"]), "failed": tuple(t["failed"])})
+                        for t in one["tests"]
+                    ),
+                }
+            )
             for one in data["exercises"]
         )
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}

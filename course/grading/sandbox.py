@@ -145,7 +145,12 @@ def _read_only(path: str) -> None:
     """Remount a bind mount read-only, with the flags that the kernel does not let us drop."""
     flags = os.statvfs(path).f_flag
     keep = _NOSUID | _NODEV if not path.endswith("/dev") else _NOSUID
-    for bit, name in ((os.ST_NOEXEC, _NOEXEC), (os.ST_NOATIME, _NOATIME), (os.ST_NODIRATIME, _NODIRATIME), (os.ST_RELATIME, _RELATIME)):
+    for bit, name in (
+        (os.ST_NOEXEC, _NOEXEC),
+        (os.ST_NOATIME, _NOATIME),
+        (os.ST_NODIRATIME, _NODIRATIME),
+        (os.ST_RELATIME, _RELATIME),
+    ):
         if flags & bit:
             keep |= name
     _mount("none", path, "", _REMOUNT | _BIND | _RDONLY | keep)
@@ -162,7 +167,12 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     of processor time as a backstop. Raises OSError where the kernel refuses anything.
     """
     _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWNET | _NEWUTS, inside=1000)
-    _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700")
+    # Should memory run out on the machine, a submission goes first, never the grader.
+    _write("/proc/self/oom_score_adj", "1000")
+    # Kernels that share processors between sessions give each submission one share, however many processes it starts.
+    os.setsid()
+    # An empty file takes a kilobyte of kernel memory that no size limit counts.
+    _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={_MAX_FILES}")
     _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108 (the sandbox's own)
     _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
     os.chdir(SCRATCH)
@@ -182,6 +192,8 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     _drop_capabilities()
     _filter_system_calls()
 
+
+_MAX_FILES = 20_000
 
 _mapped_bytes = 0
 
@@ -209,7 +221,8 @@ _REFUSED = {
         "io_uring_register 427 mq_open 240 kexec_load 246 init_module 175 finit_module 313 delete_module 176 "
         "open_by_handle_at 304 name_to_handle_at 303 personality 135 quotactl 179 swapon 167 reboot 169 "
         "pidfd_getfd 438 kcmp 312 fanotify_init 300 inotify_init 253 inotify_init1 294 "
-        "vmsplice 278"
+        "vmsplice 278 syslog 103 io_setup 206 acct 163 setsid 112 migrate_pages 256 move_pages 279 lookup_dcookie 212 "
+        "kexec_file_load 320 quotactl_fd 443"
     ),
     "aarch64": (
         "ptrace 117 shmget 194 shmat 196 semget 190 msgget 186 mount 40 umount2 39 pivot_root 41 chroot 51 "
@@ -218,18 +231,23 @@ _REFUSED = {
         "perf_event_open 241 keyctl 219 add_key 217 request_key 218 io_uring_setup 425 io_uring_enter 426 "
         "io_uring_register 427 mq_open 180 kexec_load 104 init_module 105 finit_module 273 delete_module 106 "
         "open_by_handle_at 265 name_to_handle_at 264 personality 92 quotactl 60 swapon 224 reboot 142 "
-        "pidfd_getfd 438 kcmp 272 fanotify_init 262 inotify_init1 26 vmsplice 75"
+        "pidfd_getfd 438 kcmp 272 fanotify_init 262 inotify_init1 26 vmsplice 75 syslog 116 io_setup 0 acct 89 "
+        "setsid 157 migrate_pages 238 move_pages 239 lookup_dcookie 18 kexec_file_load 294 quotactl_fd 443"
     ),
 }
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _SOCKET = {"x86_64": 41, "aarch64": 198}
 _CLONE = {"x86_64": 56, "aarch64": 220}
+_PRCTL = {"x86_64": 157, "aarch64": 167}
+_SET_DUMPABLE = 4
+_SETSOCKOPT = {"x86_64": 54, "aarch64": 208}
+_SNDBUF, _SNDBUFFORCE = 7, 32
 _CLONE3 = 435
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
 def _filter_system_calls() -> None:
-    """Install the seccomp filter: the calls above, sockets beyond AF_UNIX, and new namespaces by clone fail with EPERM."""
+    """Install the seccomp filter: the calls above, sockets beyond AF_UNIX, new namespaces by clone, and hiding from the engine fail with EPERM."""
     machine = platform.machine()
     numbers = [int(word) for word in _REFUSED[machine].split() if word.isdigit()]
     eperm, enosys = _ERRNO | 1, _ERRNO | 38
@@ -252,6 +270,19 @@ def _filter_system_calls() -> None:
         (equal, 0, 4, _CLONE[machine]),
         (load, 0, 0, 16),
         (any_bit, 0, 1, _NEWNS | _NEWIPC | _NEWUSER | _NEWPID | _NEWNET | _NEWUTS),
+        (end, 0, 0, eperm),
+        (end, 0, 0, _ALLOW),
+        # A socket's buffer is kernel memory that shows in no process: it keeps its usual size.
+        (equal, 0, 5, _SETSOCKOPT[machine]),
+        (load, 0, 0, 32),
+        (equal, 1, 0, _SNDBUF),
+        (equal, 0, 1, _SNDBUFFORCE),
+        (end, 0, 0, eperm),
+        (end, 0, 0, _ALLOW),
+        # A process that is not dumpable hides its memory from the engine, which adds it up.
+        (equal, 0, 4, _PRCTL[machine]),
+        (load, 0, 0, 16),
+        (equal, 0, 1, _SET_DUMPABLE),
         (end, 0, 0, eperm),
         (end, 0, 0, _ALLOW),
     ]

@@ -26,6 +26,8 @@ def grade_with_stock_nbgrader(
 ) -> GradedClass:
     """Autograde every submission that changed since it was last graded, or all with ``force``."""
     config = course_config(root)
+    # nbgrader's own preprocessors: nbgrader_config.py puts the engine in their place.
+    config.pop("Autograde", None)
     api = NbGraderAPI(config=config)
     state = _State(root / ".course" / "graded.json")
     with Gradebook(api.coursedir.db_url, api.coursedir.course_id) as gradebook:

@@ -69,23 +69,29 @@ def _defined_in(node: ast.stmt) -> set[str]:
 def _reachable(names: list[str], definitions: dict[str, ast.stmt]) -> dict[str, ast.stmt]:
     """The definitions that these names lead to, by any name that their bodies mention."""
     found: dict[str, ast.stmt] = {}
-    waiting = list(names)
+    mentioned: dict[int, set[str]] = {}
+    waiting = set(names)
     while waiting:
         name = waiting.pop()
         if name in found or name not in definitions:
             continue
-        found[name] = definitions[name]
-        waiting += [node.id for node in ast.walk(definitions[name]) if isinstance(node, ast.Name)]
+        node = found[name] = definitions[name]
+        if id(node) not in mentioned:
+            mentioned[id(node)] = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        waiting |= mentioned[id(node)] - found.keys()
     return found
 
 
 def _members(classes: list[ast.ClassDef]) -> set[str]:
     """The members that a probe uses, by any attribute that it, or a member so reached, mentions."""
     kept = set(_ALWAYS)
+    parts_of = [part for node in classes for part in node.body]
+    attributes = [{n.attr for n in ast.walk(part) if isinstance(n, ast.Attribute)} for part in parts_of]
+    own = {name for part in parts_of for name in _defined_in(part)}
     while True:
-        parts = [part for node in classes for part in node.body if _defined_in(part) & kept]
-        mentioned = {node.attr for part in parts for node in ast.walk(part) if isinstance(node, ast.Attribute)}
-        own = {name for node in classes for part in node.body for name in _defined_in(part)}
+        mentioned = set().union(
+            *(names for part, names in zip(parts_of, attributes, strict=True) if _defined_in(part) & kept)
+        )
         dunder = {name for name in own if name.startswith("__") and name != "__doc__"}
         fresh = kept | ((mentioned & own) - {"truth", "mistakes"}) | dunder
         if fresh == kept:

@@ -16,11 +16,19 @@ from collections.abc import Callable
 from typing import Any
 
 from course.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
+from course.notebook import readable
 
-__all__ = ["MAX_FRAME", "MAX_HEADER", "Closed", "Late", "WireError", "decode", "encode", "receive", "send"]
+__all__ = ["MAX_FRAME", "MAX_HEADER", "MAX_TEXT", "Closed", "Late", "WireError", "decode", "encode", "receive", "send"]
 
 MAX_FRAME = 80 * 1024 * 1024
 """Bytes of one frame; snapshots stay below by :data:`course.evidence.MAX_BYTES`."""
+
+MAX_TEXT = 200_000
+"""Characters of all names and texts of one evidence: what judges them may take longer than linear time."""
+
+_MAX_NUMBER = 2**63
+_MAX_SIZE = 2**40
+"""Elements of a tensor, sizes of 0 left out. Evidence has few bytes, but a shape without elements could say anything."""
 
 MAX_HEADER = 8 * 1024 * 1024
 """Bytes of a frame's JSON: parsed, JSON can take fifty times its size."""
@@ -28,7 +36,7 @@ MAX_HEADER = 8 * 1024 * 1024
 _HEAD = struct.Struct(">II")
 _ITEM_SIZES = {
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
-    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1,
+    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
 }  # fmt: skip
 
 
@@ -58,7 +66,7 @@ def send(channel: socket.socket, header: dict[str, Any], payload: bytes = b"") -
 def receive(
     channel: socket.socket, deadline: float | None = None, tick: Callable[[], None] | None = None
 ) -> tuple[dict[str, Any], bytes]:
-    """Read one frame. ``tick`` is called about ten times a second meanwhile and may raise.
+    """Read one frame. ``tick`` is called ten times a second or more meanwhile and may raise.
 
     Raises Closed, Late past ``deadline`` (time.monotonic), and WireError for what is no frame.
     """
@@ -76,9 +84,7 @@ def receive(
     return header, bytes(payload)
 
 
-def _exactly(
-    channel: socket.socket, size: int, deadline: float | None, tick: Callable[[], None] | None
-) -> bytearray:
+def _exactly(channel: socket.socket, size: int, deadline: float | None, tick: Callable[[], None] | None) -> bytearray:
     # Grown as bytes arrive: a liar who announces 80 MB and sends nothing costs nothing.
     data = bytearray()
     while len(data) < size:
@@ -88,12 +94,13 @@ def _exactly(
             if left <= 0:
                 raise Late
             wait = left if wait is None else min(wait, left)
+        if tick is not None:
+            # Also while bytes arrive: one that drips must not keep the watch from looking.
+            tick()
         channel.settimeout(wait)
         try:
             chunk = channel.recv(min(size - len(data), 1 << 20))
         except TimeoutError:
-            if tick is not None:
-                tick()
             continue
         except OSError:
             raise Closed from None
@@ -106,20 +113,31 @@ def _exactly(
 def encode(evidence: Evidence) -> tuple[Any, bytes]:
     """Evidence as JSON-able data and the bytes of its tensors, one after another."""
     blobs: list[bytes] = []
+    characters = 0
+
+    def count(text: str) -> str:
+        nonlocal characters
+        characters += len(text)
+        return text
 
     def walk(value: Evidence) -> Any:
+        if isinstance(value, str):
+            return count(value)
         if isinstance(value, TensorRecord):
             blobs.append(value.data)
             return {"t": [value.dtype, list(value.shape), len(value.data)]}
         if isinstance(value, Unreadable):
-            return {"u": value.what}
+            return {"u": count(value.what[:200])}
         if isinstance(value, list):
             return {"l": [walk(item) for item in value]}
         if isinstance(value, dict):
-            return {"d": [[key, walk(item)] for key, item in value.items()]}
+            return {"d": [[count(key), walk(item)] for key, item in value.items()]}
         return value
 
-    return walk(evidence), b"".join(blobs)
+    encoded = walk(evidence)
+    if characters > MAX_TEXT:
+        return {"u": f"more than {MAX_TEXT} characters of text"}, b""
+    return encoded, b"".join(blobs)
 
 
 def decode(data: Any, payload: bytes) -> Evidence:
@@ -129,7 +147,7 @@ def decode(data: Any, payload: bytes) -> Evidence:
 
 class _Decoder:
     def __init__(self, payload: bytes) -> None:
-        self.payload, self.position, self.items = payload, 0, 0
+        self.payload, self.position, self.items, self.characters = payload, 0, 0, 0
 
     def whole(self, data: Any) -> Evidence:
         try:
@@ -144,7 +162,11 @@ class _Decoder:
         self.items += 1
         if self.items > MAX_ITEMS + 1 or depth > 20:
             raise WireError("more evidence than a snapshot holds")
-        if data is None or isinstance(data, (bool, int, float, str)):
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, int) and not -_MAX_NUMBER <= data < _MAX_NUMBER:
+            raise WireError("a number beyond 64 bits")
+        if data is None or isinstance(data, (bool, int, float)):
             return data
         if not isinstance(data, dict) or len(data) != 1:
             raise WireError("evidence of no known form")
@@ -152,16 +174,26 @@ class _Decoder:
         if kind == "t":
             return self.tensor(*value)
         if kind == "u" and isinstance(value, str):
-            return Unreadable(value[:200])
+            return Unreadable(self.text(value[:200]))
         if kind == "l" and isinstance(value, list):
             return [self.walk(item, depth + 1) for item in value]
         if kind == "d" and isinstance(value, list):
-            return {str(key): self.walk(item, depth + 1) for key, item in value}
+            return {self.text(key): self.walk(item, depth + 1) for key, item in value}
         raise WireError("evidence of no known form")
+
+    def text(self, text: str) -> str:
+        if not isinstance(text, str):
+            raise WireError("a name that is no text")
+        self.characters += len(text)
+        if self.characters > MAX_TEXT:
+            raise WireError("more text than a check reads")
+        return readable(text)
 
     def tensor(self, dtype: str, shape: list[int], size: int) -> TensorRecord:
         if dtype not in _ITEM_SIZES or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
             raise WireError("a tensor of no known form")
+        if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:
+            raise WireError("a tensor of impossible size")
         if type(size) is not int or size != math.prod(shape) * _ITEM_SIZES[dtype]:
             raise WireError("a tensor whose bytes do not fit its shape")
         data = self.payload[self.position : self.position + size]

@@ -7,11 +7,13 @@ code may have made up, and the engine treats it so.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from IPython.core.displayhook import DisplayHook
@@ -23,6 +25,7 @@ from traitlets.config import Config
 from course.case import Case
 from course.checking import Check, bring
 from course.grading import wire
+from course.grading.pristine import Pristine
 from course.notebook import trouble_of
 from course.results import Brought
 
@@ -100,9 +103,7 @@ def _size(data: dict[str, Any]) -> int:
 def _as_text(data: dict[str, Any]) -> dict[str, Any]:
     import base64
 
-    return {
-        key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in data.items()
-    }
+    return {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in data.items()}
 
 
 class _Publisher(DisplayPublisher):  # type: ignore[misc]
@@ -141,6 +142,11 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
     def init_io(self) -> None:
         pass
 
+    @contextlib.contextmanager
+    def _tee(self, channel: str) -> Iterator[None]:
+        # IPython would keep a second copy of all that is printed, without any limit.
+        yield
+
     def enable_gui(self, gui: Any = None) -> None:
         pass
 
@@ -165,17 +171,22 @@ class _Shell(InteractiveShell):  # type: ignore[misc]
 
 
 _shell: _Shell | None = None
+_pristine: Pristine | None = None
 
 
 def warm_up() -> None:
     """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
-    global _shell
+    global _shell, _pristine
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    import contextlib
+    import importlib
+    import pkgutil
 
     import torch
 
-    import course
+    import course.compare
+    import course.pictures
+    import course.probing
+    import course.sources
 
     torch.set_num_threads(1)
     _Shell.display_pub_class = _Publisher
@@ -183,19 +194,21 @@ def warm_up() -> None:
     # A history would be a thread and a database: a process with threads cannot enter namespaces.
     _shell = _Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
     with contextlib.suppress(ImportError):
-        import matplotlib.pyplot
-        import matplotlib_inline.backend_inline
         import torchvision.models.feature_extraction  # noqa: F401
 
         import course.data
-    assert course
+    # torch imports this with the first optimizer, in a second and a half: better once than in every fork.
+    importlib.import_module("torch._dynamo")
+    for module in pkgutil.iter_modules(course.pictures.__path__):
+        importlib.import_module(f"course.pictures.{module.name}")
+    _pristine = Pristine()
 
 
 def serve(channel: socket.socket) -> None:
     """Answer requests until the engine hangs up."""
     assert _shell is not None
-    settings, _ = wire.receive(channel)
-    _settle(settings)
+    settings, files = wire.receive(channel)
+    _settle(settings, files)
     wire.send(channel, {"hello": True})
     tasks: dict[str, dict[str, type[Check]]] = {}
     operations = {"cell": _cell, "probe": _probe}
@@ -211,17 +224,21 @@ def serve(channel: socket.socket) -> None:
         wire.send(channel, {"id": header["id"], **answer}, payload)
 
 
-def _settle(request: dict[str, Any]) -> None:
+def _settle(request: dict[str, Any], data: bytes) -> None:
     """Make the fork look like a fresh notebook kernel in a folder of its own."""
     assert _shell is not None
     from pathlib import Path
 
     _outputs.left = int(request["output_bytes"])
-    for name, text in request["files"].items():
-        path = Path.cwd() / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(bytes.fromhex(text))
-        path.chmod(0o444)
+    position = 0
+    for name, size in request["files"]:
+        path, content = Path.cwd() / name, data[position : position + size]
+        position += size
+        # What does not fit the scratch folder is missing there, which is the submission's own affair.
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+            path.chmod(0o444)
     os.environ.clear()
     os.environ.update(
         HOME=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
@@ -268,9 +285,10 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
 
 def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
     """Run one probe. The classes of its test cell are made on the first request, in the learner's namespace."""
-    assert _shell is not None
+    assert _shell is not None and _pristine is not None
     name, namespace = header["test"], _shell.user_ns
     try:
+        _pristine.restore()
         if "source" in header:
             # The instructor's half of a test cell.
             exec(compile(header["source"], f"<{name}>", "exec"), namespace)  # noqa: S102

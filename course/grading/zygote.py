@@ -67,12 +67,12 @@ class _Zygote:
     def loop(self) -> None:
         """Serve until the engine closes its end."""
         while True:
-            ready, _, _ = select.select([self.control, self.wake_reader], [], [])
+            ready, _, _ = select.select([self.control.fileno(), self.wake_reader], [], [])
             if self.wake_reader in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self.wake_reader, 4096)
                 self.reap()
-            if self.control in ready:
+            if self.control.fileno() in ready:
                 message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
                 if not message:
                     return

@@ -15,12 +15,18 @@ from rich.table import Table
 from course.grading.results import STATUSES
 
 if TYPE_CHECKING:
-    from course.authoring.contract import Record, Violation
     from pathlib import Path
 
+    from course.authoring.contract import Record, Violation
     from course.grading.batch import GradedClass
 
 __all__ = ["print_class", "print_contract", "progress"]
+
+
+def _console() -> Console:
+    """Standard output; in a file or a pipe wide enough for every table."""
+    console = Console()
+    return console if console.is_terminal else Console(width=120)
 
 
 @contextmanager
@@ -42,7 +48,7 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 def print_contract(records: Sequence[Record], violations: Sequence[Violation], seconds: float) -> None:
     """A row an exercise, then every violation with place and next command, then the totals."""
-    console = Console()
+    console = _console()
     table = Table("lesson", "exercise", *(), title="author contract")
     for name in ("points", "accepted", "mutants killed", "hinted", "seconds"):
         table.add_column(name, justify="right")
@@ -71,7 +77,7 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
 
 def print_class(graded: GradedClass, notes: Sequence[str], feedback: Path, seconds: float) -> None:
     """Learners x lessons, then what could not be graded and why, then where everything lies."""
-    console = Console()
+    console = _console()
     lessons = sorted({score.lesson for score in graded.scores})
     learners = sorted({score.learner for score in graded.scores})
     cells = {(score.learner, score.lesson): score for score in graded.scores}

@@ -13,7 +13,7 @@
 # a model, and change what it does, without touching its code. Before you hang something on a model, it helps to know
 # what hangs there already. That is this lesson.
 #
-# - **You will** take models apart, exchange their layers, and train a parameter that you add from outside.
+# - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
 # - **You will learn** what PyTorch registers in a module and what it does not see, and how to walk through any model.
 # - **You need** Python classes, tensors, and `loss.backward()`. No GPU, no download.
 # - **Time** about 70 minutes, seven exercises, 20 points. The first one takes five minutes.
@@ -30,6 +30,7 @@
 #
 # At the end, the *Validate* button in the toolbar restarts everything and runs every check once more. When your notebook is
 # graded, some more checks run: on other numbers, other shapes, a second call. They ask nothing that the text does not say.
+# <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -177,6 +178,7 @@ print(chain)
 print(chain(torch.tensor(3.0)))  # 3 * 2 + 1
 
 # %% nbgrader={"grade": true, "grade_id": "test_container_order", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 import torch.nn as nn
 
@@ -368,6 +370,7 @@ class MyLinear(nn.Module):
 print(MyLinear(3, 2)(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]])))  # [[7, 7], [1.5, 1.5]]
 
 # %% nbgrader={"grade": true, "grade_id": "test_linear_from_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 import torch.nn.functional as F
 
@@ -568,6 +571,7 @@ print("buffers   :", [name for name, _ in frame.named_buffers()])
 print("saved     :", list(frame.state_dict()))
 
 # %% nbgrader={"grade": true, "grade_id": "test_buffer_or_parameter", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -743,6 +747,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 inventory(TinyNet())
 
 # %% nbgrader={"grade": true, "grade_id": "test_traverse", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 import torch.nn as nn
 
@@ -960,6 +965,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 swap_relu(TinyNet())
 
 # %% nbgrader={"grade": true, "grade_id": "test_swap_submodules", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 import torch.nn as nn
 
@@ -1129,6 +1135,7 @@ class Clip(nn.Module):
 print(nn.Sequential(nn.Linear(3, 2), Clip(-1, 2)))
 
 # %% nbgrader={"grade": true, "grade_id": "test_extra_repr", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch.nn as nn
 
 from course.checking import Check, check
@@ -1268,6 +1275,7 @@ print([name for name, _ in model.named_parameters()])
 print([[tuple(p.shape) for p in group["params"]] for group in optimizer.param_groups])
 
 # %% nbgrader={"grade": true, "grade_id": "test_parameter_from_outside", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 import torch.nn as nn
 

@@ -9,16 +9,14 @@
 # %% [markdown]
 # # Tensor hooks: watch and change gradients
 #
-# **You will** catch gradients while backward runs, change them, clip them, and see what autograd keeps in memory.
+# - **You will do** this: catch gradients while backward runs, change them, clip them, see what autograd keeps in memory.
+# - **You will learn** what a tensor hook is for, when it runs and what it may return; how a hook differs from
+#   `retain_grad` and from editing `.grad`; and the mistakes that people make with hooks.
+# - **You need** to know what `requires_grad`, `backward()` and `.grad` are.
+# - **Time** about 60 minutes, five exercises, 12 points.
+# - **Out of scope** hooks on modules (lesson 03), hooks under `torch.compile`, hooks for gradients of gradients.
 #
-# **You will learn** what a tensor hook is for, when it runs and what it may return; how a hook differs from
-# `retain_grad` and from editing `.grad`; and the mistakes that people make with hooks.
-#
-# **You need** to know what `requires_grad`, `backward()` and `.grad` are.
-#
-# **Time:** about 60 minutes, five exercises, 12 points.
-#
-# **Not here:** hooks on modules (lesson 03), hooks under `torch.compile`, hooks for gradients of gradients.
+# <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -140,6 +138,7 @@ model.W.register_hook(tensor_hook)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_weight_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -355,6 +354,7 @@ def func(grad):
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_double_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -567,6 +567,7 @@ def watch_gradient(tensor: torch.Tensor) -> list:
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_intermediate_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import copy
 
 import torch
@@ -767,6 +768,7 @@ def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_grad_clipper", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -1057,6 +1059,7 @@ def clamp_downstream(tensor: torch.Tensor) -> None:
 
 
 # %% nbgrader={"grade": true, "grade_id": "test_bias_and_clamp_bias", "locked": true, "points": 1, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -1117,6 +1120,7 @@ check("bias_and_clamp", AnotherSize)
 ### END HIDDEN TESTS
 
 # %% nbgrader={"grade": true, "grade_id": "test_bias_and_clamp_clamp", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check

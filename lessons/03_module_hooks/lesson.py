@@ -9,16 +9,16 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# **You will** collect what goes into a module and what comes out, change it on the way, do the same with gradients,
-# and find out what is wrong with a hook that many old tutorials still use.
+# - **You will do** this: collect what goes into a module and what comes out, change it on the way, do the same with
+#   gradients, and find out what is wrong with a hook that many old tutorials still use.
+# - **You will learn** which hook gets what, what it may return, in which order hooks fire in nested modules, how to
+#   take them off again, and where they fail.
+# - **You need** lesson 01 (what a module is made of) and lesson 02 (hooks on tensors).
+# - **Time** about 75 minutes, five exercises, 12 points.
+# - **Out of scope** the hooks for all modules at once (`register_module_forward_hook` and its sisters),
+#   `torch.compile`, and feature extraction from big models, which is lesson 05.
 #
-# **You will learn** which hook gets what, what it may return, in which order hooks fire in nested modules, how to
-# take them off again, and where they fail.
-#
-# **You need** lesson 01 (what a module is made of) and lesson 02 (hooks on tensors). About 75 minutes.
-#
-# **Out of scope:** the hooks for all modules at once (`register_module_forward_hook` and its sisters),
-# `torch.compile`, and feature extraction from big models, which is lesson 05.
+# <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import contextlib
@@ -152,6 +152,7 @@ handle = add.register_forward_hook(hook)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_forward_answer", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -317,6 +318,7 @@ handle = add.register_forward_hook(hook)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_add_five", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -507,6 +509,7 @@ handle = model.register_full_backward_hook(module_hook)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_backward_answer", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -717,6 +720,7 @@ handle = model.register_full_backward_hook(module_hook)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_unit_grad_sum", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -889,6 +893,7 @@ with warnings.catch_warnings():
         model(x1, x2).backward()
 
 # %% nbgrader={"grade": true, "grade_id": "test_legacy_autopsy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check

@@ -13,13 +13,15 @@
 # to initialise a model, to give its parts a better `repr`, and to turn every layer into another one, without
 # opening the file that defines the model.
 #
-# | | |
-# | --- | --- |
-# | **You will do** | find out in which order `apply` visits; set every weight to 1; write names into the `repr`; add a bias from outside and make every layer linear |
-# | **You will learn** | what `apply` does with your function, how to change a `Parameter` safely, how to put a method on one object, two ways to replace a `forward` |
-# | **You need** | `Parameter` and `named_modules` from lesson 01, forward hooks from lesson 03 |
-# | **Time** | about 60 minutes, four exercises, 11 points |
-# | **Out of scope** | which random initialisation is best; loading saved weights; compiled models |
+# - **You will do** this: find out in which order `apply` visits; set every weight to 1; write names into the `repr`;
+#   add a bias from outside and make every layer linear.
+# - **You will learn** what `apply` does with your function, how to change a `Parameter` safely, how to put a method on
+#   one object, two ways to replace a `forward`.
+# - **You need** `Parameter` and `named_modules` from lesson 01, forward hooks from lesson 03.
+# - **Time** about 60 minutes, four exercises, 11 points.
+# - **Out of scope** which random initialisation is best; loading saved weights; compiled models.
+#
+# <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 import copy
@@ -141,6 +143,7 @@ model.apply(collect)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_visit_order", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 from course.checking import Check, check
 from course.compare import AnyOf, Matches, in_words
 from course.evidence import Unreadable
@@ -367,6 +370,7 @@ returned_module = model.apply(weight_initialization)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_init_ones", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check
@@ -558,6 +562,7 @@ returned_module = model.apply(add_repr)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_named_repr", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 from contextlib import contextmanager
 
 from course.checking import Check, check
@@ -809,6 +814,7 @@ returned_module = model.apply(linear_transformation)
 ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "test_linear_everywhere", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import torch
 
 from course.checking import Check, check

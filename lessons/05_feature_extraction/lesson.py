@@ -9,16 +9,17 @@
 # %% [markdown]
 # # Look inside a model that nobody lets you edit
 #
-# **You will** wrap a finished ResNet-18 so that it tells the shape of every step, then write `FeatureExt`, which returns the output
-# of any layer you name. You see what spoils such features, and leave with a small recorder for your own work.
+# - **You will do** this: wrap a finished ResNet-18 so that it tells the shape of every step, then write `FeatureExt`,
+#   which returns the output of any layer you name. You see what spoils such features, and leave with a small recorder
+#   for your own work.
+# - **You will learn** how to watch a model from outside with forward hooks; how nested layers are named; why a kept
+#   tensor can change after the hook has ended; how hooks pile up, and how to be sure that they are gone; when
+#   torchvision's `create_feature_extractor` is the better tool.
+# - **You need** lesson 03: what a forward hook gets, and what happens to the value it returns.
+# - **Time** about 45 minutes, two exercises, 5 points.
+# - **Out of scope** training on the features, gradients of the features.
 #
-# **You will learn** how to watch a model from outside with forward hooks · how nested layers are named · why a kept tensor can
-# change after the hook has ended · how hooks pile up, and how to be sure that they are gone · when torchvision's
-# `create_feature_extractor` is the better tool.
-#
-# **You need** lesson 03: what a forward hook gets, and what happens to the value it returns.
-#
-# **Time** about 45 minutes; two exercises. **Out of scope:** training on the features, gradients of the features (lesson 06).
+# <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from contextlib import contextmanager
@@ -186,6 +187,7 @@ verbose = VerboseNet(resnet18(weights=None).eval())
 _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% nbgrader={"grade": true, "grade_id": "test_verbose_net", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import re
 
 import course
@@ -502,6 +504,7 @@ extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "lay
 features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% nbgrader={"grade": true, "grade_id": "test_feature_extractor", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+# Run this cell to check your answer.
 import course
 import torch
 from torch import nn

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-
 from typing import Any
 
 from arsenal import HONEST, WRONG, Attack, Scene
@@ -156,6 +155,12 @@ def _raw(name: str, tries: str, make: Callable[[Scene], object], *, expects: Ite
     return Attack(name, tries, "notebook", build, frozenset(expects), stock)
 
 
+def _links_the_folder(scene: Scene) -> None:
+    place = scene.folder
+    place.rmdir()
+    place.symlink_to(scene.targets.root / "submitted" / "honest_full" / scene.lesson)
+
+
 _SPECIAL = "not run: nbgrader would wait for it, or read without end"
 _deep = b'{"cells": ' + b"[" * 200_000 + b"]" * 200_000 + b', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 _huge = b'{"cells": [], "metadata": {"n": 1' + b"0" * 100_000 + b'}, "nbformat": 4, "nbformat_minor": 5}'
@@ -219,6 +224,5 @@ ATTACKS = [
     _raw("links_to_the_source", "a link to the instructor's notebook",
          lambda scene: scene.path.symlink_to(scene.targets.root / "source" / scene.lesson / scene.path.name)),
     _raw("folder_links_to_the_neighbour", "a link to the whole folder of somebody with full marks",
-         lambda scene: (scene.folder.rmdir(), scene.folder.parent.joinpath(scene.lesson).symlink_to(
-             scene.targets.root / "submitted" / "honest_full" / scene.lesson))),
+         _links_the_folder),
 ]  # fmt: skip

@@ -13,14 +13,17 @@ import pytest
 from course.authoring.build import notebook_of
 from course.authoring.lesson import read_lesson, stub_of
 from course.grading.engine import Engine
-from course.grading.limits import GradingLimits
 from course.grading.sandbox import probe_isolation
+from course.limits import GradingLimits
 
 ROOT = Path(__file__).parent.parent.parent
 LESSON = "01_small"
 POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
 
-_HEAD = '{{"grade": {grade}, "grade_id": "{name}", "locked": {locked}, {points}"schema_version": 3, "solution": {solution}, "task": false}}'
+_HEAD = (
+    '{{"grade": {grade}, "grade_id": "{name}", "locked": {locked}, {points}"schema_version": 3, '
+    '"solution": {solution}, "task": false}}'
+)
 
 
 def _cell(name: str, source: str, *, grade: bool = False, solution: bool = False, points: float = 0) -> str:
@@ -33,7 +36,10 @@ def _cell(name: str, source: str, *, grade: bool = False, solution: bool = False
 
 
 def _exercise(name: str, factor: int, points: float) -> str:
-    answer = f"def {name}(x):\n    # TODO: {factor} times x\n    ### BEGIN SOLUTION\n    return x * {factor}\n    ### END SOLUTION"
+    answer = (
+        f"def {name}(x):\n    # TODO: {factor} times x\n"
+        f"    ### BEGIN SOLUTION\n    return x * {factor}\n    ### END SOLUTION"
+    )
     test = f'''from course.checking import Check, check
 
 
@@ -78,7 +84,8 @@ def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "source" / LESSON).mkdir(parents=True)
     nbformat.write(notebook_of(read_lesson(folder)), root / "source" / LESSON / f"{LESSON}.ipynb")
     config = (ROOT / "nbgrader_config.py").read_text()
-    config += "\nc.GradingLimits.exercise_seconds = 2.0\nc.GradingLimits.submission_seconds = 12.0\nc.GradingLimits.memory_mb = 512\n"
+    for name, value in {"exercise_seconds": 2.0, "submission_seconds": 12.0, "memory_mb": 512}.items():
+        config += f"\nc.GradingLimits.{name} = {value}"
     (root / "nbgrader_config.py").write_text(config)
     return root
 

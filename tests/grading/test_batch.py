@@ -52,7 +52,9 @@ def test_scores_notebooks_and_gradebook_agree(course: Path, hand_in: Callable[..
     assert "Shapes" not in text
     assert "CheckFailed" in text
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        comments = {one.name: one.auto_comment for one in gradebook.find_submission(LESSON, "zoe").notebooks[0].comments}
+        comments = {
+            one.name: one.auto_comment for one in gradebook.find_submission(LESSON, "zoe").notebooks[0].comments
+        }
         assert comments == dict.fromkeys(POINTS, "No response.")
 
 
@@ -118,7 +120,9 @@ def test_links_and_pipes_are_not_followed(course: Path, hand_in: Callable[..., P
 
 
 @pytest.mark.slow
-def test_killed_anywhere_the_next_run_completes_with_the_same_scores(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
+    course: Path, hand_in: Callable[..., Path]
+) -> None:
     expected = {}
     for number in range(12):
         right = dict(list(RIGHT.items())[: number % 4])

@@ -22,7 +22,9 @@ def blueprint(small_lesson: Path) -> Blueprint:
     return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
 
 
-def _mark(engine: Engine, blueprint: Blueprint, answers: dict[str, str], files: dict[str, bytes] | None = None) -> SubmissionVerdict:
+def _mark(
+    engine: Engine, blueprint: Blueprint, answers: dict[str, str], files: dict[str, bytes] | None = None
+) -> SubmissionVerdict:
     rebuilt = Rebuilt({**blueprint.stubs, **answers})
     return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
 

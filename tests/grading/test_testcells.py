@@ -11,9 +11,7 @@ from course.authoring.lesson import find_lessons, read_lesson
 from course.grading.testcells import probe_part
 
 ROOT = Path(__file__).parent.parent.parent
-CELLS = [
-    cell for folder in find_lessons(ROOT) for exercise in read_lesson(folder).exercises for cell in exercise.tests
-]
+CELLS = [cell for folder in find_lessons(ROOT) for exercise in read_lesson(folder).exercises for cell in exercise.tests]
 
 CELL = '''
 import torch
@@ -75,7 +73,19 @@ check("exercise", Second)
 def test_only_what_a_probe_uses_is_left() -> None:
     part = probe_part(CELL)
     assert part.checks == ("First", "Second")
-    for private in ("truth", "mistakes", "WANTED", "LIMIT", "used_by_truth", "for_truth", "AnyOf", "too much", "blame", "nn", "secret"):
+    for private in (
+        "truth",
+        "mistakes",
+        "WANTED",
+        "LIMIT",
+        "used_by_truth",
+        "for_truth",
+        "AnyOf",
+        "too much",
+        "blame",
+        "nn",
+        "secret",
+    ):
         assert private not in part.source, private
     for public in ("used_by_probe", "SHAPE", "helper", "poison", "cases = 3", "class Second(First)"):
         assert public in part.source, public
@@ -91,7 +101,9 @@ def test_the_half_runs_on_its_own() -> None:
 def test_no_truth_of_a_lesson_goes_to_the_worker(cell) -> None:  # type: ignore[no-untyped-def]
     part = probe_part(cell.source)
     assert part.checks
-    names = {node.name for node in ast.walk(ast.parse(part.source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    names = {
+        node.name for node in ast.walk(ast.parse(part.source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    }
     assert not names & {"truth", "mistakes"}
     assert set(part.checks) <= names
     exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "half"})

@@ -1,0 +1,75 @@
+"""Start the zygote early: it imports for seconds, and so does whoever starts it. Imports nothing heavy itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from course.grading.exceptions import NoIsolation
+from course.grading.sandbox import probe_isolation
+
+__all__ = ["Launched", "isolation_or_refuse", "launch"]
+
+
+def isolation_or_refuse(unsafe: bool) -> str:
+    """The first line of a run: what isolation is active. Raises NoIsolation where there is none and ``unsafe`` is not set."""
+    reason = probe_isolation()
+    if not reason and not unsafe:
+        return (
+            "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
+        )
+    if unsafe:
+        return "isolation: NONE (--unsafe): submissions run as you, with your files and network in reach"
+    raise NoIsolation(
+        f"this machine cannot isolate submissions: {reason}",
+        "Linux with unprivileged user namespaces is needed",
+        "grade on such a machine, or add --unsafe if you would run every submission yourself",
+    )
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A zygote on its way: its process, the engine's end of the control socket, a folder for both."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    folder: Path
+
+    def end(self) -> None:
+        """Hang up, which is the zygote's sign to end, its workers with it; idempotent."""
+        with contextlib.suppress(OSError):
+            self.control.shutdown(socket.SHUT_RDWR)
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.control.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def launch(isolated: bool) -> Launched:
+    """Start ``python -m course.grading.zygote``; returns at once."""
+    folder = Path(tempfile.mkdtemp(prefix="grading-"))
+    (folder / "root").mkdir()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    # Enough to import; one thread a library, because a process with threads cannot enter namespaces.
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "MPLCONFIGDIR") if name in os.environ}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [sys.executable, "-I", "-m", "course.grading.zygote", str(theirs.fileno()), str(folder / "root")]
+    process = subprocess.Popen(
+        [*command, "isolated" if isolated else "unsafe"],
+        pass_fds=[theirs.fileno()],
+        env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
+        stdin=subprocess.DEVNULL,
+        cwd="/",
+    )
+    theirs.close()
+    return Launched(process, ours, folder)

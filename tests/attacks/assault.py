@@ -1,0 +1,274 @@
+"""A class of attackers and honest neighbours in a temporary course: built, graded, and looked at afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from arsenal import HONEST, LESSON, Attack, Scene, Targets
+
+__all__ = ["LIMITS", "MARKER", "NEIGHBOURS", "Outcome", "assault", "build_course", "canaries_in", "listeners", "remove", "temporary_folder"]
+
+REPO = Path(__file__).resolve().parents[2]
+LIMITS = {"exercise_seconds": 3.0, "submission_seconds": 20.0, "memory_mb": 512}
+MARKER = "PWNED:"
+"""What an attack prints when something worked that should not."""
+
+NEIGHBOURS: dict[str, dict[str, str]] = {
+    "aa_honest_first": HONEST,
+    "honest_full": HONEST,
+    "honest_part": {"weight_grad": HONEST["weight_grad"], "double_grad": "def func(grad):\n    return grad + 1"},
+    "honest_none": {},
+    "zz_honest_last": HONEST,
+}
+"""Honest learners among the attackers, and their answers."""
+
+_TOKEN = re.compile(rb"CANARY-[0-9a-f]{16}-[a-z_]+")
+
+
+@dataclass
+class Outcome:
+    """What a run left behind."""
+
+    root: Path
+    scores: dict[str, dict[str, Any]]
+    """By learner: score, problem."""
+    verdicts: dict[str, dict[str, Any]]
+    """By learner: the journalled verdict; missing where nothing was graded."""
+    seconds: float
+    peak_mb: float
+    heard: list[str] = field(default_factory=list)
+    """What arrived at the listeners."""
+    left: list[str] = field(default_factory=list)
+    """Processes and files that should not be there."""
+    output: str = ""
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def exercise(self, learner: str, name: str) -> dict[str, Any]:
+        """The verdict on one exercise, with its score."""
+        found: dict[str, Any] = next(one for one in self.verdicts[learner]["exercises"] if one["id"] == name)
+        return {**found, "score": sum(test["score"] for test in found["tests"])}
+
+    def written(self, learner: str) -> Iterator[tuple[Path, bytes]]:
+        """Every file that the run wrote for a learner."""
+        for path in sorted((self.root / "autograded" / learner).rglob("*")):
+            if path.is_file():
+                yield path, path.read_bytes()
+
+
+def canaries_in(data: bytes) -> set[str]:
+    """The tokens in some bytes."""
+    return {token.decode() for token in _TOKEN.findall(data)}
+
+
+def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str]) -> Targets:
+    """A course with only these lessons, short limits, and canaries wherever a learner should not look."""
+    root, home = folder / "course", folder / "home"
+    root.mkdir(parents=True)
+    (home / ".ssh").mkdir(parents=True)
+    for part in ("source", "release", "lessons"):
+        for lesson in lessons:
+            ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+            shutil.copytree(REPO / part / lesson, root / part / lesson, ignore=ignored)
+    limits = "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
+    config = (REPO / "nbgrader_config.py").read_text(encoding="utf-8")
+    (root / "nbgrader_config.py").write_text(f"{config}\n# Short, for the attack suite.\n{limits}", encoding="utf-8")
+    for lesson in lessons:
+        source = root / "source" / lesson / f"{lesson}.ipynb"
+        notebook = json.loads(source.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            # In hidden truths: where only the judge has business.
+            text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+            shown, mark, hidden = text.partition("### BEGIN HIDDEN TESTS")
+            hidden = hidden.replace("def truth(self, case):\n", f"def truth(self, case):\n        '{tokens['source']}'\n")
+            cell["source"] = shown + mark + hidden
+        source.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+        with (root / "lessons" / lesson / "lesson.py").open("a", encoding="utf-8") as file:
+            file.write(f"# {tokens['lessons']}\n")
+    (root / "gradebook_notes.txt").write_text(tokens["gradebook"])
+    (home / ".ssh" / "id_ed25519").write_text(tokens["home"])
+    (home / ".bash_history").write_text(tokens["home"])
+    return Targets(root, home)
+
+
+def hand_in(targets: Targets, attacks: Sequence[Attack], tokens: dict[str, str]) -> None:
+    """Write the submissions of the attackers and of their neighbours."""
+    releases: dict[str, Any] = {}
+
+    def scene(learner: str, lesson: str) -> Scene:
+        if lesson not in releases:
+            text = (targets.root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+            releases[lesson] = json.loads(text)
+        return Scene(targets, learner, lesson, releases[lesson])
+
+    for learner, answers in NEIGHBOURS.items():
+        scene(learner, LESSON).hand_in({name: f"# {tokens['neighbour']}\n{text}" for name, text in answers.items()})
+    for attack in attacks:
+        attack.build(scene(attack.name, attack.lesson))
+
+
+def _fresh_tokens() -> dict[str, str]:
+    names = ("source", "lessons", "gradebook", "neighbour", "home", "environment", "tmp", "shm")
+    return {name: f"CANARY-{secrets.token_hex(8)}-{name}" for name in names}
+
+
+@contextlib.contextmanager
+def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Listeners on TCP, UDP, a Unix socket and an abstract one; yields how to reach them, and what they heard."""
+    heard: list[str] = []
+    path, name = str(folder / "listener.sock"), f"course-listener-{secrets.token_hex(4)}"
+    tcp, udp = socket.socket(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    unix, abstract = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    for one, address in ((tcp, ("127.0.0.1", 0)), (udp, ("127.0.0.1", 0)), (unix, path), (abstract, "\0" + name)):
+        one.bind(address)
+    os.chmod(path, 0o777)
+    stop = threading.Event()
+
+    def listen(what: str, one: socket.socket, stream: bool) -> None:
+        one.settimeout(0.2)
+        while not stop.is_set():
+            with contextlib.suppress(TimeoutError, OSError):
+                if stream:
+                    connection, _ = one.accept()
+                    connection.close()
+                else:
+                    one.recv(65536)
+                heard.append(what)
+
+    threads = []
+    for what, one in {"tcp": tcp, "udp": udp, "unix": unix, "abstract": abstract}.items():
+        if what != "udp":
+            one.listen()
+        threads.append(threading.Thread(target=listen, args=(what, one, what != "udp")))
+        threads[-1].start()
+    try:
+        yield {"tcp": tcp.getsockname()[1], "udp": udp.getsockname()[1], "unix": path, "abstract": name}, heard
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        for one in (tcp, udp, unix, abstract):
+            one.close()
+
+
+@contextlib.contextmanager
+def planted(tokens: dict[str, str]) -> Iterator[None]:
+    """Canaries in the machine's own /tmp and /dev/shm."""
+    paths = [Path(folder, f"canary-{tokens[name][7:15]}.txt") for folder, name in (("/tmp", "tmp"), ("/dev/shm", "shm"))]
+    paths = [path for path in paths if path.parent.is_dir()]
+    for path, name in zip(paths, ("tmp", "shm"), strict=False):
+        path.write_text(tokens[name])
+    try:
+        yield
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
+Start = Callable[[list[str], dict[str, str], Path], "subprocess.CompletedProcess[str]"]
+
+
+def start_here(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as whoever we are."""
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=900, check=False)
+
+
+def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None) -> Outcome:
+    """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us."""
+    tokens = _fresh_tokens()
+    lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
+    with contextlib.ExitStack() as stack:
+        reach, heard = stack.enter_context(listeners(folder))
+        stack.enter_context(planted(tokens))
+        course = build_course(folder, lessons, tokens)
+        sleeper = subprocess.Popen(["sleep", "3600"], **({} if uid is None else {"user": uid, "group": uid, "extra_groups": []}))
+        stack.callback(lambda: (sleeper.kill(), sleeper.wait()))
+        targets = Targets(course.root, course.home, victim=sleeper.pid, **reach)
+        hand_in(targets, attacks, tokens)
+        scratch = folder / "tmp"
+        scratch.mkdir()
+        if uid is not None:
+            _give(folder, uid)
+        before = _places()
+        command = [sys.executable, str(Path(__file__).with_name("grade_apart.py")), str(targets.root), str(seed), str(folder / "tmp" / "facts.json")]
+        environment = {
+            "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
+            "CANARY_VARIABLE": tokens["environment"], "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": str(scratch / "mpl"),
+        }  # fmt: skip
+        ended = start(command, environment, folder)
+        facts_path = folder / "tmp" / "facts.json"
+        if ended.returncode or not facts_path.exists():
+            raise AssertionError(f"the run of a whole class ended with {ended.returncode}:\n{ended.stdout[-1500:]}\n{ended.stderr[-6000:]}")
+        facts = json.loads(facts_path.read_text())
+        left = [f"process {process}" for process in _processes(str(scratch))]
+        left += [f"file {path}" for path in _places() - before]
+        left += [f"file {path}" for path in _marked_files(folder)]
+        if sleeper.poll() is not None:
+            left.append("somebody else's process was killed")
+    verdicts = {}
+    for path in sorted((targets.root / "autograded").glob("*/*/.verdict.json")):
+        verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))["verdict"]
+    scores = {score["learner"]: score for score in facts["scores"]}
+    return Outcome(
+        targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr, tokens,
+    )  # fmt: skip
+
+
+def _give(folder: Path, uid: int) -> None:
+    # Not os.walk: one submission is deeper than Python recurses.
+    subprocess.run(["chown", "-R", "-h", f"{uid}:{uid}", str(folder)], check=True)
+
+
+def remove(folder: Path) -> None:
+    """Remove an assault's folder, whatever the attackers handed in."""
+    subprocess.run(["rm", "-rf", str(folder)], check=False)
+
+
+def _marked_files(folder: Path) -> Iterator[str]:
+    """Files that attacks made within the run's folder, other than those that they handed in."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "submitted"]
+        yield from (os.path.join(place, name) for name in (*folders, *files) if "pwned" in name)
+
+
+def _places() -> set[str]:
+    """Files of attacks in places that everybody can write to."""
+    from course.sources import __file__ as course_file
+
+    found: set[str] = set()
+    prefixes = (sys.prefix, sys.base_prefix, os.path.dirname(course_file), str(REPO))
+    for place in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", os.path.expanduser("~"), *prefixes):
+        with contextlib.suppress(OSError):
+            found |= {os.path.join(place, name) for name in os.listdir(place) if "pwned" in name or name.startswith("fill")}
+    return found
+
+
+def _processes(marker: str) -> list[str]:
+    """Processes of the run that are still alive: by a path in their arguments, or by the attacks' own mark."""
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if any(word.startswith(marker) for word in words[1:]) or "987654" in words:
+            found.append(" ".join(words)[:200])
+    return found
+
+
+def temporary_folder() -> Path:
+    """A folder that an ordinary user may walk into."""
+    folder = Path(tempfile.mkdtemp(prefix="attacks-"))
+    folder.chmod(0o755)
+    return folder
