@@ -1,7 +1,6 @@
 """nbgrader's configuration of this course: `nbgrader` reads it when started in this folder."""
 
 import importlib.util
-import os
 import sys
 
 c = get_config()
@@ -18,10 +17,6 @@ c.ExecutePreprocessor.timeout = 60
 # A learner who deletes a test cell gets it back, and marks for what the rest earns.
 c.OverwriteCells.add_missing_cells = True
 
-
-# Kernels that grade talk over Unix sockets: no TCP port to race for, nobody else on the machine can listen.
-if os.name == "posix":
-    c.KernelManager.transport = "ipc"
 
 # Grade in the course's engine: isolated, in parallel, verdicts outside the learner's process. Where the
 # package is not installed, or the system is not Linux, nbgrader's own preprocessors stay in place.

@@ -83,13 +83,14 @@ class Case:
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""
-        key = (self.seed, name, factory, repr(args), repr(sorted(kwargs.items())))
+        plain = all(isinstance(one, (str, int, float, type(None))) for one in (*args, *kwargs.values()))
+        key = (self.seed, name, factory, args, tuple(sorted(kwargs.items()))) if plain else ()
         kept = _large.get(key)
         if kept is not None:
             return copy.deepcopy(kept)  # type: ignore[return-value]
         with self.seeded(name):
             model = factory(*args, **kwargs)
-        if sum(parameter.numel() for parameter in model.parameters()) > _WORTH_KEEPING:
+        if plain and sum(parameter.numel() for parameter in model.parameters()) > _WORTH_KEEPING:
             # Drawing eleven million weights takes ten times as long as copying them.
             _large.clear()
             _large[key] = copy.deepcopy(model)

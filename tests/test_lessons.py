@@ -14,6 +14,8 @@ import pytest
 from course.authoring.build import notebook_of
 from course.authoring.contract import Record, check_contract, check_release, select
 from course.authoring.lesson import find_lessons, read_lesson
+from course.limits import GradingLimits
+from course.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent
 LESSONS = [read_lesson(folder) for folder in find_lessons(ROOT)]
@@ -87,3 +89,16 @@ def test_committed_notebooks_hold_no_outputs_and_unique_ids(lesson) -> None:
         assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
         ids = [cell.id for cell in notebook.cells]
         assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_folded_test_cells_say_what_to_do(lesson) -> None:
+    for exercise in lesson.exercises:
+        for cell in exercise.tests:
+            assert cell.source.startswith("# Run this cell to check your answer.\n"), cell.place
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_learners_are_told_the_grading_limits(lesson) -> None:
+    release = (ROOT / "release" / lesson.slug / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
+    assert GradingLimits(config=course_config(ROOT)).sentence() in release

@@ -11,7 +11,7 @@ import nbformat
 
 from course.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
 
-__all__ = ["LEARNERS", "Learner", "hand_in", "simulate_class"]
+__all__ = ["LEARNERS", "Learner", "as_handed_in", "hand_in", "simulate_class"]
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,7 @@ def simulate_class(root: Path, lessons: list[str], seed: int = 0) -> list[Path]:
         for learner in LEARNERS:
             chance = random.Random(f"{seed}/{learner.name}/{lesson.slug}")
             drawn = {exercise.id: _draw(exercise, learner, chance) for exercise in lesson.exercises}
-            answers = {
-                name: candidate.source.rstrip("\n") for name, candidate in drawn.items() if candidate is not None
-            }
+            answers = {name: as_handed_in(candidate) for name, candidate in drawn.items() if candidate is not None}
             path = root / "submitted" / learner.name / lesson.slug / f"{lesson.slug}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(hand_in(release, answers), path)
@@ -71,3 +69,9 @@ def _draw(exercise: Exercise, learner: Learner, chance: random.Random) -> Candid
     right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
     wrong = [one for one in exercise.candidates if one.role == "mutant"]
     return chance.choice(right if chance.random() < learner.skill or not wrong else wrong)
+
+
+def as_handed_in(candidate: Candidate) -> str:
+    """The answer's text, without the line in which a mutant names its misconception."""
+    text = candidate.source.split("\n", 1)[1] if candidate.role == "mutant" else candidate.source
+    return text.strip("\n")

@@ -27,41 +27,16 @@ from course.grading.gradebook import Writer, register
 from course.grading.graded import graded_notebook
 from course.grading.intake import Intake, Submission
 from course.grading.judge import Judge
-from course.grading.launch import Launched
+from course.grading.launch import Launched, refuse_if_exposed
 from course.grading.marking import mark, read_cells
 from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_blueprint, read_file, rebuild
-from course.grading.results import SubmissionVerdict
+from course.grading.results import GradedClass, Score, SubmissionVerdict
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
-__all__ = ["GradedClass", "Score", "grade_class"]
+__all__ = ["grade_class"]
 
 _JOURNAL = ".verdict.json"
-
-
-@dataclass(frozen=True)
-class Score:
-    """One cell of the class table."""
-
-    learner: str
-    lesson: str
-    score: float
-    max_score: float
-    problem: str = ""
-    statuses: tuple[str, ...] = ()
-    fresh: bool = True
-    """False where an earlier run had graded these same bytes."""
-
-
-@dataclass(frozen=True)
-class GradedClass:
-    """Every score, ordered by learner and lesson, and where the records lie."""
-
-    scores: tuple[Score, ...]
-    seed: int
-    gradebook: str
-    graded: tuple[tuple[str, str], ...]
-    """(learner, lesson) of what this run graded."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +58,8 @@ def grade_class(
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> GradedClass:
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down."""
+    if isolated:
+        refuse_if_exposed(root)
     config = course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
     run = _Run(root, seed)

@@ -13,14 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course.grading.exceptions import NoIsolation
-from course.grading.sandbox import probe_isolation
 
-__all__ = ["Launched", "isolation_or_refuse", "launch"]
+__all__ = ["Launched", "isolation_or_refuse", "launch", "refuse_if_exposed", "why_not_isolated"]
 
 
 def isolation_or_refuse(unsafe: bool) -> str:
     """The first line of a run: what isolation is active. Raises NoIsolation where there is none and ``unsafe`` is not set."""
-    reason = probe_isolation()
+    if sys.platform != "linux":
+        raise NoIsolation(
+            f"the grading engine runs on Linux only, and this is {sys.platform}",
+            "python -m course grade",
+            "grade on Linux, or with stock nbgrader: python -m course grade --stock --unsafe",
+        )
+    reason = why_not_isolated()
     if not reason and not unsafe:
         return (
             "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
@@ -32,6 +37,29 @@ def isolation_or_refuse(unsafe: bool) -> str:
         "Linux with unprivileged user namespaces is needed",
         "grade on such a machine, or add --unsafe if you would run every submission yourself",
     )
+
+
+def why_not_isolated() -> str:
+    """Why this machine cannot isolate submissions, in words; empty where it can."""
+    if sys.platform != "linux":
+        return f"namespaces exist on Linux only, and this is {sys.platform}"
+    # Not before: what the sandbox imports does not exist on Windows.
+    from course.grading.sandbox import probe_isolation
+
+    return probe_isolation()
+
+
+def refuse_if_exposed(root: Path) -> None:
+    """Raise NoIsolation where the course lies inside a folder that every sandbox shows, such as its interpreter's."""
+    from course.grading.sandbox import visible_folders
+
+    for folder in visible_folders():
+        if root.resolve().is_relative_to(folder):
+            raise NoIsolation(
+                f"the course lies inside {folder}, which learners' code can read",
+                str(root.resolve()),
+                "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
+            )
 
 
 @dataclass(frozen=True)

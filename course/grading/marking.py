@@ -52,6 +52,15 @@ class _Progress:
     error: str = ""
     seconds: float = 0.0
 
+    def ran_out_of_memory(self) -> bool:
+        """Whether an error, of its cell or of a check, says so."""
+        found = [finding.sentence for findings in self.findings.values() for finding in findings]
+        return any(word in text for text in (self.error, *found) for word in _OUT_OF_MEMORY)
+
+    def is_harmless(self) -> bool:
+        """Whether its cell may run again, for the exercises after it."""
+        return self.loss is None and not self.ran_out_of_memory()
+
 
 class _Marking:
     def __init__(
@@ -101,7 +110,7 @@ class _Marking:
             try:
                 if kind == "setup":
                     self._execute(worker, self.blueprint.setup[name])
-                elif kind == "answer" and replay and self.exercises[name].loss is None:
+                elif kind == "answer" and replay and self.exercises[name].is_harmless():
                     self._execute(worker, self.rebuilt.answers[name])
             except WorkerLost:
                 if kind == "setup" or not replay:
@@ -112,8 +121,12 @@ class _Marking:
     def _go_on(self, worker: Worker, position: int) -> int:
         """Run cells from ``position`` until all are done or an exercise takes the worker with it; where to go on."""
         order = self.blueprint.order
+        full = False
         while position < len(order):
             kind, name = order[position]
+            if full and kind == "answer":
+                # What fills the memory stays in it: the next exercise gets a fork of its own.
+                return position
             if kind == "setup":
                 worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
                 self._execute(worker, self.blueprint.setup[name])
@@ -133,6 +146,7 @@ class _Marking:
                 exercise.seconds += time.monotonic() - start
                 return self._next_exercise(position, exercise.id)
             exercise.seconds += time.monotonic() - start
+            full = full or exercise.ran_out_of_memory()
             position += 1
         return position
 
@@ -168,7 +182,8 @@ class _Marking:
 
     def _test(self, worker: Worker, exercise: _Progress, name: str) -> None:
         part = self.blueprint.tests[name].probe
-        findings = exercise.findings.setdefault(name, [])
+        # Anew: where a setup cell was lost, its exercises are run once more.
+        findings = exercise.findings[name] = []
         failed: set[str] = set()
         for check, seed in self.judge.plan(name):
             if check in failed:
@@ -233,12 +248,12 @@ class _Marking:
         if self._untouched(progress.id):
             return "not answered", "The TODO cell is as it was handed out."
         told = next((test for test in tests if test.sentence), None)
-        troubles = [told.sentence if told else "", progress.error]
-        if any(word in text for text in troubles for word in _OUT_OF_MEMORY):
+        if progress.ran_out_of_memory():
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
         if progress.error:
             return "error", f"Your cell ended with an error: {progress.error}"
-        assert told is not None
+        if told is None:
+            return "killed", "Your code ended before every check had run."
         if told.where or not told.line:
             return "failed", told.sentence
         return "error", f"{told.sentence} ({told.line})"

@@ -38,7 +38,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
         blueprint = _blueprint(str(_course(resources)), lesson)
         limits = _limits(self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
-        rebuilt = rebuild(blueprint, read_cells(_engine(self, limits), data))
+        rebuilt = rebuild(blueprint, read_cells(_engine(self, limits, _course(resources)), data))
         return fill_in(blueprint, rebuilt), resources
 
 
@@ -65,7 +65,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         # nbgrader has copied the submission's own files next to the notebook.
         folder = Path(resources["metadata"]["path"])
         files = read_attachments(folder, folder / f"{blueprint.lesson}.ipynb", limits.attachment_mb << 20)
-        engine = _engine(self, limits)
+        engine = _engine(self, limits, root)
         judge = _judge(str(root), told["assignment"])
         verdict = mark(engine, blueprint, judge, Rebuilt(answers), told["student"], files)
         for exercise in verdict.exercises:
@@ -108,15 +108,18 @@ def _limits(config: Any) -> Any:
 _engines: list[Any] = []
 
 
-def _engine(plugin: NbGraderPreprocessor, limits: Any) -> Any:
+def _engine(plugin: NbGraderPreprocessor, limits: Any, root: Path) -> Any:
     """The engine of this process, started for the first submission."""
     if not _engines:
         from course.grading.engine import Engine
-        from course.grading.launch import isolation_or_refuse
+        from course.grading.launch import isolation_or_refuse, refuse_if_exposed
 
         said = isolation_or_refuse(bool(plugin.config.Mark.get("unsafe", False)))
         plugin.log.info("%s; seed %d", said, _seed())
-        engine = Engine(limits, isolated="NONE" not in said)
+        isolated = "NONE" not in said
+        if isolated:
+            refuse_if_exposed(root)
+        engine = Engine(limits, isolated=isolated)
         engine.__enter__()
         atexit.register(engine.__exit__)
         _engines.append(engine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["STATUSES", "CellRun", "ExerciseVerdict", "SubmissionVerdict"]
+__all__ = ["STATUSES", "CellRun", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict"]
 
 STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
 
@@ -102,3 +102,28 @@ class SubmissionVerdict:
         )
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         return cls(**{**data, "exercises": exercises, "runs": runs})
+
+
+@dataclass(frozen=True)
+class Score:
+    """One cell of the class table."""
+
+    learner: str
+    lesson: str
+    score: float
+    max_score: float
+    problem: str = ""
+    statuses: tuple[str, ...] = ()
+    fresh: bool = True
+    """False where an earlier run had graded these same bytes."""
+
+
+@dataclass(frozen=True)
+class GradedClass:
+    """Every score, ordered by learner and lesson, and where the records lie."""
+
+    scores: tuple[Score, ...]
+    seed: int
+    gradebook: str
+    graded: tuple[tuple[str, str], ...]
+    """(learner, lesson) of what this run graded."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 
-from course.grading.batch import GradedClass, Score
 from course.grading.gradebook import register
 from course.grading.intake import Intake, Submission, notebook_problem
+from course.grading.results import GradedClass, Score
 from course.nbgrader_setup import course_config
 
 __all__ = ["grade_with_stock_nbgrader"]

@@ -193,12 +193,11 @@ def warm_up() -> None:
     _Shell.displayhook_class = _Hook
     # A history would be a thread and a database: a process with threads cannot enter namespaces.
     _shell = _Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    # torch imports _dynamo with the first optimizer, in a second and a half: better once than in every fork.
+    for name in ("matplotlib.pyplot", "matplotlib_inline.backend_inline", "torch._dynamo", "course.data"):
+        importlib.import_module(name)
     with contextlib.suppress(ImportError):
-        import torchvision.models.feature_extraction  # noqa: F401
-
-        import course.data
-    # torch imports this with the first optimizer, in a second and a half: better once than in every fork.
-    importlib.import_module("torch._dynamo")
+        importlib.import_module("torchvision.models.feature_extraction")
     for module in pkgutil.iter_modules(course.pictures.__path__):
         importlib.import_module(f"course.pictures.{module.name}")
     _pristine = Pristine()

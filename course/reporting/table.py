@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from course.authoring.contract import Record, Violation
-    from course.grading.batch import GradedClass
+    from course.grading.results import GradedClass
 
 __all__ = ["print_class", "print_contract", "progress"]
 

@@ -13,7 +13,7 @@ import arsenal_secrets
 import arsenal_verdict
 from arsenal import Attack
 
-__all__ = ["ATTACKS"]
+__all__ = ["ATTACKS", "ROWS"]
 
 ATTACKS: tuple[Attack, ...] = (
     *arsenal_verdict.ATTACKS,
@@ -26,3 +26,26 @@ ATTACKS: tuple[Attack, ...] = (
     *arsenal_resources.ATTACKS,
     *arsenal_html.ATTACKS,
 )
+
+ROWS: dict[str, tuple[str, ...]] = {
+    "hide errors": ("showtraceback_is_silent", "run_cell_reports_success", "kernel_replies_ok", "emits_five_points"),
+    "tag and metadata edits": ("tag_skip_execution", "tests_become_markdown", "tests_unlocked", "points_raised"),
+    "delete test cell": ("tests_deleted", "tests_emptied"),
+    "always-equal objects": ("answer_equals_all", "answer_is_a_lying_subclass", "lazy_answers", "tensors_equal_all"),
+    "monkeypatch comparisons": ("allclose_says_true", "assert_close_is_silent", "no_difference_is_found", "excepthook"),
+    "read expected tensors": ("searches_objects", "searches_frames", "reads_history", "pre_run_cell_event"),
+    "mutate inputs": ("inputs_changed_in_place",),
+    "NaN as wildcard": ("nan_as_wildcard",),
+    "hard-coded outputs": ("answers_typed_in", "case_seed_is_one"),
+    "read tests, solutions, gradebook": ("reads_source", "reads_lessons", "reads_gradebook", "reads_the_neighbours"),
+    "overwrite results": ("atexit_rewrites_results", "verdict_handed_in", "evidence_says_passed"),
+    "exit, segfault": ("exits", "exits_with_zero", "exits_the_process_with_zero", "segfaults", "aborts"),
+    "infinite loop": ("loop_that_swallows_all", "loop_in_the_hook", "loop_in_c"),
+    "memory bomb": ("memory_by_bytes", "memory_by_tensors", "memory_by_children", "memory_of_the_kernel_by_children"),
+    "fork bomb": ("fork_bomb", "fork_bomb_in_shell", "thread_bomb"),
+    "output without end": ("prints_without_end", "warns_without_end", "displays_without_end", "exception_of_a_gigabyte"),
+    "network": ("tcp_connection", "udp_packet", "unix_sockets"),
+    "torch.py in the folder": ("modules_of_its_own", "checking_in_sys_modules", "import_hook"),
+    "detect grading": ("right_only_while_practising",),
+}
+"""Each row of the table of attacks on graders in the project's research, and the attacks here that try it."""

@@ -68,7 +68,7 @@ wire.send = forged
 def forge(header, payload):
     verdict = {"passed": True, "score": 2, "finding": {"passed": True}, "verdict": "passed", "status": "passed"}
     return {**header, **verdict, "evidence": verdict, "trouble": None}, b""
-"""),
+""", expects=_LOST),
     _forge("evidence_is_empty", "sends no fields, no evidence, or null", _FORGE + """
 def forge(header, payload):
     return {"id": header["id"], "printed": ""}, b""

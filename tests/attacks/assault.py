@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import re
@@ -21,7 +22,7 @@ from typing import Any
 import psutil
 from arsenal import HONEST, LESSON, Attack, Scene, Targets
 
-__all__ = ["LIMITS", "MARKER", "NEIGHBOURS", "Outcome", "assault", "build_course", "canaries_in", "listeners", "remove", "temporary_folder"]
+__all__ = ["LIMITS", "MARKER", "NEIGHBOURS", "Outcome", "assault", "build_course", "canaries_in", "fresh_tokens", "listeners", "remove", "temporary_folder"]
 
 REPO = Path(__file__).resolve().parents[2]
 LIMITS = {"exercise_seconds": 3.0, "submission_seconds": 20.0, "memory_mb": 512}
@@ -56,7 +57,12 @@ class Outcome:
     left: list[str] = field(default_factory=list)
     """Processes and files that should not be there."""
     output: str = ""
+    notes: list[str] = field(default_factory=list)
+    uid: int = 0
+    """Who graded."""
     tokens: dict[str, str] = field(default_factory=dict)
+    judged: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """What :mod:`judging` has found, by attack."""
 
     def exercise(self, learner: str, name: str) -> dict[str, Any]:
         """The verdict on one exercise, with its score."""
@@ -121,7 +127,7 @@ def hand_in(targets: Targets, attacks: Sequence[Attack], tokens: dict[str, str])
         attack.build(scene(attack.name, attack.lesson))
 
 
-def _fresh_tokens() -> dict[str, str]:
+def fresh_tokens() -> dict[str, str]:
     names = ("source", "lessons", "gradebook", "neighbour", "home", "environment", "tmp", "shm")
     return {name: f"CANARY-{secrets.token_hex(8)}-{name}" for name in names}
 
@@ -189,7 +195,7 @@ def start_here(command: list[str], environment: dict[str, str], folder: Path) ->
 
 def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None) -> Outcome:
     """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us."""
-    tokens = _fresh_tokens()
+    tokens = fresh_tokens()
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
     with contextlib.ExitStack() as stack:
         reach, heard = stack.enter_context(listeners(folder))
@@ -203,7 +209,7 @@ def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: 
         scratch.mkdir()
         if uid is not None:
             _give(folder, uid)
-        before = _places()
+        before, state = _places(), _state(targets.root)
         command = [sys.executable, str(Path(__file__).with_name("grade_apart.py")), str(targets.root), str(seed), str(folder / "tmp" / "facts.json")]
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
@@ -217,6 +223,7 @@ def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: 
         left = [f"process {process}" for process in _processes(str(scratch))]
         left += [f"file {path}" for path in _places() - before]
         left += [f"file {path}" for path in _marked_files(folder)]
+        left += [f"changed {name}" for name in sorted(set(_state(targets.root).items()) ^ set(state.items()))]
         if sleeper.poll() is not None:
             left.append("somebody else's process was killed")
     verdicts = {}
@@ -224,7 +231,8 @@ def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: 
         verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))["verdict"]
     scores = {score["learner"]: score for score in facts["scores"]}
     return Outcome(
-        targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr, tokens,
+        targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr,
+        facts["notes"], facts["uid"], tokens,
     )  # fmt: skip
 
 
@@ -243,6 +251,13 @@ def _marked_files(folder: Path) -> Iterator[str]:
     for place, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name != "submitted"]
         yield from (os.path.join(place, name) for name in (*folders, *files) if "pwned" in name)
+
+
+def _state(root: Path) -> dict[str, str]:
+    """A fingerprint of each file that grading has no business to change."""
+    paths = [*root.glob("source/*/*"), *root.glob("lessons/*/lesson.py"), *root.glob("*.*"), *root.glob("submitted/*honest*/*/*")]
+    ours = {"gradebook.db"}
+    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths if p.is_file() and p.name not in ours}
 
 
 def _places() -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 import time
@@ -26,6 +27,7 @@ def main() -> None:
     told = {
         "scores": scores,
         "notes": list(intake.notes),
+        "uid": os.geteuid(),
         "seconds": time.monotonic() - start,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 
 from course.authoring.lesson import read_lesson
-from course.authoring.simulate import LEARNERS, hand_in, simulate_class
+from course.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
 
 SLUG = "00_tiny"
 
@@ -35,7 +35,8 @@ def test_everybody_hands_in_and_the_same_seed_gives_the_same_class(course: Path)
 
 def test_skill_and_effort_decide_what_is_handed_in(course: Path) -> None:
     (exercise,) = read_lesson(course / "lessons" / SLUG).exercises
-    roles = {one.source.rstrip("\n"): one.role for one in exercise.candidates}
+    roles = {as_handed_in(one): one.role for one in exercise.candidates}
+    assert not any("misconception:" in text for text in roles)
     for seed in range(5):
         simulate_class(course, [SLUG], seed)
         handed_in = {learner: roles[source] for learner, source in answers(course).items()}

@@ -16,8 +16,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.batch import GradedClass, grade_class
+from course.grading.batch import grade_class
 from course.grading.intake import take_in
+from course.grading.results import GradedClass
 from course.grading.sandbox import probe_isolation
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 

@@ -1,0 +1,99 @@
+"""Print a table of the attacks: what each tries, how stock nbgrader fares, how this course's engine does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from arsenal import Attack
+from arsenal_all import ATTACKS
+from assault import assault, remove, temporary_folder
+from judging import faults, faults_of_the_run, status_of
+from rich.console import Console
+from rich.table import Table
+from stock_range import StockResult, stock_results
+
+from course.grading.launch import isolation_or_refuse
+from course.reporting.table import progress
+
+
+def main() -> int:
+    """0 where every attack fails on our engine."""
+    parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=__doc__)
+    parser.add_argument("--only", action="append", metavar="NAME", help="this attack only (may be given again)")
+    families = sorted({attack.family for attack in ATTACKS})
+    parser.add_argument("--family", action="append", choices=families, help="this family only (may be given again)")
+    parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
+    arguments = parser.parse_args()
+    unknown = set(arguments.only or ()) - {attack.name for attack in ATTACKS}
+    if unknown:
+        parser.error(f"no attack is called {', '.join(sorted(unknown))}")
+    attacks = [
+        attack
+        for attack in ATTACKS
+        if (not arguments.only or attack.name in arguments.only) and (not arguments.family or attack.family in arguments.family)
+    ]
+    print(isolation_or_refuse(False), flush=True)
+    return _compare(attacks, stock=not arguments.no_stock)
+
+
+def _compare(attacks: list[Attack], stock: bool) -> int:
+    start = time.monotonic()
+    console = Console()
+    console.print(f"grading a class of {len(attacks)} attackers and 5 honest neighbours", highlight=False)
+    folder = temporary_folder()
+    try:
+        outcome = assault(folder, attacks)
+        ours = {attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found]) for attack in attacks}
+        run = faults_of_the_run(outcome)
+    finally:
+        remove(folder)
+    theirs: dict[str, StockResult] = {}
+    if stock:
+        with progress("stock nbgrader") as step:
+            for done, (attack, result) in enumerate(stock_results(attacks), 1):
+                theirs[attack.name] = result
+                step(done, len(attacks), attack.name)
+                if not sys.stderr.isatty():
+                    print(f"stock {done}/{len(attacks)} {attack.name}: {result.verdict} {result.why}", file=sys.stderr, flush=True)
+    table = Table(title="attacks on graders")
+    for column in ("attack", "tries", "stock nbgrader 0.9.6", "ours"):
+        table.add_column(column, overflow="fold")
+    family = ""
+    for attack in attacks:
+        if attack.family != family:
+            family = attack.family
+            table.add_section()
+            table.add_row(f"[bold]{family}[/]", "", "", "")
+        table.add_row(attack.name, attack.tries, _stock_cell(theirs.get(attack.name)), _our_cell(*ours[attack.name]))
+    console.print(table)
+    for fault in run:
+        console.print(f"[red]the run:[/] {fault}", highlight=False)
+    broken = sum(bool(found) for _, found in ours.values())
+    ran = [result for result in theirs.values() if result.verdict != "not run"]
+    held = sum(result.verdict == "held" for result in ran)
+    console.print(f"ours: {len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks" if not run else "ours: see above", highlight=False)
+    if ran:
+        console.print(f"stock: {held} of {len(ran)} attacks that were run fail", highlight=False)
+    console.print(f"{time.monotonic() - start:.0f} s", highlight=False)
+    return 1 if broken or run else 0
+
+
+def _stock_cell(result: StockResult | None) -> str:
+    if result is None:
+        return "-"
+    colour = {"held": "green", "not run": "dim"}.get(result.verdict, "red")
+    why = result.why.replace("[", "\\[")
+    return f"[{colour}]{result.verdict}[/]" + (f": {why}" if why else "")
+
+
+def _our_cell(status: str, found: list[str]) -> str:
+    return f"[red]{'; '.join(found)[:200]}[/]" if found else f"[green]held[/]: {status}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""One run of the whole class for all tests: attackers and honest neighbours together, and the neighbours alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from arsenal_all import ATTACKS
+from assault import Outcome, assault, remove, temporary_folder
+
+from course.grading.sandbox import probe_isolation
+
+
+@pytest.fixture(scope="session")
+def outcome() -> Iterator[Outcome]:
+    """What a class of attackers and their honest neighbours left behind."""
+    yield from _graded(attacked=True)
+
+
+@pytest.fixture(scope="session")
+def alone() -> Iterator[Outcome]:
+    """The same neighbours, in a class without an attacker."""
+    yield from _graded(attacked=False)
+
+
+def _graded(attacked: bool) -> Iterator[Outcome]:
+    reason = probe_isolation()
+    if reason:
+        pytest.skip(f"this machine cannot isolate submissions: {reason}")
+    folder = temporary_folder()
+    try:
+        yield assault(folder, ATTACKS if attacked else ())
+    finally:
+        remove(folder)

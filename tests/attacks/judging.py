@@ -1,0 +1,124 @@
+"""What is asked of a run: no marks gained, neighbours untouched, nothing seen, limits held, nothing that runs in a page."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import nbformat
+from arsenal import Attack
+from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
+
+__all__ = ["faults", "faults_of_the_run", "status_of", "told"]
+
+
+def status_of(outcome: Outcome, attack: Attack) -> str:
+    """How the attacked exercise ended."""
+    if attack.name not in outcome.verdicts:
+        return "not graded"
+    return str(outcome.exercise(attack.name, attack.exercise)["status"])
+
+
+def told(outcome: Outcome, attack: Attack) -> str:
+    """What the learner is told."""
+    if attack.name not in outcome.verdicts:
+        return str(outcome.scores[attack.name]["problem"])
+    return str(outcome.exercise(attack.name, attack.exercise)["sentence"])
+
+
+def faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
+    """What went wrong with one attack, by what it breaks; all lists are empty where it held."""
+    if attack.name not in outcome.judged:
+        outcome.judged[attack.name] = _faults(outcome, attack)
+    return outcome.judged[attack.name]
+
+
+def _faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
+    return {
+        "marks": _gained(outcome, attack),
+        "status": _unexpected(outcome, attack),
+        "secrets": _seen(outcome, attack),
+        "limits": _exceeded(outcome, attack),
+        "page": _runs_in_a_page(outcome, attack) if attack.family in ("html", "evidence") else [],
+    }
+
+
+def _gained(outcome: Outcome, attack: Attack) -> list[str]:
+    score = outcome.scores[attack.name]["score"]
+    honest = 2.0 * len(attack.honest)
+    found = []
+    if score > honest:
+        found.append(f"it has {score:g} marks, {honest:g} of them earned")
+    if attack.name in outcome.verdicts and outcome.exercise(attack.name, attack.exercise)["score"]:
+        found.append(f"{attack.exercise} has marks")
+    if attack.keeps and score < honest:
+        found.append(f"it lost marks that it had earned: {score:g} of {honest:g}")
+    return found
+
+
+def _unexpected(outcome: Outcome, attack: Attack) -> list[str]:
+    status = status_of(outcome, attack)
+    if status in attack.expects:
+        return []
+    return [f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)[:200]}"]
+
+
+def _seen(outcome: Outcome, attack: Attack) -> list[str]:
+    found = []
+    for path, data in outcome.written(attack.name):
+        found += [f"{token} in {path.name}" for token in sorted(canaries_in(data))]
+        # The answer itself, which stands in the graded notebook, spells the marker in two halves.
+        found += [match.decode(errors="replace") for match in re.findall(MARKER.encode() + rb'[^"\\]{0,80}', data)]
+    return found
+
+
+def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
+    found = []
+    verdict = outcome.verdicts.get(attack.name)
+    if verdict is not None:
+        if verdict["seconds"] > LIMITS["submission_seconds"] + 3:
+            found.append(f"it took {verdict['seconds']:.1f} s")
+        if verdict["peak_mb"] > 4 * LIMITS["memory_mb"]:
+            found.append(f"it took {verdict['peak_mb']:.0f} MB")
+    size = sum(len(data) for _, data in outcome.written(attack.name))
+    if size > 12_000_000:
+        found.append(f"its records take {size / 1e6:.0f} MB")
+    return found
+
+
+def _runs_in_a_page(outcome: Outcome, attack: Attack) -> list[str]:
+    """Whatever could run, load or cover in the graded notebook, as nbconvert makes a page of it."""
+    import bs4
+    from nbconvert.exporters import HTMLExporter
+
+    path = outcome.root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
+    if not path.exists():
+        return []
+    text = path.read_text(encoding="utf-8")
+    notebook: Any = nbformat.from_dict(json.loads(text))
+    found = ["half a surrogate pair"] if re.search("[\ud800-\udfff]", json.dumps(notebook, ensure_ascii=False)) else []
+    # Prose and the course's own cells are the instructor's: only what the learner wrote or caused is looked at.
+    notebook["cells"] = [cell for cell in notebook.cells if cell.get("outputs") or cell.metadata.get("nbgrader", {}).get("solution")]
+    page, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
+    for tag in bs4.BeautifulSoup(page, "html.parser").find_all(True):
+        if tag.name in ("script", "iframe", "object", "embed", "form", "base", "meta", "link", "svg", "input", "textarea", "button"):
+            found.append(f"<{tag.name}>")
+        if tag.name == "img" and not str(tag.get("src", "")).startswith("data:image/"):
+            found.append(str(tag)[:100])
+        for name, value in tag.attrs.items():
+            if name.startswith("on") or re.search(r"(?i)javascript:|vbscript:|position:\\s*fixed", str(value)):
+                found.append(f"<{tag.name} {name}={str(value)[:60]!r}>")
+    return found
+
+
+def faults_of_the_run(outcome: Outcome) -> list[str]:
+    """What went wrong with the run as a whole."""
+    found = [f"a connection arrived: {what}" for what in sorted(set(outcome.heard))]
+    found += outcome.left
+    found += [f"printed by the run: {line[:200]}" for line in outcome.output.splitlines() if MARKER in line]
+    found += [f"{token} printed by the run" for token in sorted(canaries_in(outcome.output.encode()))]
+    if outcome.peak_mb > 2_000:
+        found.append(f"the grader itself took {outcome.peak_mb:.0f} MB")
+    missing = [learner for learner in NEIGHBOURS if learner not in outcome.verdicts]
+    return found + [f"{learner} was not graded" for learner in missing]

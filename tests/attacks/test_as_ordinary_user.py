@@ -1,0 +1,64 @@
+"""The same attacks on a grader that an ordinary user runs, without root: they end the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from arsenal import Attack
+from arsenal_all import ATTACKS
+from assault import NEIGHBOURS, Outcome, assault, remove, start_here, temporary_folder
+from judging import faults, faults_of_the_run
+
+pytestmark = pytest.mark.slow
+
+_UID = 1000
+_REFUSED = 77
+
+
+class _NotHere(Exception):
+    """This machine does not let root become somebody else and reach the interpreter."""
+
+
+def _start(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
+    become = [sys.executable, str(Path(__file__).with_name("as_ordinary.py")), str(_UID)]
+    ended = start_here([*become, *command], environment, folder)
+    if ended.returncode == _REFUSED:
+        raise _NotHere(ended.stderr.strip())
+    return ended
+
+
+@pytest.fixture(scope="module")
+def ordinary() -> Iterator[Outcome]:
+    """What the class of attackers left behind for a grader that is an ordinary user."""
+    if os.geteuid() != 0:
+        pytest.skip("these tests run as an ordinary user: test_attacks.py is this test already")
+    folder = temporary_folder()
+    try:
+        outcome = assault(folder, ATTACKS, start=_start, uid=_UID)
+    except _NotHere as refusal:
+        remove(folder)
+        pytest.skip(str(refusal))
+    yield outcome
+    remove(folder)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_the_attack_fails(ordinary: Outcome, attack: Attack) -> None:
+    assert {what: found for what, found in faults(ordinary, attack).items() if found} == {}
+
+
+@pytest.mark.parametrize("learner", NEIGHBOURS)
+def test_honest_neighbours_are_graded_as_by_root(ordinary: Outcome, outcome: Outcome, learner: str) -> None:
+    assert ordinary.scores[learner] == outcome.scores[learner]
+    found, wanted = ordinary.verdicts[learner]["exercises"], outcome.verdicts[learner]["exercises"]
+    assert [{**one, "seconds": 0} for one in found] == [{**one, "seconds": 0} for one in wanted]
+
+
+def test_the_run_leaves_nothing_behind(ordinary: Outcome) -> None:
+    assert ordinary.uid == _UID
+    assert faults_of_the_run(ordinary) == []
