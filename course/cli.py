@@ -16,6 +16,8 @@ __all__ = ["main"]
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call."""
+    # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     parser = argparse.ArgumentParser(prog="python -m course", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, run, help_text, add in (

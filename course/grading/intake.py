@@ -6,8 +6,6 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
-
 from course.errors import UsageError
 
 __all__ = ["Intake", "Submission", "anything_new", "lessons_with_source", "notebook_problem", "take_in"]
@@ -108,6 +106,9 @@ def _why_not(path: Path) -> str:
 
 def notebook_problem(path: Path) -> str:
     """Why stock nbgrader could not grade this file, in words; empty where it can."""
+    # Slow to import, and only stock grading needs it.
+    import nbformat
+
     try:
         notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
     except (OSError, UnicodeDecodeError) as error:

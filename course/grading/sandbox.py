@@ -247,7 +247,9 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
 def _filter_system_calls() -> None:
-    """Install the seccomp filter: the calls above, sockets beyond AF_UNIX, new namespaces by clone, and hiding from the engine fail with EPERM."""
+    """Install the seccomp filter. With EPERM fail: the calls above, sockets beyond AF_UNIX, new namespaces by clone,
+    larger socket buffers, and hiding from the engine.
+    """
     machine = platform.machine()
     numbers = [int(word) for word in _REFUSED[machine].split() if word.isdigit()]
     eperm, enosys = _ERRNO | 1, _ERRNO | 38

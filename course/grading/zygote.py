@@ -40,7 +40,7 @@ def main() -> int:
             if child:
                 control.close()
                 _, status = os.waitpid(child, 0)
-                return os.waitstatus_to_exitcode(status)
+                os._exit(min(255, abs(os.waitstatus_to_exitcode(status))))
         else:
             sandbox.remember_mapped()
     except Exception:
@@ -50,7 +50,8 @@ def main() -> int:
     gc.freeze()
     control.send(json.dumps({"ready": True}).encode())
     _Zygote(control, isolated).loop()
-    return 0
+    # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
+    os._exit(0)
 
 
 class _Zygote:

@@ -35,7 +35,8 @@ def main() -> int:
     attacks = [
         attack
         for attack in ATTACKS
-        if (not arguments.only or attack.name in arguments.only) and (not arguments.family or attack.family in arguments.family)
+        if (not arguments.only or attack.name in arguments.only)
+        and (not arguments.family or attack.family in arguments.family)
     ]
     print(isolation_or_refuse(False), flush=True)
     return _compare(attacks, stock=not arguments.no_stock)
@@ -48,7 +49,10 @@ def _compare(attacks: list[Attack], stock: bool) -> int:
     folder = temporary_folder()
     try:
         outcome = assault(folder, attacks)
-        ours = {attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found]) for attack in attacks}
+        ours = {
+            attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found])
+            for attack in attacks
+        }
         run = faults_of_the_run(outcome)
     finally:
         remove(folder)
@@ -59,7 +63,11 @@ def _compare(attacks: list[Attack], stock: bool) -> int:
                 theirs[attack.name] = result
                 step(done, len(attacks), attack.name)
                 if not sys.stderr.isatty():
-                    print(f"stock {done}/{len(attacks)} {attack.name}: {result.verdict} {result.why}", file=sys.stderr, flush=True)
+                    print(
+                        f"stock {done}/{len(attacks)} {attack.name}: {result.verdict} {result.why}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
     table = Table(title="attacks on graders")
     for column in ("attack", "tries", "stock nbgrader 0.9.6", "ours"):
         table.add_column(column, overflow="fold")
@@ -76,7 +84,12 @@ def _compare(attacks: list[Attack], stock: bool) -> int:
     broken = sum(bool(found) for _, found in ours.values())
     ran = [result for result in theirs.values() if result.verdict != "not run"]
     held = sum(result.verdict == "held" for result in ran)
-    console.print(f"ours: {len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks" if not run else "ours: see above", highlight=False)
+    console.print(
+        f"ours: {len(attacks) - broken} of {len(attacks)} attacks fail, honest neighbours have their marks"
+        if not run
+        else "ours: see above",
+        highlight=False,
+    )
     if ran:
         console.print(f"stock: {held} of {len(ran)} attacks that were run fail", highlight=False)
     console.print(f"{time.monotonic() - start:.0f} s", highlight=False)

@@ -10,7 +10,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HONEST", "LESSON", "STOCK_DANGER", "STOCK_NETWORK", "STOCK_NO_WIRE", "WRONG", "Attack", "Scene", "Targets", "cell_attack"]
+__all__ = [
+    "HONEST",
+    "LESSON",
+    "STOCK_DANGER",
+    "STOCK_NETWORK",
+    "STOCK_NO_WIRE",
+    "WRONG",
+    "Attack",
+    "Scene",
+    "Targets",
+    "cell_attack",
+]
 
 LESSON = "02_tensor_hooks"
 

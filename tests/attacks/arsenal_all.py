@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import arsenal_answers
 import arsenal_escape
 import arsenal_evidence
 import arsenal_folder
 import arsenal_html
 import arsenal_inputs
+import arsenal_memory
 import arsenal_notebook
+import arsenal_reach
 import arsenal_resources
 import arsenal_secrets
+import arsenal_shell
 import arsenal_verdict
 from arsenal import Attack
 
@@ -17,13 +21,17 @@ __all__ = ["ATTACKS", "ROWS"]
 
 ATTACKS: tuple[Attack, ...] = (
     *arsenal_verdict.ATTACKS,
+    *arsenal_shell.ATTACKS,
     *arsenal_inputs.ATTACKS,
     *arsenal_evidence.ATTACKS,
+    *arsenal_answers.ATTACKS,
     *arsenal_notebook.ATTACKS,
     *arsenal_folder.ATTACKS,
     *arsenal_secrets.ATTACKS,
     *arsenal_escape.ATTACKS,
+    *arsenal_reach.ATTACKS,
     *arsenal_resources.ATTACKS,
+    *arsenal_memory.ATTACKS,
     *arsenal_html.ATTACKS,
 )
 
@@ -43,7 +51,12 @@ ROWS: dict[str, tuple[str, ...]] = {
     "infinite loop": ("loop_that_swallows_all", "loop_in_the_hook", "loop_in_c"),
     "memory bomb": ("memory_by_bytes", "memory_by_tensors", "memory_by_children", "memory_of_the_kernel_by_children"),
     "fork bomb": ("fork_bomb", "fork_bomb_in_shell", "thread_bomb"),
-    "output without end": ("prints_without_end", "warns_without_end", "displays_without_end", "exception_of_a_gigabyte"),
+    "output without end": (
+        "prints_without_end",
+        "warns_without_end",
+        "displays_without_end",
+        "exception_of_a_gigabyte",
+    ),
     "network": ("tcp_connection", "udp_packet", "unix_sockets"),
     "torch.py in the folder": ("modules_of_its_own", "checking_in_sys_modules", "import_hook"),
     "detect grading": ("right_only_while_practising",),

@@ -22,56 +22,11 @@ some = lambda result: result >= 0
 """
 
 ATTACKS = [
-    _escape("tcp_connection", "connects to a listener on the loopback device, by IPv4, IPv6 and name", _TRY + """
-for host in ("127.0.0.1", "localhost", "0.0.0.0", "::1"):
-    attempt("tcp " + host, lambda: socket.create_connection((host, @TCP@), 0.3).sendall(b"secret"))
-def raw():
-    # Without the socket module's help.
-    fd = libc.syscall(ctypes.c_long(41), 2, 1, 0)
-    return fd
-attempt("socket by number", raw, some)
-attempt("curl", lambda: subprocess.run(["curl", "-m1", "http://127.0.0.1:@TCP@"], capture_output=True, timeout=1).returncode, zero)
-"""),
-    _escape("udp_packet", "sends a packet to the loopback device, and a name look-up to a server", _TRY + """
-def send():
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); return s.sendto(b"secret", ("127.0.0.1", @UDP@))
-attempt("udp", send)
-attempt("name", lambda: socket.gethostbyname("example.com"))
-attempt("raw", lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))
-attempt("netlink", lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0))
-attempt("packet", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0))
-attempt("vsock", lambda: socket.socket(40, socket.SOCK_STREAM, 0))
-"""),
-    _escape("unix_sockets", "connects to listeners on Unix sockets, by path and in the abstract namespace", _TRY + """
-def connect(address):
-    s = socket.socket(socket.AF_UNIX); s.settimeout(0.3); s.connect(address); s.sendall(b"secret")
-for address in ("@UNIX@", "\\0@ABSTRACT@", "/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", "\\0/tmp/.X11-unix/X0"):
-    attempt("unix " + repr(address), lambda: connect(address))
-"""),
-    _escape("listens_for_neighbours", "leaves listeners in the abstract namespace and in files for the next submission", _TRY + """
-for address in ("\\0course-attack", "/tmp/course-attack.sock"):
-    try:
-        s = socket.socket(socket.AF_UNIX); s.bind(address); s.listen()
-    except OSError: pass
-if os.fork() == 0:
-    os.setsid()
-    import time; time.sleep(987654)
-"""),
-    _escape("meets_the_neighbour", "looks for listeners and files that an earlier submission left", _TRY + """
-for address in ("\\0course-attack", "/tmp/course-attack.sock"):
-    attempt("neighbour's " + repr(address), lambda: socket.socket(socket.AF_UNIX).connect(address))
-for folder in ("/tmp", "/dev/shm", "/var/tmp", "/scratch", "/run/lock"):
-    try: left = [name for name in os.listdir(folder) if "pwned" in name]
-    except OSError: continue
-    if left: print("PW" + "NED: left by a neighbour", left)
-"""),
-    _escape("leaves_files", "leaves files for the next submission wherever it can write", _TRY + """
-for folder in ("/tmp", "/dev/shm", "/var/tmp", "/scratch", "/run/lock", os.path.expanduser("~"), "."):
-    try:
-        with open(folder + "/pwned-left", "w") as file: file.write("for you")
-    except OSError: pass
-""", stock=STOCK_DANGER),
-    _escape("kills_others", "signals every process that it can name", _TRY + """
+    _escape(
+        "kills_others",
+        "signals every process that it can name",
+        _TRY
+        + """
 for pid in (@VICTIM@, os.getppid()):
     for number in (0, signal.SIGTERM, signal.SIGKILL):
         if pid > 1: attempt(f"kill {pid} with {number}", lambda: os.kill(pid, number))
@@ -80,13 +35,25 @@ for pid in range(2, 3000):
     except OSError: pass
 try: os.kill(-1, signal.SIGKILL)
 except OSError: pass
-""", stock=STOCK_DANGER),
-    _escape("traces_others", "attaches to other processes as a debugger", _TRY + """
+""",
+        stock=STOCK_DANGER,
+    ),
+    _escape(
+        "traces_others",
+        "attaches to other processes as a debugger",
+        _TRY
+        + """
 for pid in (os.getppid(), @VICTIM@, 1, 2):
     attempt(f"ptrace {pid}", lambda: libc.ptrace(16, pid, 0, 0), zero)
 attempt("traceme", lambda: libc.ptrace(0, 0, 0, 0), zero)
-""", stock=STOCK_DANGER),
-    _escape("mounts", "mounts, remounts and unmounts", _TRY + """
+""",
+        stock=STOCK_DANGER,
+    ),
+    _escape(
+        "mounts",
+        "mounts, remounts and unmounts",
+        _TRY
+        + """
 os.makedirs("m", exist_ok=True)
 attempt("tmpfs", lambda: libc.mount(b"none", b"m", b"tmpfs", 0, None), zero)
 attempt("proc", lambda: libc.mount(b"proc", b"m", b"proc", 0, None), zero)
@@ -96,24 +63,39 @@ attempt("umount proc", lambda: libc.umount2(b"/proc", 2), zero)
 attempt("umount tmp", lambda: libc.umount2(b"/tmp", 2), zero)
 for number in (428, 429, 430, 431, 432, 442): attempt(f"mount call {number}", lambda: libc.syscall(ctypes.c_long(number), -1, b"/", 1, 0, 0), some)
 attempt("pivot_root", lambda: libc.syscall(ctypes.c_long(155), b".", b"m"), zero)
-"""),
-    _escape("new_namespaces", "makes namespaces in which it is root, to undo what was done", _TRY + """
+""",
+    ),
+    _escape(
+        "new_namespaces",
+        "makes namespaces in which it is root, to undo what was done",
+        _TRY
+        + """
 for name, flag in {"user": 0x10000000, "mount": 0x20000, "net": 0x40000000, "pid": 0x20000000}.items():
     attempt("unshare " + name, lambda: libc.unshare(flag), zero)
     attempt("clone " + name, lambda: libc.syscall(ctypes.c_long(56), flag | 17, 0, 0, 0, 0), lambda pid: pid > 0)
 attempt("clone3", lambda: libc.syscall(ctypes.c_long(435), ctypes.create_string_buffer((0x10000000).to_bytes(8, "little") + bytes(80)), 88), some)
 attempt("setns", lambda: libc.setns(os.open("/proc/1/ns/mnt", os.O_RDONLY), 0), zero)
 attempt("unshare program", lambda: subprocess.run(["unshare", "-Ur", "true"], capture_output=True).returncode, zero)
-"""),
-    _escape("changes_root", "leaves its file tree by chroot, dot-dot and file handles", _TRY + """
+""",
+    ),
+    _escape(
+        "changes_root",
+        "leaves its file tree by chroot, dot-dot and file handles",
+        _TRY
+        + """
 os.makedirs("jail", exist_ok=True)
 attempt("chroot", lambda: os.chroot("jail"))
 attempt("dot-dot", lambda: os.listdir("../" * 40 + "@ROOT@".lstrip("/")))
 attempt("handle", lambda: libc.name_to_handle_at(-100, b"/usr", ctypes.create_string_buffer(b"\\x80" + bytes(200)), ctypes.create_string_buffer(8), 0), zero)
 attempt("open_by_handle_at", lambda: libc.open_by_handle_at(-100, ctypes.create_string_buffer(b"\\x08\\0\\0\\0\\x01\\0\\0\\0\\x02" + bytes(200)), 0), some)
 attempt("old root", lambda: os.listdir("/old"))
-"""),
-    _escape("becomes_root", "becomes root by set-user-id programs, capabilities and identities", _TRY + """
+""",
+    ),
+    _escape(
+        "becomes_root",
+        "becomes root by set-user-id programs, capabilities and identities",
+        _TRY
+        + """
 for number in (0, 65534): attempt(f"setuid {number}", lambda: os.setuid(number))
 attempt("setgroups", lambda: os.setgroups([0]))
 for command in (["su", "-c", "id"], ["sudo", "-n", "id"], ["mount", "/dev/sda1", "m"], ["newuidmap", "1"], ["passwd", "-d", "root"]):
@@ -121,8 +103,13 @@ for command in (["su", "-c", "id"], ["sudo", "-n", "id"], ["mount", "/dev/sda1",
 with open("suid", "w") as file: file.write("#!/bin/sh\\nid\\n")
 attempt("chown", lambda: os.chown("suid", 0, 0))
 attempt("capset", lambda: libc.capset(ctypes.create_string_buffer(b"\\x22\\x05\\x08\\x20" + bytes(4)), ctypes.create_string_buffer(b"\\xff" * 24)), zero)
-"""),
-    _escape("raises_limits", "raises its own limits and lowers its niceness", _TRY + """
+""",
+    ),
+    _escape(
+        "raises_limits",
+        "raises its own limits and lowers its niceness",
+        _TRY
+        + """
 import resource
 for name in ("RLIMIT_AS", "RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_CORE"):
     kind = getattr(resource, name)
@@ -131,20 +118,36 @@ attempt("real time", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_pa
 attempt("nice", lambda: os.setpriority(os.PRIO_PROCESS, 0, -10))
 attempt("seccomp", lambda: libc.prctl(22, 0, 0, 0, 0), zero)
 attempt("new privileges", lambda: libc.prctl(38, 0, 0, 0, 0), zero)
-"""),
-    _escape("makes_devices", "makes device nodes and reads the disk through them", _TRY + """
+""",
+    ),
+    _escape(
+        "makes_devices",
+        "makes device nodes and reads the disk through them",
+        _TRY
+        + """
 for name, major, minor in (("disk", 254, 0), ("sda", 8, 0), ("mem", 1, 1), ("kmsg", 1, 11)):
     attempt("mknod " + name, lambda: os.mknod(name, stat.S_IFBLK | 0o600, os.makedev(major, minor)))
 for path in ("/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/tty", "/dev/pts/0", "/dev/fuse", "/dev/kvm", "/dev/ptmx"):
     attempt("open " + path, lambda: os.open(path, os.O_RDWR | os.O_NONBLOCK))
-"""),
-    _escape("links_out_of_scratch", "reads and writes through links that lead out of its folder", _TRY + """
+""",
+    ),
+    _escape(
+        "links_out_of_scratch",
+        "reads and writes through links that lead out of its folder",
+        _TRY
+        + """
 for number, target in enumerate(("@ROOT@", "@HOME@", "/proc/1/root", "/proc/self/cwd/../..", "/work/main")):
     os.symlink(target, f"out{number}")
     attempt("list " + target, lambda: os.listdir(f"out{number}"), lambda names: bool(set(names) - {".venv", "course"}))
     attempt("write " + target, lambda: open(f"out{number}/pwned-link", "w"))
-""", stock=STOCK_DANGER),
-    _escape("writes_outside", "writes into the course, the interpreter, its packages, and the system", _TRY + """
+""",
+        stock=STOCK_DANGER,
+    ),
+    _escape(
+        "writes_outside",
+        "writes into the course, the interpreter, its packages, and the system",
+        _TRY
+        + """
 import course, site, tempfile
 places = ["@ROOT@", "@ROOT@/source", "@HOME@", os.path.dirname(course.__file__), os.path.dirname(course.__file__) + "/__pycache__",
           os.path.dirname(torch.__file__), *site.getsitepackages(), sys.prefix, sys.base_prefix, sys.prefix + "/bin", "/", "/etc", "/usr",
@@ -155,20 +158,14 @@ for path in ("@ROOT@/gradebook.db", course.__file__, torch.__file__, sys.executa
     attempt("change " + path, lambda: open(path, "ab"))
     attempt("mode " + path, lambda: os.chmod(path, 0o777))
     attempt("remove " + path, lambda: os.unlink(path))
-""", stock=STOCK_DANGER),
-    _escape("shares_memory", "makes kernel objects that outlive it: shared memory, queues, semaphores, keys", _TRY + """
-attempt("shmget", lambda: libc.shmget(4711, 1 << 20, 0o1666), some)
-attempt("semget", lambda: libc.semget(4711, 1, 0o1666), some)
-attempt("msgget", lambda: libc.msgget(4711, 0o1666), some)
-attempt("mq_open", lambda: libc.syscall(ctypes.c_long(240), b"pwned", 66, 0o666, None), some)
-attempt("keyctl", lambda: libc.syscall(ctypes.c_long(250), 0, -3, 1), some)
-attempt("shm_open", lambda: libc.shm_open(b"/pwned-shm", 66, 0o666), some)
-def posix():
-    from multiprocessing import shared_memory
-    return shared_memory.SharedMemory("pwned-posix", create=True, size=100)
-attempt("shared_memory", posix)
-"""),
-    _escape("far_reaching_calls", "tries kernel interfaces that sandboxes forget", _TRY + """
+""",
+        stock=STOCK_DANGER,
+    ),
+    _escape(
+        "far_reaching_calls",
+        "tries kernel interfaces that sandboxes forget",
+        _TRY
+        + """
 for name, number in dict(bpf=321, userfaultfd=323, io_uring_setup=425, perf_event_open=298, memfd_create=319, memfd_secret=447,
     kexec_load=246, init_module=175, fanotify_init=300, inotify_init=253, pidfd_getfd=438, personality=135, quotactl=179, swapon=167,
     reboot=169, add_key=248, request_key=249, syslog=103, io_setup=206, acct=163, settimeofday=164, sethostname=170, iopl=172,
@@ -176,31 +173,33 @@ for name, number in dict(bpf=321, userfaultfd=323, io_uring_setup=425, perf_even
     args = {"syslog": (3, ctypes.create_string_buffer(100), 100), "io_setup": (10, ctypes.byref(ctypes.c_ulong())), "memfd_create": (b"x", 0),
             "personality": (8,), "kexec_load": (0, 0, 0, 0), "vhangup": (-1,)}.get(name, (0, 0, 0, 0, 0))
     attempt(name, lambda: libc.syscall(ctypes.c_long(number), *args), some)
-""", stock=STOCK_DANGER),
-    _escape("calls_of_another_kind", "makes system calls by the 32-bit gate, which filters may not look at", _TRY + """
+""",
+        stock=STOCK_DANGER,
+    ),
+    _escape(
+        "calls_of_another_kind",
+        "makes system calls by the 32-bit gate, which filters may not look at",
+        _TRY
+        + """
 import mmap
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
 code.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, 20 (getpid); int 0x80; ret
 address = ctypes.addressof(ctypes.c_char.from_buffer(code))
 result = ctypes.CFUNCTYPE(ctypes.c_int)(address)()
 print("PW" + "NED: the 32-bit gate is open", result)
-""", expects=("killed",), stock=STOCK_DANGER),
-    _escape("x32_calls", "makes system calls by their x32 numbers", _TRY + """
+""",
+        expects=("killed",),
+        stock=STOCK_DANGER,
+    ),
+    _escape(
+        "x32_calls",
+        "makes system calls by their x32 numbers",
+        _TRY
+        + """
 attempt("x32 socket", lambda: libc.syscall(ctypes.c_long(0x40000000 | 41), 2, 1, 0), some)
 attempt("x32 unshare", lambda: libc.syscall(ctypes.c_long(0x40000000 | 272), 0x10000000), zero)
 attempt("x32 ptrace", lambda: libc.syscall(ctypes.c_long(0x40000000 | 521), 16, 1, 0, 0), zero)
-""", stock=STOCK_DANGER),
-    _escape("starts_programs", "starts shells, package managers and a second Python that knows no limits", _TRY + """
-attempt("pip", lambda: subprocess.run([sys.executable, "-m", "pip", "install", "--target", "@HOME@", "evil"], capture_output=True, timeout=2).returncode, zero)
-attempt("shell", lambda: subprocess.run("cat @ROOT@/gradebook_notes.txt; ls @ROOT@ && echo x > @ROOT@/pwned-shell", shell=True, capture_output=True, timeout=1).stdout.strip(), bool)
-attempt("crontab", lambda: subprocess.run("echo '* * * * * id' | crontab -", shell=True, capture_output=True, timeout=1).returncode, zero)
-attempt("at", lambda: subprocess.run("echo id | at now", shell=True, capture_output=True, timeout=1).returncode, zero)
-""", stock=STOCK_DANGER),
-    _escape("types_into_the_terminal", "types commands into the grader's terminal", _TRY + """
-import fcntl, termios
-for number in range(3):
-    attempt(f"terminal {number}", lambda: [fcntl.ioctl(number, termios.TIOCSTI, bytes([c])) for c in b"id\\n"])
-attempt("controlling terminal", lambda: os.open("/dev/tty", os.O_RDWR))
-os.write(1, b"PW" + b"NED: this reached the grader's output\\n"); os.write(2, b"PW" + b"NED: this reached the grader's output\\n")
-""", stock=STOCK_DANGER),
+""",
+        stock=STOCK_DANGER,
+    ),
 ]

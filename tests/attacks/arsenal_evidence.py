@@ -37,12 +37,22 @@ wire.send = forged
 _LOST = ("killed",)
 
 ATTACKS = [
-    _forge("frames_of_its_own", "finds the worker's socket among its file descriptors and sends evidence before it is asked", _WIRE + """
+    _forge(
+        "frames_of_its_own",
+        "finds the worker's socket among its file descriptors and sends evidence before it is asked",
+        _WIRE
+        + """
 zero = {"d": [["answer", {"l": []}], ["model.W.grad", None], ["hooks on W", 1]]}
 for name in ("", "0" * 16, None, 1):
     say(frame({"id": name, "evidence": zero, "trouble": None, "printed": "", "peak": 0, "outputs": []}))
-""", expects=_LOST),
-    _forge("answers_itself_in_a_thread", "reads the requests in a thread of its own, and answers them with the right nonce", _WIRE + """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "answers_itself_in_a_thread",
+        "reads the requests in a thread of its own, and answers them with the right nonce",
+        _WIRE
+        + """
 def answer_all(channel):
     while True:
         try:
@@ -55,78 +65,168 @@ def answer_all(channel):
             time.sleep(0.01)
         except Exception: return
 for channel in channels(): threading.Thread(target=answer_all, args=(channel,), daemon=True).start()
-""", expects=("killed", "failed", "error")),
-    _forge("answers_twice", "answers each request twice, the second time with other evidence", _FORGE + """
+""",
+        expects=("killed", "failed", "error"),
+    ),
+    _forge(
+        "answers_twice",
+        "answers each request twice, the second time with other evidence",
+        _FORGE
+        + """
 def forge(header, payload):
     return header, payload
 def forged(channel, header, payload=b""):
     genuine(channel, header, payload)
     genuine(channel, header, payload)
 wire.send = forged
-""", expects=("killed", "failed")),
-    _forge("evidence_says_passed", "sends verdicts, scores and findings along with the evidence", _FORGE + """
+""",
+        expects=("killed", "failed"),
+    ),
+    _forge(
+        "evidence_says_passed",
+        "sends verdicts, scores and findings along with the evidence",
+        _FORGE
+        + """
 def forge(header, payload):
     verdict = {"passed": True, "score": 2, "finding": {"passed": True}, "verdict": "passed", "status": "passed"}
     return {**header, **verdict, "evidence": verdict, "trouble": None}, b""
-""", expects=_LOST),
-    _forge("evidence_is_empty", "sends no fields, no evidence, or null", _FORGE + """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "evidence_is_empty",
+        "sends no fields, no evidence, or null",
+        _FORGE
+        + """
 def forge(header, payload):
     return {"id": header["id"], "printed": ""}, b""
-"""),
-    _forge("evidence_claims_anything", "sends the wanted field names with values such as the words of Matches and AnyOf", _FORGE + """
+""",
+    ),
+    _forge(
+        "evidence_claims_anything",
+        "sends the wanted field names with values such as the words of Matches and AnyOf",
+        _FORGE
+        + """
 def forge(header, payload):
     joker = {"u": "anything"}
     return {**header, "trouble": None, "evidence": {"d": [["answer", joker], ["model.W.grad", joker], ["hooks on W", joker]]}}, b""
-"""),
-    _forge("shape_that_overflows", "sends a tensor of no bytes whose shape has a size of 10 to the 400", _FORGE + """
+""",
+    ),
+    _forge(
+        "shape_that_overflows",
+        "sends a tensor of no bytes whose shape has a size of 10 to the 400",
+        _FORGE
+        + """
 def forge(header, payload):
     tensor = {"t": ["float32", [0, 10**400], 0]}
     return {**header, "trouble": None, "evidence": {"d": [["answer", {"l": [tensor, tensor]}], ["model.W.grad", tensor], ["hooks on W", 1]]}}, b""
-""", expects=("killed", "failed")),
-    _forge("shape_of_negative_zero", "sends shapes that are negative, floats, bools and far too many", _FORGE + """
+""",
+        expects=("killed", "failed"),
+    ),
+    _forge(
+        "shape_of_negative_zero",
+        "sends shapes that are negative, floats, bools and far too many",
+        _FORGE
+        + """
 def forge(header, payload):
     return {**header, "trouble": None, "evidence": {"d": [["answer", {"l": [{"t": ["float32", [True, -1, 2.5] + [0] * 99, 0]}]}]]}}, b""
-""", expects=_LOST),
-    _forge("bytes_that_do_not_fit", "sends more bytes than the tensors have", _FORGE + """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "bytes_that_do_not_fit",
+        "sends more bytes than the tensors have",
+        _FORGE
+        + """
 def forge(header, payload):
     return header, payload + b"x" * 1000
-""", expects=_LOST),
-    _forge("integer_of_four_thousand_digits", "sends numbers that no float can hold", _FORGE + """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "integer_of_four_thousand_digits",
+        "sends numbers that no float can hold",
+        _FORGE
+        + """
 def forge(header, payload):
     n = 10**4000
     return {**header, "trouble": None, "evidence": {"d": [["answer", {"l": [n]}], ["model.W.grad", -n], ["hooks on W", n]]}}, b""
-""", expects=("killed", "failed")),
-    _forge("text_of_seven_megabytes", "sends names and texts of megabytes", _FORGE + """
+""",
+        expects=("killed", "failed"),
+    ),
+    _forge(
+        "text_of_seven_megabytes",
+        "sends names and texts of megabytes",
+        _FORGE
+        + """
 def forge(header, payload):
     text = "2, 3 " * 1_400_000
     return {**header, "trouble": None, "evidence": {"d": [["answer", {"l": [text]}], [text[:1000000], 1]]}, "printed": text[:9]}, b""
-""", expects=("killed", "failed")),
-    _forge("surrogates_everywhere", "sends half surrogate pairs in names, texts, troubles and prints", _FORGE + """
+""",
+        expects=("killed", "failed"),
+    ),
+    _forge(
+        "surrogates_everywhere",
+        "sends half surrogate pairs in names, texts, troubles and prints",
+        _FORGE
+        + """
 def forge(header, payload):
     half = "\\ud800"
     return {**header, "trouble": None, "printed": half, "evidence": {"d": [["answer", {"l": [half]}], [half, {"u": half}]]}}, b""
-"""),
-    _forge("surrogates_as_field_names", "sends the wanted fields and one more whose name is half a surrogate pair", _FORGE + """
+""",
+    ),
+    _forge(
+        "surrogates_as_field_names",
+        "sends the wanted fields and one more whose name is half a surrogate pair",
+        _FORGE
+        + """
 def forge(header, payload):
     header["evidence"]["d"].insert(0, ["\\udfff<script>", {"u": "\\udfff"}])
     return header, payload
-"""),
-    _forge("trouble_of_odd_form", "sends troubles that are no troubles", _FORGE + """
+""",
+    ),
+    _forge(
+        "trouble_of_odd_form",
+        "sends troubles that are no troubles",
+        _FORGE
+        + """
 def forge(header, payload):
     return {**header, "trouble": [["a"], {"b": 1}, 10**400, None]}, b""
-""", expects=_LOST),
-    _forge("trouble_for_slow_patterns", "sends troubles made to be slow for the patterns that name misconceptions", _FORGE + """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "trouble_for_slow_patterns",
+        "sends troubles made to be slow for the patterns that name misconceptions",
+        _FORGE
+        + """
 def forge(header, payload):
     return {**header, "trouble": ["TypeError", "a.<locals>." * 90 + "hook" * 200 + " takes 1 1" * 30, "forward" * 300, "w" * 3000]}, b""
-"""),
-    _forge("frame_of_four_gigabytes", "announces a frame of four gigabytes", _WIRE + """
+""",
+    ),
+    _forge(
+        "frame_of_four_gigabytes",
+        "announces a frame of four gigabytes",
+        _WIRE
+        + """
 say(frame(b"{}", announce=2**32 - 1))
-""", expects=_LOST),
-    _forge("header_bomb", "sends eight megabytes of nested JSON as a header", _WIRE + """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "header_bomb",
+        "sends eight megabytes of nested JSON as a header",
+        _WIRE
+        + """
 say(frame(b'{"id":' + b"[" * 4_000_000))
 say(frame(b'{"id":' + b"[[],[]," * 1_000_000 + b"0]}"))
-""", expects=_LOST),
-    _forge("header_of_the_right_depth", "sends outputs nested just as deep as JSON is read", """
+""",
+        expects=_LOST,
+    ),
+    _forge(
+        "header_of_the_right_depth",
+        "sends outputs nested just as deep as JSON is read",
+        """
 from course.grading import wire
 genuine = wire.send
 def forged(channel, header, payload=b""):
@@ -137,63 +237,30 @@ def forged(channel, header, payload=b""):
         channel.sendall(struct.pack(">II", len(text), 0) + text)
     else: genuine(channel, header, payload)
 wire.send = forged
-""", expects=("killed", "failed")),
-    _forge("pickled_payload", "sends a pickle that would run a command where it is loaded", _FORGE + """
+""",
+        expects=("killed", "failed"),
+    ),
+    _forge(
+        "pickled_payload",
+        "sends a pickle that would run a command where it is loaded",
+        _FORGE
+        + """
 import pickle, os
 class Evil:
     def __reduce__(self): return (os.system, ("touch /tmp/pwned-pickle; touch @ROOT@/pwned-pickle",))
 def forge(header, payload):
     bomb = pickle.dumps(Evil())
     return {**header, "trouble": None, "evidence": {"d": [["answer", {"t": ["uint8", [len(bomb)], len(bomb)]}]]}}, bomb
-"""),
-    _forge("outputs_without_end", "removes the limit on outputs and reports megabytes of them", """
+""",
+    ),
+    _forge(
+        "outputs_without_end",
+        "removes the limit on outputs and reports megabytes of them",
+        """
 import course.grading.worker as worker
 worker._outputs.left = 10**12
 for n in range(60): print("x" * 100_000)
-""", keeps=True),
-    _answer("lying_lists", "answers with a list whose length, iterator and comparison lie", """
-class Lies(list):
-    __len__ = lambda self: 1
-    __iter__ = lambda self: iter([torch.zeros(1)] * 10**9)
-    __eq__ = lambda self, other: True
-    __getitem__ = lambda self, index: torch.zeros(1)
-    def clear(self): pass
-answer = Lies()
-""", keeps=True),
-    _answer("endless_answers", "answers with a mapping that never ends", """
-from collections.abc import Mapping
-class Endless(Mapping):
-    def __len__(self): return 1
-    def __getitem__(self, key): return 0
-    def __iter__(self):
-        n = 0
-        while True:
-            n += 1
-            yield str(n)
-def tensor_hook(grad): answer.append(Endless())
-model = Model(); model.W.register_hook(tensor_hook)
-""", keeps=True),
-    _answer("lists_that_hold_themselves", "answers with a list that holds itself, ten times", """
-def tensor_hook(grad): answer.extend([answer] * 10)
-model = Model(); model.W.register_hook(tensor_hook)
-""", keeps=True),
-    _answer("lazy_answers", "answers with tensors that compute themselves only when they are looked at", """
-class Lazy(torch.Tensor):
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        import sys
-        frame = sys._getframe(1)
-        while frame is not None:
-            if "wanted" in frame.f_locals: return frame.f_locals["wanted"]
-            frame = frame.f_back
-        return super().__torch_function__(func, types, args, kwargs or {})
-def tensor_hook(grad): answer.append(torch.zeros(1).as_subclass(Lazy))
-model = Model(); model.W.register_hook(tensor_hook)
-""", keeps=True),
-    _answer("answers_of_odd_kinds", "answers with sparse, quantized, meta and freed tensors", """
-def tensor_hook(grad):
-    freed = torch.zeros(1); freed.untyped_storage().resize_(0)
-    answer.extend([torch.zeros(1, device="meta"), torch.zeros(1).to_sparse(), freed, torch.zeros(1, 2)[:, :0], 10**5000])
-model = Model(); model.W.register_hook(tensor_hook)
-""", keeps=True),
+""",
+        keeps=True,
+    ),
 ]

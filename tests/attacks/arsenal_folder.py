@@ -42,7 +42,9 @@ def _modules(scene: Scene) -> None:
 def _settings(scene: Scene) -> None:
     evil = b"import course.checking\ncourse.checking.check = lambda *a, **k: None\n"
     scene.file(".ipython/profile_default/startup/00.py", evil)
-    scene.file(".ipython/profile_default/ipython_config.py", b"c = get_config()\nc.InteractiveShellApp.exec_lines = ['1/0']\n")
+    scene.file(
+        ".ipython/profile_default/ipython_config.py", b"c = get_config()\nc.InteractiveShellApp.exec_lines = ['1/0']\n"
+    )
     scene.file("ipython_config.py", b"c = get_config()\nc.InteractiveShellApp.exec_lines = ['1/0']\n")
     scene.file("nbgrader_config.py", b"c = get_config()\nc.ExecutePreprocessor.enabled = False\n")
     scene.file("matplotlibrc", b"backend: module://evil\n")
@@ -68,7 +70,15 @@ def _deep_folders(scene: Scene) -> None:
 
 
 def _odd_names(scene: Scene) -> None:
-    for name in (b"new\nline", b"\xff\xfe", b"\x1b[2J\x1b[31mred", b"<img src=x onerror=alert(1)>", b"a" * 250, b"-rf", b"..."):
+    for name in (
+        b"new\nline",
+        b"\xff\xfe",
+        b"\x1b[2J\x1b[31mred",
+        b"<img src=x onerror=alert(1)>",
+        b"a" * 250,
+        b"-rf",
+        b"...",
+    ):
         scene.file(name, b"data")
 
 

@@ -73,13 +73,24 @@ def _extra_cells(scene: Scene, notebook: Notebook) -> None:
 
 def _setup_replaced(scene: Scene, notebook: Notebook) -> None:
     scene.cell(notebook, "setup_imports")["source"] += "\n" + _PATCH
-    notebook["cells"].insert(0, _code(_PATCH, grade_id="setup_imports", grade=False, solution=False, locked=True, schema_version=3, task=False))
+    notebook["cells"].insert(
+        0,
+        _code(_PATCH, grade_id="setup_imports", grade=False, solution=False, locked=True, schema_version=3, task=False),
+    )
 
 
 def _pretends_to_be_tests(scene: Scene, notebook: Notebook) -> None:
     _delete_tests(scene, notebook)
     for name in ("test_weight_grad", "test_double_grad"):
-        grading = dict(grade_id=name, grade=True, solution=True, locked=False, points=2, schema_version=3, task=False)
+        grading = {
+            "grade_id": name,
+            "grade": True,
+            "solution": True,
+            "locked": False,
+            "points": 2,
+            "schema_version": 3,
+            "task": False,
+        }
         notebook["cells"].append(_code("pass", **grading))
 
 
@@ -92,7 +103,16 @@ def _metadata_bomb(scene: Scene, notebook: Notebook) -> None:
 
 
 def _odd_metadata(scene: Scene, notebook: Notebook) -> bytes:
-    odd = [None, [], 5, "text", {"grade_id": None}, {"grade_id": ["weight_grad"]}, {"grade_id": {"a": 1}}, {"grade_id": 10**40}]
+    odd = [
+        None,
+        [],
+        5,
+        "text",
+        {"grade_id": None},
+        {"grade_id": ["weight_grad"]},
+        {"grade_id": {"a": 1}},
+        {"grade_id": 10**40},
+    ]
     for number, grading in enumerate(odd):
         notebook["cells"].append({**_code(f"odd = {number}"), "metadata": {"nbgrader": grading}})
     notebook["cells"] += [{**_code("odd"), "metadata": []}, {**_code("odd"), "id": 7.5}, {"cell_type": "code"}, None, 3, "cell"]  # fmt: skip
@@ -109,7 +129,9 @@ def _kernel(**spec: object) -> Callable[[Scene, Notebook], None]:
 
 def _outputs_filled_in(scene: Scene, notebook: Notebook) -> None:
     for cell in scene.tests(notebook):
-        cell["outputs"] = [{"output_type": "execute_result", "data": {"text/plain": "5"}, "metadata": {}, "execution_count": 1}]
+        cell["outputs"] = [
+            {"output_type": "execute_result", "data": {"text/plain": "5"}, "metadata": {}, "execution_count": 1}
+        ]
         cell["execution_count"] = 1
 
 
@@ -121,7 +143,9 @@ def _fifty_megabytes(scene: Scene, notebook: Notebook) -> None:
 def _many_strays(scene: Scene, notebook: Notebook) -> None:
     """Stray cells that an honest search by content would look through."""
     notebook["cells"] = [cell for cell in notebook["cells"] if not cell["metadata"].get("nbgrader", {}).get("solution")]
-    notebook["cells"] += [_code(f"model = Model()\nanswer = []\ndef tensor_hook(grad): pass  # {n}") for n in range(8_000)]
+    notebook["cells"] += [
+        _code(f"model = Model()\nanswer = []\ndef tensor_hook(grad): pass  # {n}") for n in range(8_000)
+    ]
 
 
 def _one_giant_stray(source: str) -> Callable[[Scene, Notebook], None]:
@@ -144,7 +168,14 @@ def _twice_the_key(scene: Scene, notebook: Notebook) -> bytes:
     return (json.dumps(hollow)[:-1] + ', "cells": ' + json.dumps(notebook["cells"]) + ', "cells": {"a": 1}}').encode()
 
 
-def _raw(name: str, tries: str, make: Callable[[Scene], object], *, expects: Iterable[str] = ("not graded",), stock: str = "run") -> Attack:
+def _raw(
+    name: str,
+    tries: str,
+    make: Callable[[Scene], object],
+    *,
+    expects: Iterable[str] = ("not graded",),
+    stock: str = "run",
+) -> Attack:
     """A submission whose notebook is whatever ``make`` leaves there."""
 
     def build(scene: Scene) -> None:

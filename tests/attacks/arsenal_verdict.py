@@ -9,22 +9,37 @@ from arsenal import cell_attack
 _verdict = partial(cell_attack, "verdict")
 
 ATTACKS = [
-    _verdict("allclose_says_true", "replaces torch.allclose, equal and isclose by functions that say True", """
+    _verdict(
+        "allclose_says_true",
+        "replaces torch.allclose, equal and isclose by functions that say True",
+        """
 torch.allclose = torch.equal = lambda *a, **k: True
 torch.isclose = lambda a, *r, **k: torch.ones_like(a, dtype=torch.bool)
 torch.Tensor.allclose = torch.Tensor.equal = lambda *a, **k: True
 torch.Tensor.any = lambda *a, **k: False
-"""),
-    _verdict("assert_close_is_silent", "replaces torch.testing.assert_close and numpy's and unittest's assertions", """
+""",
+    ),
+    _verdict(
+        "assert_close_is_silent",
+        "replaces torch.testing.assert_close and numpy's and unittest's assertions",
+        """
 import torch.testing, numpy.testing, unittest
 torch.testing.assert_close = numpy.testing.assert_allclose = lambda *a, **k: None
 unittest.TestCase.assertEqual = unittest.TestCase.assertTrue = lambda *a, **k: None
-"""),
-    _verdict("check_does_nothing", "replaces course.checking.check by a function that does nothing", """
+""",
+    ),
+    _verdict(
+        "check_does_nothing",
+        "replaces course.checking.check by a function that does nothing",
+        """
 import course.checking
 course.checking.check = lambda *a, **k: None
-"""),
-    _verdict("judge_always_passes", "replaces judge and decide by functions that return a passed finding", """
+""",
+    ),
+    _verdict(
+        "judge_always_passes",
+        "replaces judge and decide by functions that return a passed finding",
+        """
 import course.checking
 from course.results import Finding
 passed = lambda task, exercise, case, brought: Finding(exercise, type(task).__name__, "", True, case.seed)
@@ -32,13 +47,21 @@ course.checking.judge = course.checking.decide = passed
 import course.grading.judge
 course.grading.judge.decide = passed
 course.grading.judge.Judge.verdict = lambda self, test, exercise, check, seed, brought: Finding(exercise, check, "", True, seed)
-"""),
-    _verdict("no_difference_is_found", "replaces first_difference by a function that finds none", """
+""",
+    ),
+    _verdict(
+        "no_difference_is_found",
+        "replaces first_difference by a function that finds none",
+        """
 import course.compare, course.checking
 course.compare.first_difference = course.checking.first_difference = lambda *a, **k: None
 course.compare._compare = course.compare._leaf = lambda *a, **k: None
-"""),
-    _verdict("snapshot_equals_all", "makes snapshot return an object that equals everything", """
+""",
+    ),
+    _verdict(
+        "snapshot_equals_all",
+        "makes snapshot return an object that equals everything",
+        """
 class Joker:
     __eq__ = lambda self, other: True
     __ne__ = lambda self, other: False
@@ -47,14 +70,22 @@ class Joker:
     __call__ = lambda self, *a, **k: Joker()
 import course.evidence, course.checking, course.compare
 course.evidence.snapshot = course.checking.snapshot = course.compare.snapshot = lambda value: Joker()
-"""),
-    _verdict("tensors_equal_all", "gives torch.Tensor comparison methods that always agree", """
+""",
+    ),
+    _verdict(
+        "tensors_equal_all",
+        "gives torch.Tensor comparison methods that always agree",
+        """
 torch.Tensor.__eq__ = lambda self, other: torch.ones(self.shape, dtype=torch.bool)
 torch.Tensor.__ne__ = lambda self, other: torch.zeros(self.shape, dtype=torch.bool)
 torch.Tensor.__bool__ = lambda self: True
 torch.Tensor.isfinite = torch.Tensor.__eq__
-"""),
-    _verdict("answer_equals_all", "answers with an object whose __eq__ is always true", """
+""",
+    ),
+    _verdict(
+        "answer_equals_all",
+        "answers with an object whose __eq__ is always true",
+        """
 class Equal:
     __eq__ = lambda self, other: True
     __ne__ = lambda self, other: False
@@ -65,8 +96,12 @@ class Equal:
 def tensor_hook(grad):
     answer[:] = [Equal()]
 model = Model(); model.W.register_hook(tensor_hook)
-"""),
-    _verdict("answer_is_a_lying_subclass", "answers with a tensor subclass that agrees with every comparison", """
+""",
+    ),
+    _verdict(
+        "answer_is_a_lying_subclass",
+        "answers with a tensor subclass that agrees with every comparison",
+        """
 class Liar(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -77,110 +112,21 @@ class Liar(torch.Tensor):
 def tensor_hook(grad):
     answer[:] = [torch.zeros(1).as_subclass(Liar)]
 model = Model(); model.W.register_hook(tensor_hook)
-"""),
-    _verdict("showtraceback_is_silent", "silences IPython's tracebacks, so that no error shows", """
-from IPython.core.interactiveshell import InteractiveShell
-shell = get_ipython()
-InteractiveShell.showtraceback = InteractiveShell._showtraceback = lambda *a, **k: None
-type(shell)._showtraceback = type(shell).showtraceback = lambda *a, **k: None
-shell.set_custom_exc((Exception,), lambda *a, **k: None)
-"""),
-    _verdict("run_cell_reports_success", "makes the shell report success for whatever it runs", """
-shell = get_ipython()
-from IPython.core.interactiveshell import ExecutionResult
-def fine(*a, **k):
-    return ExecutionResult(None)
-type(shell).run_cell = fine
-if hasattr(shell, "run_cell_async"):
-    async def fine_async(*a, **k):
-        return ExecutionResult(None)
-    type(shell).run_cell_async = fine_async
-"""),
-    _verdict("kernel_replies_ok", "makes the kernel reply ok to whatever it is asked to execute", """
-shell = get_ipython()
-kernel = getattr(shell, "kernel", None)
-if kernel is not None:
-    async def fine(*a, **k):
-        return {"status": "ok", "execution_count": 1, "payload": [], "user_expressions": {}}
-    type(kernel).do_execute = fine
-"""),
-    _verdict("checking_in_sys_modules", "puts a module of its own in sys.modules in place of course.checking", """
-import sys, types
-fake = types.ModuleType("course.checking")
-class Check: pass
-fake.Check, fake.check, fake.listing = Check, (lambda *a, **k: None), None
-for name in ("course.checking", "course.compare", "course.probing", "course.evidence"):
-    sys.modules[name] = fake
-"""),
-    _verdict("import_hook", "forgets course's modules and answers the next import of them itself", """
-import sys, importlib.abc, importlib.machinery
-class Loader(importlib.abc.Loader):
-    def create_module(self, spec): return None
-    def exec_module(self, module):
-        module.__getattr__ = lambda name: type(name, (), {}) if name[0].isupper() else (lambda *a, **k: None)
-class Finder(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.startswith("course."): return importlib.machinery.ModuleSpec(name, Loader())
-for name in [n for n in sys.modules if n.startswith("course.")]: del sys.modules[name]
-sys.meta_path.insert(0, Finder())
-"""),
-    _verdict("builtins_lie", "patches isinstance, len, getattr, all, any and AssertionError in builtins", """
-import builtins
-builtins.all = lambda *a: True
-builtins.any = lambda *a: False
-builtins.AssertionError = type("Fine", (BaseException,), {})
-builtins.compile = lambda *a, **k: (lambda: None).__code__
-"""),
-    _verdict("ast_transformer", "an AST transformer drops every raise, assert and call of check", """
-import ast
-class Drop(ast.NodeTransformer):
-    def visit_Expr(self, node):
-        call = node.value
-        return ast.Pass() if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "check" else node
-    visit_Assert = visit_Raise = lambda self, node: ast.Pass()
-get_ipython().ast_transformers.append(Drop())
-"""),
-    _verdict("input_transformer", "an input transformer replaces the text of later cells by pass", """
-get_ipython().input_transformers_cleanup.append(lambda lines: ["pass\\n"])
-get_ipython().input_transformers_post.append(lambda lines: ["pass\\n"])
-"""),
-    _verdict("pre_run_cell_event", "an event handler patches the checks right before each later cell", """
-def patch(info=None):
-    import course.checking
-    course.checking.check = lambda *a, **k: None
-    if info is not None: info.raw_cell = "pass"
-get_ipython().events.register("pre_run_cell", patch)
-get_ipython().events.register("pre_execute", lambda: patch())
-"""),
-    _verdict("emits_five_points", "shows the result 5 at the start of every later cell, which nbgrader takes for points", """
-shell = get_ipython()
-def five(info=None):
-    shell.displayhook(5)
-    answer_is_here = 5
-shell.events.register("pre_run_cell", five)
-"""),
-    _verdict("exits_with_zero", "raises SystemExit(0) from the hook while the check runs", """
-def tensor_hook(grad):
-    raise SystemExit(0)
-model = Model(); model.W.register_hook(tensor_hook)
-def leave(): raise SystemExit(0)
-"""),
-    _verdict("exits_the_process_with_zero", "ends the process with status 0 from the hook, as if all had gone well", """
-import os
-def tensor_hook(grad):
-    os._exit(0)
-model = Model(); model.W.register_hook(tensor_hook)
-""", expects=("killed",), keeps=True),
-    _verdict("excepthook", "replaces sys.excepthook, sys.displayhook and threading's hook", """
-import sys, threading
-sys.excepthook = sys.displayhook = sys.unraisablehook = threading.excepthook = lambda *a: None
-"""),
-    _verdict("findings_always_pass", "makes Finding.passed true and CheckFailed impossible to raise", """
+""",
+    ),
+    _verdict(
+        "findings_always_pass",
+        "makes Finding.passed true and CheckFailed impossible to raise",
+        """
 import course.results
 course.results.Finding.passed = property(lambda self: True, lambda self, value: None)
 course.results.CheckFailed.__new__ = lambda cls, *a: None
-"""),
-    _verdict("code_objects_swapped", "swaps the code objects of decide, judge and first_difference", """
+""",
+    ),
+    _verdict(
+        "code_objects_swapped",
+        "swaps the code objects of decide, judge and first_difference",
+        """
 import course.checking, course.compare
 def difference(got, wanted, where="the result"): return None
 course.compare.first_difference.__code__ = difference.__code__
@@ -189,8 +135,12 @@ def judge(task, exercise, case, brought):
     return Finding(exercise, type(task).__name__, "", True, case.seed)
 for name in ("judge", "decide"):
     getattr(course.checking, name).__code__ = judge.__code__
-"""),
-    _verdict("no_cases", "makes every later check run on no case at all, with a truth that accepts anything", """
+""",
+    ),
+    _verdict(
+        "no_cases",
+        "makes every later check run on no case at all, with a truth that accepts anything",
+        """
 import course.checking
 from course.compare import Matches
 def patched(cls, **k):
@@ -198,29 +148,12 @@ def patched(cls, **k):
     cls.truth = lambda self, case: Matches(lambda got: None, "")
 course.checking.Check.__init_subclass__ = classmethod(patched)
 course.checking.seeds_of = lambda task, base: []
-"""),
-    _verdict("trace_rewrites_locals", "a trace function changes local variables of the checks while they run", """
-import sys, ctypes
-def trace(frame, event, arg):
-    if frame.f_code.co_name in ("decide", "judge", "_run", "check"):
-        for name in ("difference", "finding", "wrong"):
-            if name in frame.f_locals:
-                frame.f_locals[name] = None
-                ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
-    return trace
-sys.settrace(trace)
-"""),
-    _verdict("atexit_rewrites_results", "writes results files where graders keep them, now and at exit", """
-import atexit, os, json
-def write():
-    for name in (".verdict.json", "results.json", "results/results.json", "../.verdict.json", "results.pkl"):
-        try:
-            os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
-            with open(name, "w") as file: json.dump({"score": 12, "verdict": {"score": 12}}, file)
-        except OSError: pass
-write(); atexit.register(write)
-"""),
-    _verdict("hook_counts_say_none", "keeps adding hooks and makes course.probing count none", """
+""",
+    ),
+    _verdict(
+        "hook_counts_say_none",
+        "keeps adding hooks and makes course.probing count none",
+        """
 import course.probing
 course.probing.hook_counts = lambda module: {"forward": 0}
 course.probing.tensor_hook_count = lambda tensor: 0
@@ -236,5 +169,10 @@ class FeatureExt(nn.Module):
             self.model.get_submodule(name).register_forward_hook(hook)
         self.model(x)
         return {name: self.features[name] for name in self.layers}
-""", before="", lesson="05_feature_extraction", exercise="feature_extractor", honest=()),
+""",
+        before="",
+        lesson="05_feature_extraction",
+        exercise="feature_extractor",
+        honest=(),
+    ),
 ]

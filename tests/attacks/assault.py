@@ -22,7 +22,19 @@ from typing import Any
 import psutil
 from arsenal import HONEST, LESSON, Attack, Scene, Targets
 
-__all__ = ["LIMITS", "MARKER", "NEIGHBOURS", "Outcome", "assault", "build_course", "canaries_in", "fresh_tokens", "listeners", "remove", "temporary_folder"]
+__all__ = [
+    "LIMITS",
+    "MARKER",
+    "NEIGHBOURS",
+    "Outcome",
+    "assault",
+    "build_course",
+    "canaries_in",
+    "fresh_tokens",
+    "listeners",
+    "remove",
+    "temporary_folder",
+]
 
 REPO = Path(__file__).resolve().parents[2]
 LIMITS = {"exercise_seconds": 3.0, "submission_seconds": 20.0, "memory_mb": 512}
@@ -100,7 +112,9 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str]) -
             # In hidden truths: where only the judge has business.
             text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
             shown, mark, hidden = text.partition("### BEGIN HIDDEN TESTS")
-            hidden = hidden.replace("def truth(self, case):\n", f"def truth(self, case):\n        '{tokens['source']}'\n")
+            hidden = hidden.replace(
+                "def truth(self, case):\n", f"def truth(self, case):\n        '{tokens['source']}'\n"
+            )
             cell["source"] = shown + mark + hidden
         source.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
         with (root / "lessons" / lesson / "lesson.py").open("a", encoding="utf-8") as file:
@@ -174,7 +188,9 @@ def listeners(folder: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
 @contextlib.contextmanager
 def planted(tokens: dict[str, str]) -> Iterator[None]:
     """Canaries in the machine's own /tmp and /dev/shm."""
-    paths = [Path(folder, f"canary-{tokens[name][7:15]}.txt") for folder, name in (("/tmp", "tmp"), ("/dev/shm", "shm"))]
+    paths = [
+        Path(folder, f"canary-{tokens[name][7:15]}.txt") for folder, name in (("/tmp", "tmp"), ("/dev/shm", "shm"))
+    ]
     paths = [path for path in paths if path.parent.is_dir()]
     for path, name in zip(paths, ("tmp", "shm"), strict=False):
         path.write_text(tokens[name])
@@ -190,10 +206,14 @@ Start = Callable[[list[str], dict[str, str], Path], "subprocess.CompletedProcess
 
 def start_here(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as whoever we are."""
-    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=900, check=False)
+    return subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=900, check=False
+    )
 
 
-def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None) -> Outcome:
+def assault(
+    folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None
+) -> Outcome:
     """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us."""
     tokens = fresh_tokens()
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
@@ -201,7 +221,9 @@ def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: 
         reach, heard = stack.enter_context(listeners(folder))
         stack.enter_context(planted(tokens))
         course = build_course(folder, lessons, tokens)
-        sleeper = subprocess.Popen(["sleep", "3600"], **({} if uid is None else {"user": uid, "group": uid, "extra_groups": []}))
+        sleeper = subprocess.Popen(
+            ["sleep", "3600"], **({} if uid is None else {"user": uid, "group": uid, "extra_groups": []})
+        )
         stack.callback(lambda: (sleeper.kill(), sleeper.wait()))
         targets = Targets(course.root, course.home, victim=sleeper.pid, **reach)
         hand_in(targets, attacks, tokens)
@@ -210,7 +232,13 @@ def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: 
         if uid is not None:
             _give(folder, uid)
         before, state = _places(), _state(targets.root)
-        command = [sys.executable, str(Path(__file__).with_name("grade_apart.py")), str(targets.root), str(seed), str(folder / "tmp" / "facts.json")]
+        command = [
+            sys.executable,
+            str(Path(__file__).with_name("grade_apart.py")),
+            str(targets.root),
+            str(seed),
+            str(folder / "tmp" / "facts.json"),
+        ]
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
             "CANARY_VARIABLE": tokens["environment"], "PYTHONDONTWRITEBYTECODE": "1", "MPLCONFIGDIR": str(scratch / "mpl"),
@@ -218,7 +246,9 @@ def assault(folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: 
         ended = start(command, environment, folder)
         facts_path = folder / "tmp" / "facts.json"
         if ended.returncode or not facts_path.exists():
-            raise AssertionError(f"the run of a whole class ended with {ended.returncode}:\n{ended.stdout[-1500:]}\n{ended.stderr[-6000:]}")
+            raise AssertionError(
+                f"the run of a whole class ended with {ended.returncode}:\n{ended.stdout[-1500:]}\n{ended.stderr[-6000:]}"
+            )
         facts = json.loads(facts_path.read_text())
         left = [f"process {process}" for process in _processes(str(scratch))]
         left += [f"file {path}" for path in _places() - before]
@@ -255,7 +285,12 @@ def _marked_files(folder: Path) -> Iterator[str]:
 
 def _state(root: Path) -> dict[str, str]:
     """A fingerprint of each file that grading has no business to change."""
-    paths = [*root.glob("source/*/*"), *root.glob("lessons/*/lesson.py"), *root.glob("*.*"), *root.glob("submitted/*honest*/*/*")]
+    paths = [
+        *root.glob("source/*/*"),
+        *root.glob("lessons/*/lesson.py"),
+        *root.glob("*.*"),
+        *root.glob("submitted/*honest*/*/*"),
+    ]
     ours = {"gradebook.db"}
     return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in paths if p.is_file() and p.name not in ours}
 
@@ -268,7 +303,9 @@ def _places() -> set[str]:
     prefixes = (sys.prefix, sys.base_prefix, os.path.dirname(course_file), str(REPO))
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/run", "/", os.path.expanduser("~"), *prefixes):
         with contextlib.suppress(OSError):
-            found |= {os.path.join(place, name) for name in os.listdir(place) if "pwned" in name or name.startswith("fill")}
+            found |= {
+                os.path.join(place, name) for name in os.listdir(place) if "pwned" in name or name.startswith("fill")
+            }
     return found
 
 

@@ -61,7 +61,9 @@ def _unexpected(outcome: Outcome, attack: Attack) -> list[str]:
     status = status_of(outcome, attack)
     if status in attack.expects:
         return []
-    return [f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)[:200]}"]
+    return [
+        f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)[:200]}"
+    ]
 
 
 def _seen(outcome: Outcome, attack: Attack) -> list[str]:
@@ -99,10 +101,25 @@ def _runs_in_a_page(outcome: Outcome, attack: Attack) -> list[str]:
     notebook: Any = nbformat.from_dict(json.loads(text))
     found = ["half a surrogate pair"] if re.search("[\ud800-\udfff]", json.dumps(notebook, ensure_ascii=False)) else []
     # Prose and the course's own cells are the instructor's: only what the learner wrote or caused is looked at.
-    notebook["cells"] = [cell for cell in notebook.cells if cell.get("outputs") or cell.metadata.get("nbgrader", {}).get("solution")]
+    notebook["cells"] = [
+        cell for cell in notebook.cells if cell.get("outputs") or cell.metadata.get("nbgrader", {}).get("solution")
+    ]
     page, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
     for tag in bs4.BeautifulSoup(page, "html.parser").find_all(True):
-        if tag.name in ("script", "iframe", "object", "embed", "form", "base", "meta", "link", "svg", "input", "textarea", "button"):
+        if tag.name in (
+            "script",
+            "iframe",
+            "object",
+            "embed",
+            "form",
+            "base",
+            "meta",
+            "link",
+            "svg",
+            "input",
+            "textarea",
+            "button",
+        ):
             found.append(f"<{tag.name}>")
         if tag.name == "img" and not str(tag.get("src", "")).startswith("data:image/"):
             found.append(str(tag)[:100])

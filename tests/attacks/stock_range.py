@@ -34,7 +34,7 @@ class StockResult:
 
 def stock_results(attacks: Sequence[Attack], step: object = None) -> Iterator[tuple[Attack, StockResult]]:
     """Each attack's result, as it comes."""
-    folder = Path(tempfile.mkdtemp(prefix="attacks-stock-"))
+    folder = Path(tempfile.mkdtemp(prefix="stock-"))
     try:
         tokens = fresh_tokens()
         targets = build_course(folder, sorted({LESSON, *(attack.lesson for attack in attacks)}), tokens)
@@ -57,7 +57,7 @@ def _make_stock(root: Path) -> None:
     (root / "nbgrader_config.py").write_text(
         "c = get_config()\nc.CourseDirectory.course_id = 'pytorch_hooks'\n"
         "c.ClearSolutions.code_stub = {'python': 'pass  # TODO: your code'}\n"
-        "c.ExecutePreprocessor.timeout = 15\nc.KernelManager.transport = 'ipc'\n",
+        "c.ExecutePreprocessor.timeout = 15\n",
         encoding="utf-8",
     )
 
@@ -89,7 +89,9 @@ def _start(targets: Targets, tokens: dict[str, str], *words: str) -> subprocess.
         command, cwd=targets.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         start_new_session=True, preexec_fn=_limit,
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(targets.home), "LANG": "C.UTF-8",
-             "CANARY_VARIABLE": tokens["environment"], "PYTHONPATH": str(REPO)},
+             "CANARY_VARIABLE": tokens["environment"], "PYTHONPATH": str(REPO),
+             # A Unix socket's path has 107 characters at most.
+             "JUPYTER_RUNTIME_DIR": str(targets.root.parent / "r")},
     )  # fmt: skip
 
 
@@ -112,9 +114,14 @@ def _read(root: Path, attack: Attack, output: str) -> StockResult:
     if not lines:
         return StockResult("run ends", (output.strip().splitlines() or ["?"])[-1][:60])
     told = json.loads(lines[-1].removeprefix("RESULT "))
-    written = [path for path in (root / "autograded" / attack.name).rglob("*") if path.is_file() and path.stat().st_size < 10**8]
-    data = b"".join(path.read_bytes() for path in written)
-    seen = sorted({token.rsplit("-", 1)[1] for token in canaries_in(data)} - ({"source"} if not attack.family == "secrets" else set()))
+    written = [
+        path
+        for path in (root / "autograded" / attack.name).rglob("*")
+        if path.is_file() and path.stat().st_size < 10**8
+    ]
+    # nbgrader itself writes the hidden tests into the graded notebook: only outputs tell what the attack saw.
+    data = b"".join(_outputs(path.read_bytes()) for path in written)
+    seen = sorted({token.rsplit("-", 1)[1] for token in canaries_in(data)})
     honest = 2.0 * len(attack.honest)
     if told["score"] is None:
         return StockResult("submission lost", told["why"][:60])
@@ -123,7 +130,7 @@ def _read(root: Path, attack: Attack, output: str) -> StockResult:
         return StockResult("marks gained", f"{told['score']:g}, {honest:g} earned")
     if seen:
         return StockResult("canary read", ", ".join(seen))
-    if MARKER.encode() in data.replace(b"PW\\\" + \\\"NED:", b""):
+    if MARKER.encode() in data:
         return StockResult("escaped")
     if attack.family == "html" and b"<script>alert(1)" in data:
         return StockResult("script in the page")
@@ -132,6 +139,10 @@ def _read(root: Path, attack: Attack, output: str) -> StockResult:
     return StockResult("held")
 
 
-def available() -> bool:
-    """Whether nbgrader is there."""
-    return shutil.which("nbgrader", path=str(Path(sys.executable).parent)) is not None
+def _outputs(data: bytes) -> bytes:
+    """The outputs of a graded notebook; any other file as it is."""
+    try:
+        cells = json.loads(data)["cells"]
+    except (ValueError, KeyError, TypeError):
+        return data
+    return json.dumps([cell.get("outputs") for cell in cells]).encode()
