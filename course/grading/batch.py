@@ -98,6 +98,8 @@ class _Run:
         except (OSError, ValueError):
             kept = {}
         self.registered: dict[str, str] = dict(kept.get("registered") or {})
+        # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
+        self.key = str(kept.get("key") or secrets.token_hex(16))
         open_seed = kept.get("open")
         self.seed = (
             seed if seed is not None else open_seed if isinstance(open_seed, int) else secrets.randbelow(10**9) + 1
@@ -112,7 +114,7 @@ class _Run:
         self._save(open_run=False)
 
     def _save(self, open_run: bool) -> None:
-        state = {"registered": self.registered, "seed": self.seed, "open": self.seed if open_run else None}
+        state = {"key": self.key, "registered": self.registered, "seed": self.seed, "open": self.seed if open_run else None}
         self._path.parent.mkdir(exist_ok=True)
         _replace(self._path, json.dumps(state, indent=1).encode())
 
@@ -182,7 +184,7 @@ class _ClassRun:
             data = read_file(submission.path, self.limits.notebook_mb << 20)
         except Damaged as damage:
             data = str(damage).encode()
-        return _hash(data, self.digests[submission.lesson].encode())
+        return _hash(self.run.key.encode(), data, self.digests[submission.lesson].encode())
 
     def _folder(self, submission: Submission) -> Path:
         return self.root / "autograded" / submission.learner / submission.lesson

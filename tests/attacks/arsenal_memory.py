@@ -8,7 +8,7 @@ from arsenal import STOCK_DANGER, cell_attack
 
 _bomb = partial(cell_attack, "resources", keeps=True, stock=STOCK_DANGER)
 _CRASH = "run"
-_OUT = ("out of memory", "error", "killed")
+_OUT = ("out of memory", "error", "killed", "timeout")
 _IN_HOOK = "\nmodel = Model(); model.W.register_hook(tensor_hook)\n"
 
 _CHANNEL = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -61,6 +62,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = course / "lab.log"
+    # A learner's first start: no settings, no workspace of an earlier one.
+    folders = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_RUNTIME_DIR")
+    own = {**os.environ, **{name: str(tmp_path_factory.mktemp(name.lower())) for name in folders}}
     with log.open("w") as sink:
         server = subprocess.Popen(
             [
@@ -68,6 +72,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
                 "--ServerApp.port_retries=0", "--IdentityProvider.token=lab",
             ],
             stdout=sink, stderr=sink, cwd=ROOT,
+            env=own,
         )  # fmt: skip
     base = f"http://127.0.0.1:{port}"
     deadline = time.monotonic() + 60

@@ -96,8 +96,8 @@ def test_a_class_with_broken_submissions_is_graded_and_only_once(
     assert broken.read_text() == "not a notebook"
 
     main(["grade", "--course", str(small_course)])
-    assert "graded 0, unchanged 1" in capsys.readouterr().out
+    assert "graded 0, unchanged 2" in capsys.readouterr().out
 
     _submit(small_course, "ada", slug, {})
     main(["grade", "--course", str(small_course)])
-    assert "graded 1, unchanged 0" in capsys.readouterr().out
+    assert "graded 1, unchanged 1" in capsys.readouterr().out
