@@ -152,8 +152,8 @@ def growth(sizes: list[int], say: Callable[[str], None]) -> None:
             marginal = (measured.seconds - _start_up(folder)) / size
             first = first or marginal
             table.add_row(
-                str(size), f"{measured.seconds:.1f}", f"{measured.seconds / size:.4f}", f"{marginal:.4f}", f"{marginal / first:.2f}x",
-                f"{measured.peak_mb:.0f}",
+                str(size), f"{measured.seconds:.1f}", f"{measured.seconds / size:.4f}", f"{marginal:.4f}",
+                f"{marginal / first:.2f}x", f"{measured.peak_mb:.0f}",
             )  # fmt: skip
             shutil.rmtree(folder)
     Console().print(table)

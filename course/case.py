@@ -21,7 +21,7 @@ __all__ = ["Case"]
 T = TypeVar("T")
 M = TypeVar("M", bound=torch.nn.Module)
 
-_WORDS = (  # noqa: SIM905 (a list would take a line a word)
+_WORDS = (  # noqa: SIM905
     "amber birch cedar coral delta ember fjord grove heron indigo juniper koala lemon maple nectar "
     "onyx pearl quartz raven sable tulip umber violet willow xenon yarrow zephyr"
 ).split()

@@ -39,7 +39,7 @@ _LIBRARIES = (
 )
 
 
-class Unanswered(Exception):  # noqa: N818 (it says what is the matter, as StopIteration does)
+class Unanswered(Exception):
     """A name that the check needs is not there, or is something else than asked for."""
 
 

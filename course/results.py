@@ -54,7 +54,7 @@ class Finding:
     printed: str = ""
 
 
-class CheckFailed(AssertionError):  # noqa: N818 (learners read this name)
+class CheckFailed(AssertionError):
     """Ends a test cell whose check failed; says what is wrong without a traceback of the grader's insides."""
 
     def __init__(self, finding: Finding, text: str) -> None:

@@ -114,7 +114,12 @@ class _Run:
         self._save(open_run=False)
 
     def _save(self, open_run: bool) -> None:
-        state = {"key": self.key, "registered": self.registered, "seed": self.seed, "open": self.seed if open_run else None}
+        state = {
+            "key": self.key,
+            "registered": self.registered,
+            "seed": self.seed,
+            "open": self.seed if open_run else None,
+        }
         self._path.parent.mkdir(exist_ok=True)
         _replace(self._path, json.dumps(state, indent=1).encode())
 
@@ -155,14 +160,13 @@ class _ClassRun:
                 continue
             job = _Job(submission, self._digest(submission))
             old = None if force else self._journalled(job)
-            have = writer.score(*key) if old is not None else None
             if old is None:
                 jobs.append(job)
             else:
-                if have is None:
-                    # Marked, but the run was cut off before the gradebook had it.
+                if not writer.holds(old):
+                    # Marked, but the run was cut off before the gradebook had it all.
                     writer.write(old, self.blueprints[submission.lesson], submission.path)
-                    have = writer.score(*key)
+                have = writer.score(*key)
                 scores[key] = Score(*key, have or 0.0, most, statuses=_statuses(old), fresh=False)
         graded = []
         for done, (job, verdict) in enumerate(self._marked(jobs), 1):

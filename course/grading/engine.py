@@ -72,7 +72,11 @@ class Engine:
             except (OSError, ValueError):
                 said = {}
             if not said.get("ready"):
-                reason = (said.get("failed") or f"it ended with status {self._launched.process.poll()}").strip().splitlines()[-1]
+                reason = (
+                    (said.get("failed") or f"it ended with status {self._launched.process.poll()}")
+                    .strip()
+                    .splitlines()[-1]
+                )
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason}",
                     f"{sys.executable} -m course.grading.zygote",

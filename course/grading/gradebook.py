@@ -33,7 +33,7 @@ def register(config: Config, lesson: str) -> None:
 
 
 class Writer:
-    """Writes one verdict after another; each is committed whole or not at all. Use it as a context manager."""
+    """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`holds` tells. Use it as a context manager."""
 
     def __init__(self, db_url: str, course_id: str) -> None:
         _create_whole(db_url, course_id)
@@ -55,6 +55,15 @@ class Writer:
             return float(self._gradebook.find_submission(lesson, learner).score)
         except MissingEntry:
             return None
+
+    def holds(self, verdict: SubmissionVerdict) -> bool:
+        """Whether every score of this verdict has arrived. nbgrader commits a new submission before its scores."""
+        try:
+            submission = self._gradebook.find_submission(verdict.lesson, verdict.learner)
+        except MissingEntry:
+            return False
+        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+        return all(grade.auto_score is not None for grade in grades if grade.cell.name in verdict.scores)
 
     def write(self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path) -> None:
         """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction."""

@@ -227,7 +227,8 @@ class _Marking:
             name, test.points if whole else 0.0, test.points,
             tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
             tuple(asked[check] for check in asked if check in bad),
-            first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted, first.hint, first.line, first.printed,
+            first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
+            first.hint, first.line, first.printed,
         )  # fmt: skip
 
     def _status(self, progress: _Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:

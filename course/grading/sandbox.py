@@ -120,7 +120,7 @@ def _build_tree(root: str) -> None:
     for name, text in (("passwd", "learner:x:1000:1000::/scratch:/bin/sh\n"), ("group", "learner:x:1000:\n")):
         Path(root, "etc", name).write_text(text)
     # Namespaces of later forks write their own maps: /proc is kept until then, out of a learner's reach (seal).
-    for folder in ("/proc", SCRATCH, "/tmp", "/old"):
+    for folder in ("/proc", SCRATCH, "/tmp", "/old"):  # noqa: S108 (the sandbox's own)
         os.makedirs(root + folder, exist_ok=True)
     _mount("/proc", root + "/proc", "", _BIND | _REC)
     os.chdir(root)
@@ -173,7 +173,7 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     os.setsid()
     # An empty file takes a kilobyte of kernel memory that no size limit counts.
     _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={_MAX_FILES}")
-    _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108 (the sandbox's own)
+    _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
     _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
     os.chdir(SCRATCH)
     with_limits = {

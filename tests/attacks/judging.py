@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import nbformat
 from arsenal import Attack
 from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 
-__all__ = ["faults", "faults_of_the_run", "status_of", "told"]
+__all__ = ["faults", "faults_of_the_run", "runs_in_a_page", "status_of", "told"]
 
 
 def status_of(outcome: Outcome, attack: Attack) -> str:
@@ -40,7 +41,7 @@ def _faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
         "status": _unexpected(outcome, attack),
         "secrets": _seen(outcome, attack),
         "limits": _exceeded(outcome, attack),
-        "page": _runs_in_a_page(outcome, attack) if attack.family in ("html", "evidence") else [],
+        "page": runs_in_a_page(outcome.root, attack) if attack.family in ("html", "evidence") else [],
     }
 
 
@@ -89,12 +90,12 @@ def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
     return found
 
 
-def _runs_in_a_page(outcome: Outcome, attack: Attack) -> list[str]:
+def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
     """Whatever could run, load or cover in the graded notebook, as nbconvert makes a page of it."""
     import bs4
     from nbconvert.exporters import HTMLExporter
 
-    path = outcome.root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
+    path = root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb"
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")

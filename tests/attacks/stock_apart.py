@@ -24,7 +24,8 @@ def main() -> None:
         api.generate_assignment(lesson, force=True, create=True)
         return
     outcome = api.autograde(lesson, learner, force=True, create=True)
-    log = [line for line in (outcome.get("log") or "").splitlines() if "ERROR" in line or "Error" in line]
+    log = [line for line in (outcome.get("log") or "").splitlines() if "Error" in line or "ERROR" in line]
+    log = [line for line in log if "error processing" not in line and "Traceback" not in line]
     told: dict[str, object] = {"score": None, "cells": {}, "why": (log or ["no reason given"])[0].split("] ")[-1]}
     if outcome["success"]:
         with Gradebook(api.coursedir.db_url, api.coursedir.course_id) as book:
