@@ -19,6 +19,7 @@ import resource
 import struct
 import sys
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 __all__ = ["SCRATCH", "confine", "probe_isolation", "seal"]
@@ -68,6 +69,7 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
+@cache
 def visible_folders() -> list[str]:
     """What the sandbox shows, read-only: the system's programs and libraries, the interpreter, its packages, ``course``."""
     course = Path(__file__).resolve().parent.parent
@@ -173,7 +175,9 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     os.setsid()
     # An empty file takes a kilobyte of kernel memory that no size limit counts.
     _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={_MAX_FILES}")
-    _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
+    if not any(folder.startswith("/tmp/") for folder in visible_folders()):  # noqa: S108
+        # Where the interpreter itself lives below /tmp, covering that would hide it; TMPDIR has to do.
+        _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
     _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
     os.chdir(SCRATCH)
     with_limits = {

@@ -13,6 +13,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -240,9 +241,10 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
             path.chmod(0o444)
     os.environ.clear()
     os.environ.update(
-        HOME=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
+        HOME=os.getcwd(), TMPDIR=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
         MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
     )  # fmt: skip
+    tempfile.tempdir = None  # noted while warming up; to be looked up anew
     # A submission's own modules can be imported, but come last: none of them takes torch's place.
     sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]
     sys.stdin = io.StringIO()

@@ -99,7 +99,7 @@ def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
-    notebook: Any = nbformat.from_dict(json.loads(text))
+    notebook: Any = nbformat.reads(text, as_version=4)
     found = ["half a surrogate pair"] if re.search("[\ud800-\udfff]", json.dumps(notebook, ensure_ascii=False)) else []
     # Prose and the course's own cells are the instructor's: only what the learner wrote or caused is looked at.
     notebook["cells"] = [
