@@ -136,7 +136,7 @@ for path in ("/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/tty", "/dev/
         "reads and writes through links that lead out of its folder",
         _TRY
         + """
-for number, target in enumerate(("@ROOT@", "@HOME@", "/proc/1/root", "/proc/self/cwd/../..", "/work/main")):
+for number, target in enumerate(("@ROOT@", "@HOME@", "/proc/1/root", "/proc/self/cwd/../..", "/srv")):
     os.symlink(target, f"out{number}")
     attempt("list " + target, lambda: os.listdir(f"out{number}"), lambda names: bool(set(names) - {".venv", "course"}))
     attempt("write " + target, lambda: open(f"out{number}/pwned-link", "w"))
@@ -151,7 +151,7 @@ for number, target in enumerate(("@ROOT@", "@HOME@", "/proc/1/root", "/proc/self
 import course, site, tempfile
 places = ["@ROOT@", "@ROOT@/source", "@HOME@", os.path.dirname(course.__file__), os.path.dirname(course.__file__) + "/__pycache__",
           os.path.dirname(torch.__file__), *site.getsitepackages(), sys.prefix, sys.base_prefix, sys.prefix + "/bin", "/", "/etc", "/usr",
-          "/usr/bin", "/var/tmp", "/dev", "/dev/shm", "/run", "/proc", "/work/main", "/root"]
+          "/usr/bin", "/var/tmp", "/dev", "/dev/shm", "/run", "/proc", "/srv", "/root"]
 for place in places:
     attempt("write " + place, lambda: open(place + "/pwned-outside", "w"))
 for path in ("@ROOT@/gradebook.db", course.__file__, torch.__file__, sys.executable, "/etc/passwd"):

@@ -32,7 +32,7 @@ ATTACKS = [
         "reads the instructor's notebook by relative and absolute paths",
         _FIND
         + """
-for start in ("..", "../..", "../../..", "@ROOT@", "/work/main", os.path.dirname(os.getcwd())):
+for start in ("..", "../..", "../../..", "@ROOT@", "/srv", os.path.dirname(os.getcwd())):
     for path in glob.glob(start + "/source/*/*.ipynb") + glob.glob(start + "/*.ipynb"): read(path)
 """,
     ),
@@ -42,7 +42,7 @@ for start in ("..", "../..", "../../..", "@ROOT@", "/work/main", os.path.dirname
         _FIND
         + """
 import course
-for start in ("..", "../..", "@ROOT@", "/work/main", os.path.join(os.path.dirname(course.__file__), "..")):
+for start in ("..", "../..", "@ROOT@", "/srv", os.path.join(os.path.dirname(course.__file__), "..")):
     for path in glob.glob(start + "/lessons/*/*.py") + glob.glob(start + "/lessons/*/*/*/*.py"): read(path)
 """,
     ),
@@ -213,7 +213,7 @@ for number in range(256):
         "reads /proc and /sys: command lines, maps, memory, mounts, roots of all processes",
         _FIND
         + """
-for pattern in ("/proc/*/cmdline", "/proc/*/maps", "/proc/*/mountinfo", "/proc/*/root/tmp/*", "/proc/*/cwd/*", "/proc/*/fd/*",
+for pattern in ("/proc/*/cmdline", "/proc/*/maps", "/proc/*/mountinfo", "/proc/*/roo[t]/tmp/*", "/proc/*/cwd/*", "/proc/*/fd/*",
                 "/proc/*/root@ROOT@/*", "/proc/kcore", "/proc/kallsyms", "/sys/kernel/*", "/proc/[0-9]*"):
     for path in glob.glob(pattern)[:300]:
         print("PW" + "NED: it sees", path); read(path)
@@ -265,13 +265,15 @@ for top in tops:
     ),
     _secret(
         "lists_the_course",
-        "lists whatever can be seen of the course's folder, /tmp, /home and /work",
+        "lists whatever can be seen of the course's folder, /tmp and /home",
         """
-import os
-for place in ("@ROOT@", "@HOME@", "/work/main", "/work/shared", "/home", "/var/tmp", "/run", "/mnt", "/dev/shm", "/tmp"):
+import os, sys
+# The way to the interpreter may lead through any of them.
+known = {".venv", "course", *sys.prefix.split("/"), *sys.base_prefix.split("/")}
+for place in ("@ROOT@", "@HOME@", "/home", "/srv", "/var/tmp", "/run", "/mnt", "/dev/shm", "/tmp"):
     try: names = os.listdir(place)
     except OSError: continue
-    if set(names) - {".venv", "course"}: print("PW" + "NED: it sees", place, names[:5])
+    if set(names) - known: print("PW" + "NED: it sees", place, names[:5])
 """,
     ),
 ]
