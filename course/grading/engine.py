@@ -146,7 +146,6 @@ class Worker:
 
     def __init__(self, channel: socket.socket, ended: _Ended, limits: GradingLimits) -> None:
         self._channel, self._ended, self._limits = channel, ended, limits
-        self._count = 0
         self._pid = 0
         self._handle = -1
         self._looked = time.monotonic()
@@ -184,7 +183,6 @@ class Worker:
         """Ask, and take an answer of exactly this form. ``keys``: name -> type."""
         # A nonce: an answer sent ahead of its question is no answer.
         nonce = secrets.token_hex(8)
-        self._count += 1
         try:
             self._channel.settimeout(max(0.1, self.deadline - time.monotonic()))
             wire.send(self._channel, {**header, "id": nonce}, payload)

@@ -9,32 +9,6 @@ from arsenal import STOCK_NO_WIRE, cell_attack
 _forge = partial(cell_attack, "evidence", stock=STOCK_NO_WIRE)
 _answer = partial(cell_attack, "evidence")
 
-_WIRE = """
-import os, socket, stat, json, struct, threading, time
-def channels():
-    found = []
-    for number in range(3, 256):
-        try:
-            if stat.S_ISSOCK(os.fstat(number).st_mode): found.append(socket.socket(fileno=os.dup(number)))
-        except OSError: pass
-    return found
-def frame(header, payload=b"", announce=None):
-    text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return struct.pack(">II", len(text) if announce is None else announce, len(payload)) + text + payload
-def say(data):
-    for channel in channels(): channel.sendall(data)
-"""
-
-_FORGE = """
-from course.grading import wire
-genuine = wire.send
-def forged(channel, header, payload=b""):
-    if "evidence" in header: header, payload = forge(dict(header), payload)
-    return genuine(channel, header, payload)
-wire.send = forged
-"""
-
-_LOST = ("killed",)
 
 ATTACKS = [
     _answer(

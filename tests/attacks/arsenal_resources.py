@@ -8,10 +8,10 @@ from arsenal import STOCK_DANGER, cell_attack
 
 _bomb = partial(cell_attack, "resources", keeps=True, stock=STOCK_DANGER)
 _CRASH = "run"
-_OUT = ("out of memory", "error", "killed", "timeout")
-_IN_HOOK = "\nmodel = Model(); model.W.register_hook(tensor_hook)\n"
+OUT = ("out of memory", "error", "killed", "timeout")
+IN_HOOK = "\nmodel = Model(); model.W.register_hook(tensor_hook)\n"
 
-_CHANNEL = """
+CHANNEL = """
 import os, socket, stat, struct, threading, time
 def channels():
     found = []
@@ -22,7 +22,7 @@ def channels():
     return found
 """
 
-_EAT = """
+EAT = """
 import os, time
 def eat(megabytes):
     held = []
@@ -51,7 +51,7 @@ while True:
     _bomb(
         "loop_in_the_hook",
         "loops for ever while the check runs",
-        "def tensor_hook(grad):\n    while True: pass" + _IN_HOOK,
+        "def tensor_hook(grad):\n    while True: pass" + IN_HOOK,
         expects=("timeout",),
     ),
     _bomb(
@@ -77,7 +77,7 @@ import sys
 sys.set_int_max_str_digits(0)
 str(10**50_000_000)
 """,
-        expects=("timeout", *_OUT),
+        expects=("timeout", *OUT),
     ),
     _bomb(
         "exception_that_loops",
@@ -235,7 +235,7 @@ if os.path.exists("/scratch/ran"):
     while True: pass
 open("/scratch/ran", "w").close()
 """
-        + _IN_HOOK,
+        + IN_HOOK,
         expects=("killed", "timeout"),
     ),
     _bomb(
