@@ -1,6 +1,26 @@
 """A hands-on course on PyTorch hooks and ``Module.apply``: what its lessons import."""
 
+from __future__ import annotations
+
 from course.vision import watch_for_torchvision
+
+__all__ = ["hint", "progress"]
 
 # Before any lesson imports torchvision; see course/vision.py for the reason.
 watch_for_torchvision()
+
+# What both functions need is imported when they are called: `import course` costs what torch costs, and no more.
+
+
+def hint(exercise: str | None = None) -> None:
+    """Show the next step of help: after a check that failed, or, with an exercise's id, for a start."""
+    from course.help import show_next_step
+
+    show_next_step(exercise)
+
+
+def progress() -> None:
+    """Show which exercises are solved, which were tried, and where to go on. It is kept on this disk only."""
+    from course.progress import show_progress
+
+    show_progress()

@@ -24,6 +24,7 @@ where something is wrong. A grader that does not trust the kernel runs only :met
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import sys
@@ -38,7 +39,7 @@ from course.evidence import snapshot
 from course.notebook import Notebook, readable, trouble_of, undisturbed
 from course.results import Brought, CheckFailed, Finding
 
-__all__ = ["Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]
+__all__ = ["CHECK_LINE", "Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]
 
 
 class Check:
@@ -52,6 +53,11 @@ class Check:
     """True keeps wanted values out of every message, where they are the answer itself."""
     blame: ClassVar[Mapping[str, str]] = {}
     """Field of the result -> id of the one misconception that makes it wrong."""
+    errors: ClassVar[Mapping[str, str]] = {}
+    """Start of ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.
+
+    Looked at before the patterns in :mod:`course.diagnosis`, which hold for all exercises.
+    """
 
     def probe(self, nb: Notebook, case: Case) -> object:
         """Run the learner's code on the case; return what it brought: tensors, numbers, text, in a dict by name."""
@@ -96,7 +102,7 @@ def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
         sentence = ": ".join(part for part in (named, trouble.message) if part)
         return Finding(
             exercise, name, asked, False, case.seed, sentence, line=trouble.line, printed=brought.printed,
-            hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside),
+            hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors),
         )  # fmt: skip
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)
@@ -162,9 +168,33 @@ def check(exercise: str, *tasks: type[Check]) -> None:
     from course.panel import show_findings, text_of
 
     show_findings(exercise, findings)
+    _remember(exercise, findings)
     wrong = next((finding for finding in findings if not finding.passed), None)
     if wrong is not None:
         raise CheckFailed(wrong, text_of(wrong)) from None
+
+
+CHECK_LINE = "# Run this cell to check your answer."
+"""The first line of every test cell."""
+
+
+def _remember(exercise: str, findings: list[Finding]) -> None:
+    """For `hint()` and `progress()`, where a person is at work: not while nbgrader runs the notebook."""
+    from course.front_end import ran_before, shell
+
+    if not findings or shell() is None or "NBGRADER_EXECUTION" in os.environ:
+        return
+    from course.diary import DiaryError, note
+    from course.help import remember
+    from course.outline import exercise_named, fingerprint
+
+    remember(next((finding for finding in findings if not finding.passed), findings[-1]))
+    known = exercise_named(exercise)
+    if known is not None and fingerprint(ran_before(CHECK_LINE)) == known.stub:
+        return  # "Run All" on a TODO cell as it was handed out is no try
+    with contextlib.suppress(DiaryError):
+        passed = {finding.check: finding.passed for finding in findings}
+        note(exercise, passed, known.cells if known is not None else ())
 
 
 def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> Finding:

@@ -23,6 +23,8 @@ def main(argv: list[str] | None = None) -> int:
     for name, run, help_text, add in (
         ("lab", _lab, "open a lesson in JupyterLab", _lab_arguments),
         ("grade", _grade, "grade submitted/ (where it is empty: a simulated class)", _grade_arguments),
+        ("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _alone_arguments),
+        ("progress", _progress, "what you have solved, tried, and where to go on", _progress_arguments),
         ("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
         ("check", _check, "prove the author contract", _names("NAME", "lessons or exercises (default: all)")),
     ):
@@ -135,6 +137,55 @@ def _isolation(arguments: argparse.Namespace) -> str:
     )
 
 
+def _alone_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("notebook", metavar="FILE", help="the notebook, or a lesson's name for the one in learn/")
+    command.add_argument("--seed", type=int, help="test cases of an earlier run (default: fresh ones)")
+    command.epilog = "Nothing is written, nothing is sent. Exit code 0: every exercise is right; 1: not yet."
+
+
+def _alone(arguments: argparse.Namespace) -> int:
+    from course.grading.alone import check_notebook
+    from course.grading.intake import lessons_with_source
+    from course.grading.launch import why_not_isolated
+    from course.reporting.self_study import print_notebook
+    from course.reporting.table import progress
+
+    start = time.perf_counter()
+    root, file = arguments.course, Path(arguments.notebook)
+    lessons = lessons_with_source(root, [])
+    if arguments.notebook in lessons:
+        file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
+    if not file.is_file():
+        raise UsageError(
+            "there is no such notebook", str(file.absolute()), f"choose a file, or one of: {', '.join(lessons)}"
+        )
+    # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
+    isolated = not why_not_isolated()
+    with progress("checking") as step:
+        verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolated=isolated, step=step)
+    print_notebook(verdict, time.perf_counter() - start)
+    return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
+
+
+def _progress_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--forget", action="store_true", help="delete what is kept, and start afresh")
+
+
+def _progress(arguments: argparse.Namespace) -> int:
+    from course.diary import DiaryError, diary_path, forget
+    from course.progress import overview
+    from course.reporting.self_study import print_progress
+
+    if arguments.forget:
+        try:
+            print(f"deleted {diary_path()}" if forget() else f"nothing was kept at {diary_path()}")
+        except DiaryError as error:
+            raise UsageError(str(error), str(diary_path()), "delete the file yourself") from None
+        return 0
+    print_progress(overview())
+    return 0
+
+
 def _build(arguments: argparse.Namespace) -> int:
     from course.authoring.build import build
 
@@ -148,6 +199,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from course.authoring.contract import check_contract, check_release, select
+    from course.authoring.hinting import check_hints, check_share
     from course.reporting.table import print_contract, progress
 
     start = time.perf_counter()
@@ -159,5 +211,8 @@ def _check(arguments: argparse.Namespace) -> int:
     whole = [lesson for lesson in lessons if not named or lesson.slug in named]
     violations = [violation for record in records for violation in record.violations]
     violations += check_release(arguments.course, whole)
+    violations += check_hints(whole)
+    if not named:
+        violations += check_share(records)
     print_contract(records, violations, time.perf_counter() - start)
     return 1 if violations else 0

@@ -15,19 +15,11 @@ from course.evidence import Evidence, TensorRecord
 __all__ = ["hint_for_difference", "hint_for_error"]
 
 _ERRORS: tuple[tuple[str, str], ...] = (
-    (r"Unanswered: `returned_module` is not defined", "cell_stopped"),
-    (r"TypeError: (weight_initialization|add_repr|add_bias|linear_transformation)\(\) takes ", "apply_argument"),
-    (r"TypeError: function_repr\(\) takes ", "repr_arguments"),
     (r"TypeError: .*takes \d+ positional arguments? but \d+ (was|were) given", "hook_arguments"),
     (r"TypeError: .*hook.* missing \d+ required positional argument", "hook_arguments"),
-    (r"TypeError: (\w+\.<locals>\.)*\w*(forward|repr|linear)\w*\(\) missing 1 required", "unbound_function"),
-    (r"TypeError: 'str' object is not callable", "text_for_method"),
     (r"TypeError: matmul\(\): argument 'input' .*not tuple", "input_is_tuple"),
     (r"TypeError: (unsupported operand .*'tuple'|can only concatenate tuple)", "input_is_tuple"),
     (r"RuntimeError: Only Tensors of floating point .*can require gradients", "integer_parameter"),
-    (r"AttributeError: 'Function_[A-D]' object has no attribute 'b'", "bias_missing"),
-    (r"AttributeError: 'Function_[A-D]' object has no attribute '(data|fill_|copy_)'", "child_of_that_name"),
-    (r"AttributeError: '(Layer_\w+|Model)' object has no attribute '(W|b|name)'", "not_every_module_has_it"),
     (r"TypeError: .*forward\(\) missing \d+ required positional argument", "drops_argument"),
     (r"TypeError: cannot assign .* (as|object to) parameter", "tensor_for_parameter"),
     (r"AttributeError: '(Tensor|Parameter)' object has no attribute", "unknown_method"),
@@ -57,16 +49,23 @@ _ERRORS: tuple[tuple[str, str], ...] = (
     (r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(", "hook_replaces_output"),
     (r"TypeError: \S+\(\) missing \d+ required positional argument", "hook_arguments"),
     (r"NotImplementedError: *$", "not_started"),
+    (r"Unanswered: `\w+` is not defined", "cell_stopped"),
 )
 
 
-def hint_for_error(kind: str, message: str, line: str = "", inside: str = "") -> str | None:
+def hint_for_error(
+    kind: str, message: str, line: str = "", inside: str = "", first: Mapping[str, str] | None = None
+) -> str | None:
     """The id of the hint for an exception that learner code raised; None where the text fits no known cause.
 
     ``line`` and ``inside`` say where it was raised (:class:`course.results.Trouble`): Python words a
-    hook that PyTorch calls, and a function that the learner calls, in the same way.
+    hook that PyTorch calls, and a function that the learner calls, in the same way. ``first`` are the
+    patterns of one check (:attr:`course.checking.Check.errors`), which know better than the general ones.
     """
     text = f"{kind}: {message}".replace("\n", " ")
+    for pattern, hint in (first or {}).items():
+        if re.match(pattern, text):
+            return hint
     for pattern, hint in _ERRORS:
         if re.match(pattern, text) and _fits_place(hint, text, line, inside):
             return hint
@@ -95,9 +94,10 @@ def hint_for_difference(
 ) -> str | None:
     """The id of the hint for a wrong result; None where no misconception is certain.
 
-    ``mistakes`` maps hint ids to what that mistake would have brought (fields that a mistake
-    leaves out are not compared), ``blame`` maps a field of the result to the one misconception
-    that makes it wrong, ``poisoned`` says that the notebook's variables were NaN meanwhile.
+    ``mistakes`` maps hint ids to what that mistake would have brought (fields that a mistake leaves
+    out are not compared; AnyOf where it shows in more than one way), ``blame`` maps a field of the
+    result to the one misconception that makes it wrong, ``poisoned`` says that the notebook's
+    variables were NaN meanwhile.
     """
     for hint, brought in mistakes.items():
         if _brings(evidence, brought, wanted):
@@ -134,6 +134,8 @@ def _brings(evidence: Evidence, brought: object, wanted: object) -> bool:
     On some inputs a mistake brings what is right. Then it explains nothing. A field that is there
     to be looked at (Matches, such as probing.ANYTHING) always tells.
     """
+    if isinstance(brought, AnyOf):
+        return any(_brings(evidence, option, wanted) for option in brought.options)
     if not isinstance(brought, Mapping) or not isinstance(evidence, dict):
         return first_difference(evidence, brought) is None
     if any(key not in evidence or first_difference(evidence[key], brought[key], str(key)) for key in brought):

@@ -3,13 +3,14 @@
 ::
 
     CourseError
+    ├── HintError       a file of hints is incomplete, or names a hint twice
     ├── LessonError     a lesson file breaks the author contract's form
     └── UsageError      a command was asked for something that is not there
 """
 
 from __future__ import annotations
 
-__all__ = ["CourseError", "LessonError", "UsageError"]
+__all__ = ["CourseError", "HintError", "LessonError", "UsageError"]
 
 
 class CourseError(Exception):
@@ -27,6 +28,10 @@ class CourseError(Exception):
         if self.next_command:
             lines.append(f"  next: {self.next_command}")
         return lines
+
+
+class HintError(CourseError):
+    """A hint that cannot be shown."""
 
 
 class LessonError(CourseError):

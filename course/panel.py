@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from html import escape
 
+from course.front_end import FRAME, MONO, prose, show
 from course.hints import Hint, all_hints
 from course.results import Finding
 
 __all__ = ["html_of", "show_findings", "text_of"]
 
-# JupyterLab's own variables follow its theme; the fallbacks serve nbconvert's feedback pages and print.
-_FRAME = (
-    "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:46em;line-height:1.45;"
-    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:var(--jp-ui-font-size1,14px);"
-    "color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color2,rgba(128,128,128,.08))"
-)
-_MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflow-wrap:anywhere"
-_GOOD, _BAD = "#2e8b57", "#c0392b"
+_GOOD, _BAD = "#2f9e63", "#e2604c"  # both stand out on the light and on the dark theme
 
 
 def _hint(finding: Finding) -> Hint | None:
@@ -38,59 +31,57 @@ def text_of(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def html_of(exercise: str, findings: Sequence[Finding]) -> str:
-    """The panel: one line a check, and for the first wrong one what was got, wanted, where, and a hint."""
+def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False) -> str:
+    """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
+
+    ``ask``: whether there is a notebook in which the learner can ask for the first step of help; without
+    one the step stands in the panel.
+    """
     wrong = next((finding for finding in findings if not finding.passed), None)
     accent = _GOOD if wrong is None else _BAD
     passed = sum(finding.passed for finding in findings)
     title = "passed" if wrong is None else "not yet"
     rows = [
-        f'<div style="font-weight:600"><span style="{_MONO}">{escape(exercise)}</span>: {title}'
+        f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {title}'
         f' <span style="font-weight:400;opacity:.75">({passed} of {len(findings)} checks)</span></div>'
     ]
     for finding in findings:
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
-        rows.append(f'<div><span style="color:{colour};font-weight:700">{mark}</span> {_prose(finding.asked)}</div>')
+        rows.append(f'<div><span style="color:{colour};font-weight:700">{mark}</span> {prose(finding.asked)}</div>')
         if finding is wrong:
-            rows.append(_details(finding))
-    return f'<div role="status" style="{_FRAME.format(accent=accent)}">{"".join(rows)}</div>'
+            rows.append(_details(finding, ask))
+    return f'<div role="status" style="{FRAME.format(accent=accent, width=46)}">{"".join(rows)}</div>'
 
 
-def _details(finding: Finding) -> str:
+def _details(finding: Finding, ask: bool) -> str:
     cells = []
     # A short sentence says it all; values that do not fit one line are easier to compare below each other.
     if finding.got and len(finding.sentence) > 90:
         cells += [("where", finding.where), ("got", finding.got)]
         if finding.wanted:
             cells.append(("wanted", finding.wanted))
-    body = f'<div style="{_MONO};margin:.25em 0 .25em 1.3em">{escape(finding.sentence)}</div>'
+    body = f'<div style="{MONO};margin:.25em 0 .25em 1.3em">{escape(finding.sentence)}</div>'
     if finding.line:
-        body += f'<div style="{_MONO};margin-left:1.3em;opacity:.85">{escape(finding.line)}</div>'
+        body += f'<div style="{MONO};margin-left:1.3em;opacity:.85">{escape(finding.line)}</div>'
     if cells:
         table = "".join(
             f'<tr style="background:none"><td style="text-align:right;opacity:.75;padding:0 .8em 0 0">{name}</td>'
-            f'<td style="text-align:left;padding:0;{_MONO}">{escape(value)}</td></tr>'
+            f'<td style="text-align:left;padding:0;{MONO}">{escape(value)}</td></tr>'
             for name, value in cells
         )
         body += f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{table}</table>'
     hint = _hint(finding)
-    if hint is not None:
-        body += (
-            f'<div style="margin:.3em 0 0 1.3em"><b>Looks like {escape(hint.name)}.</b> {_prose(hint.question)}</div>'
-        )
+    named = f"<b>Looks like {escape(hint.name)}.</b> " if hint is not None else ""
+    step = prose("Run `hint()` in a cell for help." if ask else hint.question if hint is not None else "")
+    if named or step:
+        body += f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>'
     if finding.printed.strip():
         shown = "\n".join(finding.printed.strip().splitlines()[:20])[:2000]
         body += (
             f'<details style="margin-left:1.3em"><summary>printed during the check</summary>'
-            f'<pre style="{_MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
+            f'<pre style="{MONO};background:none;color:inherit">{escape(shown)}</pre></details>'
         )
     return body
-
-
-def _prose(text: str) -> str:
-    """Escaped text in which `backticks` mark code."""
-    parts = escape(text).split("`")
-    return "".join(f'<code style="{_MONO}">{part}</code>' if i % 2 else part for i, part in enumerate(parts))
 
 
 def show_findings(exercise: str, findings: Sequence[Finding]) -> None:
@@ -100,12 +91,5 @@ def show_findings(exercise: str, findings: Sequence[Finding]) -> None:
     plain = f"{exercise}: {'passed' if wrong is None else 'not yet'} ({count} of {len(findings)} checks)"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
-    # Whoever has no IPython loaded has no front end; importing it for this would cost a tenth of a second.
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    if shell is not None and shell.has_trait("kernel"):
-        from IPython.display import display
-
-        display({"text/html": html_of(exercise, findings), "text/plain": plain}, raw=True)
-    elif wrong is None:
+    if not show(html_of(exercise, findings, ask=True), plain) and wrong is None:
         print(plain)

@@ -5,11 +5,20 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 _numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def diary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A diary of the test's own: no test touches what a person has solved on this machine."""
+    path = tmp_path_factory.mktemp("diary") / "progress.db"
+    monkeypatch.setenv("COURSE_PROGRESS", str(path))
+    return path
 
 
 @pytest.fixture

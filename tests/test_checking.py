@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +16,14 @@ import pytest
 import torch
 from torch import nn
 
+import course.help
 from course.case import Case
-from course.checking import Check, bring, check, collecting, judge, listing, seeds_of
+from course.checking import CHECK_LINE, Check, bring, check, collecting, judge, listing, seeds_of
 from course.compare import Close
+from course.diary import entries
 from course.hints import all_hints
 from course.models import Add, Model
+from course.outline import OutlinedExercise, fingerprint
 from course.panel import html_of, text_of
 from course.results import Brought, CheckFailed, Finding, Trouble
 
@@ -319,3 +324,95 @@ def test_a_probe_may_use_any_module_hooks_without_leaving_them(cell: CELL) -> No
 
     assert verdict(Leaves(), {}).passed
     assert float(nn.Identity()(torch.zeros(1))) == 0.0
+
+
+class Right(Check):
+    """It is three."""
+
+    def probe(self, nb, case):
+        return {"x": nb.x}
+
+    def truth(self, case):
+        return {"x": 3}
+
+
+TODO = "x = None\npass  # TODO: your code"
+TESTED = f"{CHECK_LINE}\ncheck('three', Right)"
+
+
+@pytest.fixture
+def at_work(monkeypatch: pytest.MonkeyPatch):
+    """A person's notebook: run(answer) runs this TODO cell, then the check."""
+    history = [""]
+    shell = types.SimpleNamespace(has_trait=lambda name: True, user_ns={"In": history})
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))  # type: ignore[arg-type]
+    monkeypatch.setitem(
+        sys.modules, "IPython.display", types.SimpleNamespace(display=lambda *args, **kwargs: None)  # type: ignore[arg-type]
+    )  # fmt: skip
+    outlined = OutlinedExercise("three", "Three", "easy", 1, 1.0, (("Right",),), fingerprint(TODO))
+    monkeypatch.setattr("course.outline.exercise_named", lambda name: outlined)
+    monkeypatch.setattr("course.help._last", None)
+
+    def run(answer: str | None) -> None:
+        space: dict[str, object] = {"check": check, "Right": Right}
+        for text in [answer, TESTED] if answer is not None else [TESTED]:
+            history.append(text)
+            with contextlib.suppress(CheckFailed, NameError):
+                exec(text, space)
+
+    return run
+
+
+def test_a_person_who_checks_an_answer_finds_it_in_the_diary(at_work) -> None:
+    at_work("x = 2")
+    assert entries()["three"].solved is None
+    assert course.help._last is not None
+    assert not course.help._last.passed
+    at_work("x = 3")
+    assert entries()["three"].solved is not None
+    assert entries()["three"].tries == 2
+    assert course.help._last.passed
+
+
+def test_run_all_on_a_cell_as_it_was_handed_out_is_no_try(at_work) -> None:
+    at_work(TODO)
+    at_work(TODO + "  \n")
+    assert entries() == {}
+    # The check cell a second time: the TODO cell before it is what counts.
+    at_work(None)
+    assert entries() == {}
+    at_work(TODO + "\nx = 3")
+    assert entries()["three"].tries == 1
+
+
+@pytest.mark.parametrize("who", ["autograde", "validate"])
+def test_nothing_is_written_down_while_nbgrader_runs_the_notebook(
+    at_work, monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", who)
+    at_work("x = 3")
+    assert entries() == {}
+
+
+def test_a_diary_that_cannot_be_written_costs_a_check_nothing(at_work, diary: Path) -> None:
+    diary.mkdir()
+    at_work("x = 3")
+    assert course.help._last is not None
+    assert course.help._last.passed
+
+
+def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:
+    class Own(Right):
+        """It is three."""
+
+        errors: ClassVar[dict[str, str]] = {r"NameError: name 'z'": "wrong_order"}
+
+        def probe(self, nb, case):
+            return {"x": z}  # noqa: F821
+
+    with collecting() as findings:
+        check("three", Own)
+    assert findings[0].hint == "wrong_order"
+    with collecting() as findings:
+        check("three", type("Other", (Own,), {"errors": {}}))
+    assert findings[0].hint == "undefined_name"

@@ -7,9 +7,10 @@ import re
 import pytest
 
 from course.diagnosis import _ERRORS
-from course.hints import Hint, all_hints, hint_named
+from course.errors import HintError
+from course.hints import Hint, _tables, all_hints, exercise_hints, hint_named
 
-HINTS = list(all_hints().values())
+HINTS = [*all_hints().values(), *exercise_hints().values()]
 BY_THE_ENGINE = {"hook_never_ran", "reads_globals", "wrong_order"}
 
 
@@ -46,8 +47,11 @@ def test_hints_are_found_by_id() -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({"a.toml": '[x]\nname = "n"\nquestion = "q?"\nidea = "i."'}, r"a\.toml: the hint 'x' has no 'read'"),
-        ({"a.toml": "{x}", "b.toml": "{x}"}, r"b\.toml: the hint 'x' is defined twice"),
+        (
+            {"a.toml": '[x]\nname = "n"\nquestion = "q?"\nidea = "i."'},
+            r"the hint 'x' has no 'read'\n  at:   course/hints/a\.toml",
+        ),
+        ({"a.toml": "{x}", "b.toml": "{x}"}, r"the hint 'x' is defined twice\n  at:   course/hints/b\.toml"),
     ],
 )
 def test_an_incomplete_or_repeated_hint_is_refused(
@@ -57,5 +61,5 @@ def test_an_incomplete_or_repeated_hint_is_refused(
     for name, text in files.items():
         (tmp_path / name).write_text(text.replace("{x}", whole))
     monkeypatch.setattr("course.hints.resources.files", lambda package: tmp_path)
-    with pytest.raises(ValueError, match=said):
-        all_hints.__wrapped__()
+    with pytest.raises(HintError, match=said):
+        _tables.__wrapped__()

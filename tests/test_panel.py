@@ -67,6 +67,16 @@ def test_the_panel_says_which_checks_hold_and_explains_the_first_that_does_not()
     assert hint.idea not in page.text
 
 
+def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_step() -> None:
+    page = Reader(html_of("forward", [GOOD, BAD], ask=True))
+    hint = all_hints()["wrong_order"]
+    assert f"Looks like {hint.name}. Run hint() in a cell for help." in page.text
+    assert hint.question not in page.text
+    unknown = Finding("forward", "Sum", "Asked.", False, 1, "it is wrong")
+    assert "Run hint() in a cell for help." in Reader(html_of("forward", [unknown], ask=True)).text
+    assert "hint()" not in Reader(html_of("forward", [unknown])).text
+
+
 def test_a_right_answer_needs_no_details() -> None:
     page = Reader(html_of("forward", [GOOD]))
     assert page.text == "forward: passed (1 of 1 checks)✓ The answer is right."
@@ -95,7 +105,7 @@ def test_a_front_end_gets_html_and_text(monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.setitem(sys.modules, "IPython.display", display)  # type: ignore[arg-type]
     show_findings("forward", [GOOD, BAD])
     (bundle,) = shown
-    assert bundle["text/html"] == html_of("forward", [GOOD, BAD])
+    assert bundle["text/html"] == html_of("forward", [GOOD, BAD], ask=True)
     assert bundle["text/plain"] == "forward: not yet (1 of 2 checks)\n" + text_of(BAD)
     assert capsys.readouterr().out == ""
 

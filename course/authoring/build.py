@@ -18,6 +18,7 @@ import nbformat
 from nbgrader.apps import NbGraderAPI
 
 from course.authoring.lesson import Cell, Lesson, find_lessons, read_lesson
+from course.authoring.outlining import write_outline
 from course.errors import LessonError
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
@@ -100,6 +101,9 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
         release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
         if _write(_release(root, lesson, source), release):
             changed.append(release)
+    if (root / "course" / "__init__.py").exists():
+        outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
+        changed += [outlined] if outlined else []
     return changed
 
 

@@ -22,8 +22,8 @@ from course.hints import all_hints
 
 __all__ = ["MIN_ACCEPTED", "MIN_MUTANTS", "Record", "Violation", "check_contract", "check_release", "select"]
 
-MIN_ACCEPTED = 3
-MIN_MUTANTS = 5
+MIN_ACCEPTED = 4
+MIN_MUTANTS = 6
 
 
 @dataclass
@@ -34,6 +34,9 @@ class Record:
     accepted: int = 0
     killed: int = 0
     hinted: int = 0
+    """Mutants that get the hint they declare, be it none."""
+    named: int = 0
+    """Mutants that get a hint of their own."""
     seconds: float = 0.0
     violations: list[Violation] = field(default_factory=list)
 
@@ -182,6 +185,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
     shown = found[0].hint if found else None
     if shown == candidate.hint:
         record.hinted += 1
+        record.named += shown is not None
     else:
         record.broken(
             f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"

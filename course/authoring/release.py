@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import nbformat
 
 from course.authoring.build import build
 from course.authoring.lesson import Lesson
+from course.authoring.outlining import outline_of
 from course.authoring.regions import private_lines
 from course.nbgrader_setup import course_config
 
@@ -48,7 +50,21 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
             release = root / "release" / lesson.slug / notebook
             if release.exists():
                 found += leaks(lesson, release)
+    found += _stale_outline(root, lessons)
     return found
+
+
+def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
+    """Where the lessons stand beside the package, its outline must be theirs."""
+    path = root / "course" / "outline.json"
+    if (root / "course" / "__init__.py").exists():
+        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        for lesson in lessons:
+            if known.get(lesson.slug) != outline_of(lesson):
+                yield Violation(f"course/outline.json is outdated about {lesson.slug}", str(path), "make build")
+        for slug in known:
+            if not (root / "lessons" / slug / "lesson.py").exists():
+                yield Violation(f"course/outline.json knows {slug}, which is no lesson", str(path), "make build")
 
 
 def _orphans(root: Path) -> list[Violation]:

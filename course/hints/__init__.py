@@ -9,6 +9,14 @@ anywhere, ``<lesson slug>.toml`` for what belongs to one lesson. One table a mis
     idea = "A name inside a function is local. PyTorch replaces the output by what the hook returns."
     read = "Lesson 03, 'What a forward hook may return'"
 
+For a learner who has not gone wrong yet, but does not know how to begin, each exercise has steps of its
+own, in the file of its lesson::
+
+    [exercises.add_five]
+    question = "What does PyTorch do with the value that a forward hook returns?"
+    idea = "..."
+    read = "..."
+
 A hint leads to the idea. It never holds a line of a solution.
 """
 
@@ -19,7 +27,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-__all__ = ["Hint", "all_hints", "hint_named"]
+from course.errors import HintError
+
+__all__ = ["Hint", "all_hints", "exercise_hints", "hint_named"]
 
 
 @dataclass(frozen=True)
@@ -34,21 +44,39 @@ class Hint:
 
 
 @cache
-def all_hints() -> dict[str, Hint]:
-    """Every hint of the course by its id. Raises ValueError where an id is defined twice or a step is missing."""
-    hints: dict[str, Hint] = {}
+def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
+    misconceptions: dict[str, Hint] = {}
+    starts: dict[str, Hint] = {}
     folder = resources.files(__name__)
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
-        if not entry.name.endswith(".toml"):
-            continue
-        for key, table in tomllib.loads(entry.read_text(encoding="utf-8")).items():
-            if key in hints:
-                raise ValueError(f"{entry.name}: the hint {key!r} is defined twice; rename one of them")
-            try:
-                hints[key] = Hint(key, table["name"], table["question"], table["idea"], table["read"])
-            except KeyError as missing:
-                raise ValueError(f"{entry.name}: the hint {key!r} has no {missing}; add it") from None
-    return hints
+        if entry.name.endswith(".toml"):
+            tables = tomllib.loads(entry.read_text(encoding="utf-8"))
+            for key, table in tables.pop("exercises", {}).items():
+                _add(starts, entry.name, key, {"name": key, **table})
+            for key, table in tables.items():
+                _add(misconceptions, entry.name, key, table)
+    return misconceptions, starts
+
+
+def _add(hints: dict[str, Hint], file: str, key: str, table: dict[str, str]) -> None:
+    if key in hints:
+        raise HintError(
+            f"the hint {key!r} is defined twice", f"course/hints/{file}", "rename one of the two, ids are unique"
+        )
+    try:
+        hints[key] = Hint(key, table["name"], table["question"], table["idea"], table["read"])
+    except KeyError as missing:
+        raise HintError(f"the hint {key!r} has no {missing}", f"course/hints/{file}", f"add {missing}") from None
+
+
+def all_hints() -> dict[str, Hint]:
+    """Every misconception of the course by its id. Raises HintError where an id stands twice or a step is missing."""
+    return _tables()[0]
+
+
+def exercise_hints() -> dict[str, Hint]:
+    """The way into each exercise, by exercise id; ``name`` is the id."""
+    return _tables()[1]
 
 
 def hint_named(key: str | None) -> Hint | None:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from course.authoring.contract import Record, Violation
     from course.grading.results import GradedClass
 
-__all__ = ["print_class", "print_contract", "progress"]
+__all__ = ["console_for_output", "print_class", "print_contract", "progress"]
 
 
-def _console() -> Console:
+def console_for_output() -> Console:
     """Standard output; in a file or a pipe wide enough for every table."""
     console = Console()
     return console if console.is_terminal else Console(width=120)
@@ -48,7 +48,7 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
 
 def print_contract(records: Sequence[Record], violations: Sequence[Violation], seconds: float) -> None:
     """A row an exercise, then every violation with place and next command, then the totals."""
-    console = _console()
+    console = console_for_output()
     table = Table("lesson", "exercise", *(), title="author contract")
     for name in ("points", "accepted", "mutants killed", "hinted", "seconds"):
         table.add_column(name, justify="right")
@@ -57,7 +57,7 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
         exercise = record.exercise
         table.add_row(
             exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
-            f"{record.killed}/{len(exercise.mutants)}", f"{record.hinted}/{len(exercise.mutants)}",
+            f"{record.killed}/{len(exercise.mutants)}", f"{record.named}/{len(exercise.mutants)}",
             f"{record.seconds:.1f}", "[red]broken[/]" if record.violations else "[green]holds[/]",
         )  # fmt: skip
     console.print(table)
@@ -70,6 +70,7 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
         f"{len(records)} exercises, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
+        f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
         f"{len(violations)} violations, {seconds:.1f} s",
         highlight=False,
     )
@@ -77,7 +78,7 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
 
 def print_class(graded: GradedClass, notes: Sequence[str], feedback: Path, seconds: float) -> None:
     """Learners x lessons, then what could not be graded and why, then where everything lies."""
-    console = _console()
+    console = console_for_output()
     lessons = sorted({score.lesson for score in graded.scores})
     learners = sorted({score.learner for score in graded.scores})
     cells = {(score.learner, score.lesson): score for score in graded.scores}

@@ -134,7 +134,7 @@ FACTS = [
         "test_flawed/Flawed: 0 would pass for the result['answer'] of its truth, tensor([2.0000e-06, 3.0000",
         "",
     ),
-    ("candidates", "2 accepted answers, at least 3 are needed", ""),
+    ("candidates", "2 accepted answers, at least 4 are needed", ""),
     ("candidates", "4 mutants, at least 5 are needed", ""),
     ("candidates", "the hidden check test_candidates/OtherForward is not the only killer of any mutant", ""),
     (

@@ -65,11 +65,13 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     # A learner's first start: no settings, no workspace of an earlier one.
     folders = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_RUNTIME_DIR")
     own = {**os.environ, **{name: str(tmp_path_factory.mktemp(name.lower())) for name in folders}}
+    own["COURSE_PROGRESS"] = str(course / "progress.db")
     with log.open("w") as sink:
         server = subprocess.Popen(
             [
                 sys.executable, "-m", "course", "lab", "--course", str(course), "--no-browser", f"--port={port}",
                 "--ServerApp.port_retries=0", "--IdentityProvider.token=lab",
+                "--LabApp.expose_app_in_browser=True",
             ],
             stdout=sink, stderr=sink, cwd=ROOT,
             env=own,

@@ -1,57 +1,145 @@
-"""The first five minutes in JupyterLab, as a learner has them."""
+"""Each lesson in JupyterLab, as a learner goes through it."""
 
 from __future__ import annotations
 
-import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from nbgrader.api import Gradebook
+from playwright.sync_api import expect
 
-from course.authoring.lesson import find_lessons, read_lesson
+from course.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
+from course.authoring.regions import visible_of
+from course.checking import collecting
+from course.cli import main
+from course.diary import entries
+from course.hints import all_hints
+from tests.browser.conftest import Lab
+from tests.browser.learner import Learner
 
 ROOT = Path(__file__).parent.parent.parent
-FIRST = read_lesson(find_lessons(ROOT)[0])
+LESSONS = [read_lesson(folder) for folder in find_lessons(ROOT)]
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.fixture
-def page(browser, lab):  # type: ignore[no-untyped-def]
-    """The address that `make lab` opens."""
+def learner(browser, lab: Lab) -> Iterator[Learner]:  # type: ignore[no-untyped-def]
+    """A new browser window, and whoever sits in front of it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.goto(f"{lab.url}/?token=lab")
-    yield page
+    yield Learner(context.new_page(), lab)
     context.close()
 
 
-def _ready(page: Page) -> None:
-    expect(page.locator(".jp-Notebook .jp-Cell:visible").first).to_be_visible(timeout=60_000)
-    expect(page.get_by_text(re.compile(r"Python 3 \(ipykernel\) \| Idle"))).to_be_visible(timeout=60_000)
-
-
-def test_the_first_lesson_opens_runs_and_validates(page: Page, lab) -> None:  # type: ignore[no-untyped-def]
-    _ready(page)
-    expect(page.locator(".jp-mod-current[role=tab]").filter(has_text=FIRST.slug)).to_be_visible()
+def test_the_first_start_has_nothing_in_the_way(learner: Learner) -> None:
+    page, first = learner.page, LESSONS[0].slug
+    page.goto(f"{learner.lab.url}/?token=lab")  # the address that `make lab` opens
+    learner.is_ready()
+    expect(page.locator(".jp-mod-current[role=tab]").filter(has_text=first)).to_be_visible()
     expect(page.locator(".jp-Notebook h1:visible").first).to_be_visible()
-
-    # Nothing in the way: no news, no update, no word about an exchange folder.
+    # No news, no update, no word about an exchange folder.
     page.wait_for_timeout(2_000)
     assert page.locator(".jp-toast, .Toastify__toast").count() == 0
     assert page.locator(".jp-Dialog").count() == 0
     assert "exchange directory" not in page.locator("body").inner_text().lower()
 
-    # Run All reaches the first check, which fails kindly: a panel, and no traceback of the checker's insides.
-    page.get_by_text("Run", exact=True).first.click()
-    page.get_by_text("Run All Cells", exact=True).click()
-    panel = page.locator(".jp-OutputArea [role=status]").first
-    expect(panel).to_contain_text("not yet", timeout=60_000)
-    expect(panel).to_contain_text(FIRST.exercises[0].id)
-    assert "Traceback" not in page.locator(".jp-Notebook").inner_text()
 
-    # Validate saves, runs the notebook as a grader would, and tells what failed.
-    page.get_by_role("button", name="Validate").click()
-    dialog = page.locator(".jp-Dialog")
-    expect(dialog).to_contain_text("failed", timeout=120_000)
-    expect(dialog).to_contain_text("CheckFailed")
+def _wrong(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
+    """A wrong answer that the checks in the learner's own notebook find, and the name of its misconception."""
+    setup = [cell.source for cell in lesson.cells[: lesson.cells.index(exercise.answer)] if cell.kind == "setup"]
+    for mutant in exercise.mutants:
+        space: dict[str, object] = {"__name__": "__main__"}
+        with collecting() as findings:
+            for source in [*setup, mutant.source, visible_of(exercise.tests[0].source)]:
+                exec(source, space)
+        wrong = next((finding for finding in findings if not finding.passed), None)
+        if wrong is not None and wrong.hint is not None and not mutant.source.count("input("):
+            return mutant.source, all_hints()[wrong.hint].name
+    raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_a_learner_goes_through_the_lesson(learner: Learner, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
+    exercise = lesson.exercises[0]
+    test = exercise.tests[0].grade_id
+    monkeypatch.setenv("COURSE_PROGRESS", str(learner.lab.course / "progress.db"))
+    learner.open(lesson.slug)
+
+    # Run All gets to the first check, which fails kindly: a panel, no traceback of the checker's insides.
+    learner.run_all()
+    panel = learner.go_to(test).locator("[role=status]")
+    expect(panel).to_contain_text("not yet")
+    expect(panel).to_contain_text(exercise.id)
+    saved = learner.saved()
+    for cell in saved["cells"]:
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error":
+                assert output["ename"] == "CheckFailed", (cell["source"], output)
+            assert output.get("name") != "stderr", (cell["source"], output)
+    assert exercise.id not in entries(), "Run All on untouched cells is no try"
+
+    # A wrong answer is told which misconception it is; help comes step by step.
+    wrong, name = _wrong(lesson, exercise)
+    learner.type_into(exercise.id, wrong)
+    learner.run(exercise.id)
+    panel = learner.run(test).locator("[role=status]")
+    expect(panel).to_contain_text(f"Looks like {name.replace('`', '')}.")
+    said = learner.in_a_new_cell("hint()", times=3)
+    assert [f"{step} of 3" in text for step, text in enumerate(said, 1)] == [True] * 3
+    assert "2 of 3" not in said[0]
+
+    # The right one passes; run twice, nothing stacks up; after a restart it is the same.
+    learner.type_into(exercise.id, exercise.candidates[0].source)
+    learner.run(exercise.id)
+    learner.run(exercise.id)
+    expect(learner.run(test).locator("[role=status]")).to_contain_text("passed")
+    learner.restart()
+    learner.run_up_to(exercise.id)
+    learner.run(exercise.id)
+    expect(learner.run(test).locator("[role=status]")).to_contain_text("passed")
+    assert entries()[exercise.id].solved is not None
+    shown = learner.in_a_new_cell("progress()")[0]
+    assert f"✓ {exercise.id}" in shown
+
+    # Validate tells of the exercises that are open, and of no other.
+    validated = learner.validate()
+    assert "CheckFailed" in validated or len(lesson.exercises) == 1
+    assert f'check("{exercise.id}"' not in validated
+
+    # Saved and handed in: the marks are there, and only those.
+    root = learner.lab.course
+    copy = root / "submitted" / "ada" / lesson.slug / f"{lesson.slug}.ipynb"
+    copy.parent.mkdir(parents=True)
+    shutil.copyfile(learner.save(), copy)
+    shutil.copytree(ROOT / "source", root / "source", dirs_exist_ok=True)
+    assert main(["grade", "--course", str(root), "--no-feedback", lesson.slug]) == 0
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "pytorch_hooks") as gradebook:
+        assert gradebook.find_submission(lesson.slug, "ada").score == exercise.points
+
+
+def test_the_dark_theme_shows_panels_that_can_be_read(learner: Learner) -> None:
+    lesson = LESSONS[0]
+    learner.open(lesson.slug)
+    learner.page.evaluate(
+        "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+    )
+    expect(learner.page.locator("body[data-jp-theme-light=false]")).to_be_attached()
+    learner.run_up_to(lesson.exercises[0].id)
+    learner.run(lesson.exercises[0].id)
+    panel = learner.run(lesson.exercises[0].tests[0].grade_id).locator("[role=status]")
+    ink, paper = panel.evaluate("node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]")
+    assert _contrast(ink, paper) >= 4.5, (ink, paper)
+
+
+def _contrast(one: str, other: str) -> float:
+    """WCAG's contrast ratio of two CSS colours."""
+
+    def light(colour: str) -> float:
+        parts = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+        linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    brighter, darker = sorted((light(one), light(other)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)

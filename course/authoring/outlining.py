@@ -1,0 +1,71 @@
+"""Derive ``course/outline.json``: what help and progress know of the lessons."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from course.authoring.lesson import Exercise, Lesson
+from course.authoring.regions import stub_of, visible_of
+from course.outline import fingerprint
+
+__all__ = ["HEADER", "outline_of", "write_outline"]
+
+HEADER = re.compile(
+    r"### Exercise: (?P<title>.+)\n+(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min · (?P<points>[\d.]+) points?"
+)
+"""How the prose in front of an exercise begins."""
+
+
+def outline_of(lesson: Lesson) -> dict[str, Any]:
+    """One lesson's part of the outline, as JSON-able data."""
+    opening = lesson.cells[0].source
+    title = next((line[2:].strip() for line in opening.splitlines() if line.startswith("# ")), lesson.slug)
+    return {"title": title, "exercises": [_outlined(lesson, exercise) for exercise in lesson.exercises]}
+
+
+def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:
+    before = lesson.cells[: lesson.cells.index(exercise.answer)]
+    prose = "\n\n".join(cell.source for cell in before if cell.kind == "prose")
+    found = list(HEADER.finditer(prose))
+    header: dict[str, str] = found[-1].groupdict() if found else {}
+    return {
+        "id": exercise.id,
+        "title": header.get("title", exercise.id.replace("_", " ")).strip().replace("`", ""),
+        "difficulty": header.get("difficulty", ""),
+        "minutes": int(header.get("minutes", 0)),
+        "points": exercise.points,
+        "cells": [_visible_checks(cell.source) for cell in exercise.tests],
+        "stub": fingerprint(stub_of(exercise.answer.source)),
+    }
+
+
+def _visible_checks(source: str) -> list[str]:
+    """The classes that a learner's test cell hands to ``check``."""
+    return [
+        argument.id
+        for node in ast.walk(ast.parse(visible_of(source)))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
+        for argument in node.args[1:]
+        if isinstance(argument, ast.Name)
+    ]
+
+
+def write_outline(root: Path, lessons: list[Lesson], slugs: list[str]) -> Path | None:
+    """Bring the outline up to date for ``lessons``; ``slugs`` are all there are. The path where it changed."""
+    path = root / "course" / "outline.json"
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    fresh = {slug: part for slug, part in known.items() if slug in slugs}
+    fresh |= {lesson.slug: outline_of(lesson) for lesson in lessons}
+    text = json.dumps(fresh, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return None
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return path

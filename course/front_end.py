@@ -1,0 +1,52 @@
+"""The notebook that somebody is looking at: whether there is one, what runs in it, and showing things there."""
+
+from __future__ import annotations
+
+import sys
+from html import escape
+from typing import Any
+
+__all__ = ["FRAME", "MONO", "prose", "ran_before", "shell", "show"]
+
+FRAME = (
+    "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:{width}em;line-height:1.45;"
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:var(--jp-ui-font-size1,14px);"
+    "color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color2,rgba(128,128,128,.08))"
+)
+"""A panel's style. JupyterLab's own variables follow its theme; the fallbacks serve nbconvert's pages and print."""
+
+MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflow-wrap:anywhere"
+
+
+def prose(text: str) -> str:
+    """Escaped text in which `backticks` mark code."""
+    parts = escape(text).split("`")
+    return "".join(f'<code style="{MONO}">{part}</code>' if i % 2 else part for i, part in enumerate(parts))
+
+
+def shell() -> Any:
+    """IPython's shell where a front end can draw what is displayed; None elsewhere."""
+    # Whoever has no IPython loaded has no front end; importing it for this would cost a tenth of a second.
+    ipython = sys.modules.get("IPython")
+    found = ipython.get_ipython() if ipython else None
+    return found if found is not None and found.has_trait("kernel") else None
+
+
+def show(page: str, plain: str) -> bool:
+    """Display a piece of HTML, with the same in words; False where no front end is there to draw it."""
+    if shell() is None:
+        return False
+    from IPython.display import display
+
+    display({"text/html": page, "text/plain": plain}, raw=True)
+    return True
+
+
+def ran_before(first_line: str) -> str:
+    """The text of the cell that ran last before this one, cells that begin with ``first_line`` aside; '' where unknown."""
+    found = shell()
+    texts = list((getattr(found, "user_ns", None) or {}).get("In") or []) if found is not None else []
+    for text in reversed(texts[:-1]):
+        if isinstance(text, str) and text.strip() and not text.startswith(first_line):
+            return text
+    return ""

@@ -1,0 +1,120 @@
+"""One notebook of a learner's own, with the visible and the hidden tests: for people who study alone.
+
+The same engine as for a class, with no gradebook: nothing is written. Where the engine cannot run
+(it needs Linux), the rebuilt notebook runs in a kernel, and its test cells say the same words.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from course.errors import UsageError
+from course.grading.rebuild import (
+    Blueprint,
+    Cells,
+    Damaged,
+    cells_of,
+    read_attachments,
+    read_blueprint,
+    read_file,
+    rebuild,
+)
+from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.limits import GradingLimits
+from course.nbgrader_setup import course_config
+
+__all__ = ["check_notebook", "lesson_of"]
+
+
+def check_notebook(
+    root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolated: bool = True,
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+) -> SubmissionVerdict:  # fmt: skip
+    """The verdict on ``file``. Raises UsageError where it is no notebook of this course."""
+    config = course_config(root)
+    limits = GradingLimits(config=config)
+    blueprints = {name: read_blueprint(root / "source" / name / f"{name}.ipynb", config) for name in lessons}
+    try:
+        data = read_file(file, limits.notebook_mb << 20)
+        cells = cells_of(data)
+    except Damaged as damage:
+        raise UsageError(
+            f"this cannot be checked: {damage}", str(file), "save the notebook in JupyterLab, then again"
+        ) from None
+    blueprint = blueprints[lesson_of(file, cells, blueprints)]
+    seed = seed if seed is not None else secrets.randbelow(10**9) + 1
+    rebuilt = rebuild(blueprint, cells)
+    if sys.platform != "linux":
+        return _in_a_kernel(blueprint, dict(rebuilt.answers), dict(rebuilt.recovered), seed, step)
+    from course.grading.engine import Engine
+    from course.grading.judge import Judge
+    from course.grading.marking import mark
+
+    step(0, 1, blueprint.lesson)
+    with Engine(limits, isolated) as engine:
+        files = read_attachments(file.parent, file, limits.attachment_mb << 20)
+        return mark(engine, blueprint, Judge(blueprint, seed), rebuilt, "you", files)
+
+
+def lesson_of(file: Path, cells: Cells, blueprints: dict[str, Blueprint]) -> str:
+    """The lesson that a notebook belongs to, by its cells' ids, and by its name where it has none of ours."""
+    ids = {name for name, _ in cells if name}
+    shared = {name: len(ids & set(blueprint.stubs)) for name, blueprint in blueprints.items()}
+    best = max(shared, key=lambda name: shared[name])
+    if shared[best]:
+        return best
+    if file.stem in blueprints:
+        return file.stem
+    raise UsageError(
+        "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
+        str(file),
+        "a lesson's notebook is wanted, such as learn/02_tensor_hooks/02_tensor_hooks.ipynb",
+    )
+
+
+def _in_a_kernel(
+    blueprint: Blueprint, answers: dict[str, str], recovered: dict[str, str], seed: int,
+    step: Callable[[int, int, str], None],
+) -> SubmissionVerdict:  # fmt: skip
+    """Run setup, answers and full tests in a Jupyter kernel, as stock nbgrader would."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    cells = [
+        nbformat.v4.new_code_cell(f"import os; os.environ.update(COURSE_SEED='{seed}', NBGRADER_EXECUTION='alone')")
+    ]
+    for kind, name in blueprint.order:
+        source = {"setup": blueprint.setup, "answer": answers}.get(kind, {}).get(name)
+        cells.append(nbformat.v4.new_code_cell(blueprint.tests[name].source if source is None else source))
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    client = NotebookClient(notebook, allow_errors=True, timeout=60, kernel_name="python3")
+    ran: dict[str, str] = {}
+    with client.setup_kernel():
+        client.execute_cell(cells[0], 0)
+        for number, (kind, name) in enumerate(blueprint.order, 1):
+            step(number, len(cells), name)
+            cell = client.execute_cell(cells[number], number)
+            error = next((out for out in cell.outputs if out.output_type == "error"), None)
+            if kind == "test":
+                ran[name] = "" if error is None else error.evalue
+    return SubmissionVerdict(
+        "you", blueprint.lesson, seed, tuple(_told(blueprint, name, answers, ran) for name in blueprint.stubs),
+        answers, {}, recovered,
+    )  # fmt: skip
+
+
+def _told(blueprint: Blueprint, exercise: str, answers: dict[str, str], ran: dict[str, str]) -> ExerciseVerdict:
+    tests = tuple(
+        TestVerdict(name, 0.0 if ran[name] else test.points, test.points, (), (), sentence=ran[name])
+        for name, test in blueprint.tests.items()
+        if test.exercise == exercise
+    )
+    sentence = next((test.sentence for test in tests if test.sentence), "")
+    if not sentence:
+        return ExerciseVerdict(exercise, "passed", "Every check passed.", tests)
+    if answers[exercise].strip() in ("", blueprint.stubs[exercise].strip()):
+        return ExerciseVerdict(exercise, "not answered", "The TODO cell is as it was handed out.", tests)
+    return ExerciseVerdict(exercise, "failed", sentence, tests)

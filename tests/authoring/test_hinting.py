@@ -1,0 +1,97 @@
+"""The contract about help: there, leading somewhere, giving nothing away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course.authoring.contract import Record, select
+from course.authoring.hinting import check_hints, check_share, given_away, share_named
+from course.authoring.lesson import Candidate, Cell, Exercise, Lesson
+from course.hints import Hint
+
+ROOT = Path(__file__).parent.parent.parent
+
+ANSWER = """def clip(grad):
+    floor = -1.0
+    ### BEGIN SOLUTION
+    return grad.clamp(floor, 1.0)
+    ### END SOLUTION"""
+ACCEPTED = "def clip(grad):\n    return torch.min(grad, torch.tensor(1.0))"
+
+
+def lesson_with(**changes: object) -> Lesson:
+    prose = Cell("prose", "# Seven\n\n## What `clamp` does\n\n### Exercise: Clip it\ntext `grad.clip_(0, 1)`", "p")
+    answer = Cell("answer", ANSWER, "place", "clip")
+    accepted = Candidate("other", "accepted", ACCEPTED)
+    exercise = Exercise("clip", "07_seven", answer, (), (accepted,), ())
+    return Lesson("07_seven", Path("lesson.py"), (prose, answer), (exercise,))
+
+
+def hint_with(idea: str, read: str = "The statement") -> Hint:
+    return Hint("h", "name", "Question?", idea, read)
+
+
+@pytest.mark.parametrize(
+    "idea",
+    [
+        "Write return grad.clamp(floor, 1.0) there.",
+        "Write `return grad.clamp( floor,1.0 )` there.",
+        "`return torch.min(grad, torch.tensor(1.0))` does it.",
+    ],
+)
+def test_a_line_of_a_solution_in_a_hint_is_found(idea: str) -> None:
+    (found,) = given_away(lesson_with(), [hint_with(idea)])
+    assert "'h' holds a line of a solution of clip" in found.fact
+
+
+@pytest.mark.parametrize(
+    "idea", ["A tensor can be clamped from both sides.", "floor = -1.0 is given, def clip(grad): too."]
+)
+def test_ideas_and_what_learners_have_anyway_are_no_solution(idea: str) -> None:
+    assert list(given_away(lesson_with(), [hint_with(idea)])) == []
+
+
+def facts(monkeypatch: pytest.MonkeyPatch, read: str, ways_in: dict[str, Hint]) -> list[str]:
+    monkeypatch.setattr("course.authoring.hinting.all_hints", lambda: {"h": hint_with("An idea.", read)})
+    monkeypatch.setattr("course.authoring.hinting.exercise_hints", lambda: ways_in)
+    return [violation.fact for violation in check_hints([lesson_with()])]
+
+
+WAY_IN = {"clip": hint_with("An idea.")}
+
+
+@pytest.mark.parametrize(
+    "read",
+    ["Lesson 07, 'What clamp does'", "Lesson 07, 'Clip it'", "Lesson 08, 'Not looked at'", "The error message",
+     "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'"],
+)  # fmt: skip
+def test_a_hint_that_leads_somewhere(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+    assert facts(monkeypatch, read, WAY_IN) == []
+
+
+@pytest.mark.parametrize("read", ["Lesson 07, 'What clip does'", "Lesson 07, 'Clip it' and 'That'"])
+def test_a_section_that_is_not_there_is_found(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+    (fact,) = facts(monkeypatch, read, WAY_IN)
+    assert "points to a section that is not there" in fact
+
+
+def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert facts(monkeypatch, "x", {}) == ["clip has no way in"]
+
+
+def test_the_share_of_mutants_with_a_hint_of_their_own() -> None:
+    mutants = tuple(Candidate(str(n), "mutant", "", Path(f"{n}.py")) for n in range(20))
+    exercise = Exercise("clip", "07_seven", Cell("answer", ANSWER, "place", "clip"), (), (), mutants)
+    assert share_named([Record(exercise, named=19)]) == 0.95
+    assert list(check_share([Record(exercise, named=19)])) == []
+    (found,) = check_share([Record(exercise, named=18)])
+    assert found.fact.startswith("90.0% of the mutants")
+    assert "20 declare none, such as 0.py" in found.place
+    assert share_named([]) == 1.0
+
+
+def test_the_help_of_this_course_keeps_the_contract() -> None:
+    lessons = list({lesson.slug: lesson for lesson, _ in select(ROOT, [])}.values())
+    assert [violation.fact for violation in check_hints(lessons)] == []

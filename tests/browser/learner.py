@@ -1,0 +1,151 @@
+"""Somebody at a notebook in JupyterLab: opens a lesson, types, runs, asks, saves. With mouse and keys, as people do."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Lab
+
+__all__ = ["Learner"]
+
+# Where a cell is: JupyterLab keeps only the cells in view on the page. The app itself knows all of them.
+_NOTEBOOK = "const nb = window.jupyterapp.shell.currentWidget.content;"
+_FIND = _NOTEBOOK + "const at = nb.widgets.findIndex(c => (c.model.getMetadata('nbgrader') || {}).grade_id === name);"
+
+
+@dataclass
+class Learner:
+    """One browser page with one lesson."""
+
+    page: Page
+    lab: Lab
+    slug: str = ""
+
+    def open(self, slug: str) -> None:
+        """The lesson, in a JupyterLab window of its own, its kernel ready."""
+        self.slug = slug
+        self.page.goto(f"{self.lab.url}/lab/workspaces/{slug}/tree/learn/{slug}/{slug}.ipynb?token=lab")
+        self.is_ready()
+
+    def is_ready(self) -> None:
+        """Wait for the notebook, and for a kernel that waits for us."""
+        expect(self.page.locator(".jp-Notebook .jp-Cell:visible").first).to_be_visible(timeout=60_000)
+        self.is_idle()
+
+    def is_idle(self, seconds: float = 90) -> None:
+        """Wait until nothing runs and nothing is queued."""
+        self.page.wait_for_function(
+            "() => {"
+            + _NOTEBOOK
+            + """
+            const state = window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status;
+            const busy = nb.widgets.some(c => c.model.type === 'code' && c.model.executionState === 'running');
+            return state === 'idle' && !busy; }""",
+            timeout=seconds * 1000,
+        )
+
+    def menu(self, name: str, entry: str) -> None:
+        """Choose from the menu bar."""
+        self.page.locator(".lm-MenuBar-itemLabel").get_by_text(name, exact=True).click()
+        self.page.locator(".lm-Menu-itemLabel").get_by_text(entry, exact=True).click()
+
+    def run_all(self) -> None:
+        """Run > Run All Cells. Like every Jupyter it stops at the first error, so at the first check that fails."""
+        self.menu("Run", "Run All Cells")
+        self.page.wait_for_function("() => {" + _NOTEBOOK + " return nb.widgets.some(c => c.model.executionCount) }")
+        self.is_idle()
+
+    def restart(self) -> None:
+        """Kernel > Restart Kernel, confirmed."""
+        self.menu("Kernel", "Restart Kernel…")
+        self.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
+        self.page.wait_for_timeout(300)
+        self.is_idle()
+
+    def run_up_to(self, name: str) -> None:
+        """Run > Run All Above Selected Cell."""
+        self.go_to(name)
+        self.menu("Run", "Run All Above Selected Cell")
+        self.is_idle()
+
+    def go_to(self, name: str) -> Locator:
+        """Select the cell with this grade_id, in command mode, and bring it into view."""
+        index = self.page.evaluate(
+            "async name => {" + _FIND + " nb.deselectAll(); nb.activeCellIndex = at; nb.mode = 'command';"
+            " await nb.scrollToItem(at, 'start'); return at }",
+            name,
+        )
+        assert index >= 0, f"no cell {name} in {self.slug}"
+        cell = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell.jp-mod-active")
+        expect(cell).to_be_visible()
+        return cell
+
+    def type_into(self, name: str, text: str) -> None:
+        """Replace the text of a TODO cell."""
+        cell = self.go_to(name)
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+        self.page.keyboard.press("Escape")
+
+    def run(self, name: str) -> Locator:
+        """Run one cell where it stands; returns its outputs."""
+        cell = self.go_to(name)
+        return self._run(cell)
+
+    def _run(self, cell: Locator) -> Locator:
+        before = self._count()
+        self.page.keyboard.press("Control+Enter")
+        self.page.wait_for_function(
+            "before => {" + _NOTEBOOK + " const c = nb.activeCell.model;"
+            " return c.executionCount && c.executionCount !== before && c.executionState !== 'running' }",
+            arg=before, timeout=60_000,
+        )  # fmt: skip
+        self.is_idle()
+        return cell.locator(".jp-OutputArea")
+
+    def _count(self) -> Any:
+        return self.page.evaluate("() => {" + _NOTEBOOK + " return nb.activeCell.model.executionCount }")
+
+    def in_a_new_cell(self, text: str, times: int = 1) -> list[str]:
+        """Press B for a new cell below, run the text in it as often as asked; the outputs in words. The cell goes again."""
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("b")
+        cell = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell.jp-mod-active")
+        cell.locator(".cm-content").click()
+        self.page.keyboard.insert_text(text)
+        said = []
+        for _ in range(times):
+            said.append(self._run(cell).inner_text())
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("d")
+        self.page.keyboard.press("d")
+        return said
+
+    def validate(self) -> str:
+        """nbgrader's Validate button; what its dialog says."""
+        self.page.get_by_role("button", name="Validate").click()
+        dialog = self.page.locator(".jp-Dialog")
+        expect(dialog).to_contain_text(re.compile("success|passed|failed|problem", re.IGNORECASE), timeout=180_000)
+        said = dialog.inner_text()
+        dialog.get_by_role("button").last.click()
+        return said
+
+    def save(self) -> Path:
+        """Ctrl+S; the file on disk."""
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function(
+            "() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=30_000
+        )  # fmt: skip
+        return self.lab.course / "learn" / self.slug / f"{self.slug}.ipynb"
+
+    def saved(self) -> dict[str, Any]:
+        """The notebook as it lies on disk."""
+        return dict(json.loads(self.save().read_text(encoding="utf-8")))

@@ -1,0 +1,97 @@
+"""A learner's own notebook, graded with the hidden tests: by the engine, and in a kernel where the engine cannot run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from course.cli import main
+from course.errors import UsageError
+from course.grading.alone import check_notebook
+from course.grading.sandbox import probe_isolation
+from tests.grading.conftest import LESSON, RIGHT
+
+# A visible check alone is satisfied by this one.
+ONE_SHAPE = "def second(x):\n    return x * 3 if x.dim() == 1 else x"
+ANSWERS = {"first": RIGHT["first"], "second": ONE_SHAPE}
+
+
+@pytest.fixture(params=["engine", "kernel"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "kernel":
+        monkeypatch.setattr("course.grading.alone.sys.platform", "darwin")
+    return str(request.param)
+
+
+def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) -> None:
+    file = hand_in("me", ANSWERS)
+    before = file.read_bytes()
+    verdict = check_notebook(course, file, [LESSON], seed=5, isolated=not probe_isolation())
+    assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
+        "first": ("passed", 2.0), "second": ("failed", 0.0), "third": ("not answered", 0.0),
+    }  # fmt: skip
+    assert "result[0, 0] is" in verdict.exercises[1].sentence or "result" in verdict.exercises[1].sentence
+    assert file.read_bytes() == before
+    assert not (course / "gradebook.db").exists()
+    assert not (course / "autograded").exists()
+    assert not diary.exists()
+
+
+def test_the_command_says_it_in_words_and_in_its_exit_code(
+    course: Path, hand_in, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = hand_in("me", ANSWERS)
+    assert main(["check-notebook", "--course", str(course), str(file)]) == 1
+    said = capsys.readouterr().out
+    assert "✓ first  2 of 2" in said
+    assert "✗ second  0 of 1" in said
+    assert "asked: It works for any shape, and leaves x alone." in said
+    assert "○ third  0 of 1" in said
+    assert f"{LESSON}: 2 of 4 points" in said
+    assert main(["check-notebook", "--course", str(course), str(hand_in("me", RIGHT))]) == 0
+
+
+def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = course / "learn" / LESSON / f"{LESSON}.ipynb"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(hand_in("me", RIGHT).read_bytes())
+    assert main(["check-notebook", "--course", str(course), LESSON]) == 0
+    assert "4 of 4 points" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "it is not a notebook"),
+        (json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "belongs to no lesson"),
+        (None, "no such notebook"),
+    ],
+)
+def test_what_is_no_notebook_of_the_course(
+    course: Path, tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.ipynb"
+    if text is not None:
+        file.write_text(text)
+    assert main(["check-notebook", "--course", str(course), str(file)]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert "at:" in error
+    assert "next:" in error
+
+
+def test_a_renamed_notebook_is_known_by_its_cells(course: Path, hand_in, tmp_path: Path) -> None:
+    file = tmp_path / "homework final (2).ipynb"
+    file.write_bytes(hand_in("me", RIGHT).read_bytes())
+    verdict = check_notebook(course, file, [LESSON], isolated=not probe_isolation())
+    assert verdict.lesson == LESSON
+    assert verdict.score == 4
+
+
+def test_a_notebook_of_another_course_is_refused(course: Path, tmp_path: Path) -> None:
+    file = tmp_path / "other.ipynb"
+    file.write_text(json.dumps({"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}]}))
+    with pytest.raises(UsageError, match="belongs to no lesson"):
+        check_notebook(course, file, [LESSON])

@@ -1,0 +1,113 @@
+"""The overview: what is solved, what was tried, where to go on."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from course import progress
+from course.diary import note
+from course.outline import OutlinedExercise, OutlinedLesson
+from course.progress import html_of, overview, text_of
+
+
+def one(name: str, minutes: int) -> OutlinedExercise:
+    return OutlinedExercise(name, f"The <{name}>", "easy", minutes, 2.0, (("A",),), "")
+
+
+LESSONS = (
+    OutlinedLesson("01_first", "First & foremost", (one("a", 5), one("b", 10))),
+    OutlinedLesson("02_second", "Second", (one("c", 20),)),
+)
+
+
+@pytest.fixture(autouse=True)
+def lessons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("course.progress.outline", lambda: LESSONS)
+
+
+def solve(name: str, passed: bool = True) -> None:
+    note(name, {"A": passed}, [("A",)])
+
+
+def test_the_beginning() -> None:
+    seen = overview()
+    assert set(seen.states.values()) == {"untried"}
+    assert seen.next == (LESSONS[0], LESSONS[0].exercises[0])
+    assert seen.total == "0 of 3 exercises solved, 0 of 6 points, about 35 minutes left"
+
+
+def test_states_and_what_is_left() -> None:
+    solve("a")
+    solve("b", passed=False)
+    seen = overview()
+    assert seen.states == {"a": "solved", "b": "tried", "c": "untried"}
+    assert seen.total == "1 of 3 exercises solved, 2 of 6 points, about 30 minutes left"
+
+
+@pytest.mark.parametrize(
+    ("done", "next_one"),
+    [(["a"], "b"), (["c"], "a"), (["a", "c"], "b"), (["b"], "c"), (["a", "b", "c"], None)],
+)
+def test_where_to_go_on_from_what_was_worked_on_last(done: list[str], next_one: str | None) -> None:
+    for name in done:
+        solve(name)
+    found = overview().next
+    assert (found and found[1].id) == next_one
+
+
+def test_everything_is_done() -> None:
+    for name in "abc":
+        solve(name)
+    assert "nothing left to do" in overview().total
+
+
+def test_an_exercise_of_another_version_is_passed_over() -> None:
+    solve("gone")
+    seen = overview()
+    assert "gone" not in seen.states
+    assert seen.next == (LESSONS[0], LESSONS[0].exercises[0])
+
+
+def test_words_and_picture_say_the_same() -> None:
+    solve("a")
+    solve("b", passed=False)
+    solve("b", passed=False)
+    words = text_of(overview())
+    assert "✓ The <a> (a): solved, 5 min" in words
+    assert "… The <b> (b): tried, 2 checks, 10 min" in words
+    assert "go on with: lesson 01, The <b> (10 min)" in words
+
+    class Page(HTMLParser):
+        text = ""
+        depth = 0
+
+        def handle_starttag(self, tag: str, attributes: object) -> None:
+            assert tag not in ("a>", "b>", "script")
+            self.depth += 1
+
+        def handle_endtag(self, tag: str) -> None:
+            self.depth -= 1
+
+        def handle_data(self, data: str) -> None:
+            self.text += data
+
+    page = Page()
+    page.feed(html_of(overview()))
+    assert page.depth == 0
+    assert "First & foremost 1/2" in page.text
+    assert "Go on with The <b>" in page.text
+    assert "1 of 3 exercises solved" in page.text
+    assert 'href="../01_first/01_first.ipynb"' in html_of(overview())
+
+
+def test_a_diary_that_cannot_be_read_costs_the_overview_nothing(
+    diary: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    diary.write_text("x" * 5000)
+    progress()
+    said = capsys.readouterr().out
+    assert "Progress is not kept" in said
+    assert "0 of 3 exercises solved" in said
