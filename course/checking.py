@@ -114,7 +114,7 @@ def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
     return Finding(
         exercise, name, asked, False, case.seed, difference.sentence(reveal=not task.secret),
         got=difference.got, wanted=difference.told(reveal=not task.secret), where=difference.where,
-        hint=hint, printed=brought.printed,
+        hint=hint, printed=brought.printed, compared=None if task.secret else (brought.evidence, wanted),
     )  # fmt: skip
 
 

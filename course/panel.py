@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from html import escape
 
-from course.front_end import FRAME, MONO, prose, show
+from course.front_end import FRAME, MONO, prose, shell, show
 from course.hints import Hint, all_hints
 from course.results import Finding
 
@@ -31,11 +32,11 @@ def text_of(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False) -> str:
+def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False, picture: str = "") -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
 
     ``ask``: whether there is a notebook in which the learner can ask for the first step of help; without
-    one the step stands in the panel.
+    one the step stands in the panel. ``picture``: a piece of HTML to go below what is wrong.
     """
     wrong = next((finding for finding in findings if not finding.passed), None)
     accent = _GOOD if wrong is None else _BAD
@@ -49,11 +50,11 @@ def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False) -> st
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
         rows.append(f'<div><span style="color:{colour};font-weight:700">{mark}</span> {prose(finding.asked)}</div>')
         if finding is wrong:
-            rows.append(_details(finding, ask))
+            rows.append(_details(finding, ask, picture))
     return f'<div role="status" style="{FRAME.format(accent=accent, width=46)}">{"".join(rows)}</div>'
 
 
-def _details(finding: Finding, ask: bool) -> str:
+def _details(finding: Finding, ask: bool, picture: str) -> str:
     cells = []
     # A short sentence says it all; values that do not fit one line are easier to compare below each other.
     if finding.got and len(finding.sentence) > 90:
@@ -70,6 +71,8 @@ def _details(finding: Finding, ask: bool) -> str:
             for name, value in cells
         )
         body += f'<table style="margin:.2em 0 .2em 1.3em;border:0;font-size:1em">{table}</table>'
+    if picture:
+        body += f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>'
     hint = _hint(finding)
     named = f"<b>Looks like {escape(hint.name)}.</b> " if hint is not None else ""
     step = prose("Run `hint()` in a cell for help." if ask else hint.question if hint is not None else "")
@@ -91,5 +94,16 @@ def show_findings(exercise: str, findings: Sequence[Finding]) -> None:
     plain = f"{exercise}: {'passed' if wrong is None else 'not yet'} ({count} of {len(findings)} checks)"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
-    if not show(html_of(exercise, findings, ask=True), plain) and wrong is None:
+    if shell() is not None:
+        show(html_of(exercise, findings, ask=True, picture=_picture(wrong)), plain)
+    elif wrong is None:
         print(plain)
+
+
+def _picture(wrong: Finding | None) -> str:
+    """Yours beside what was wanted, where somebody is looking: not while nbgrader runs the notebook."""
+    if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
+        return ""
+    from course.pictures.difference import difference_html
+
+    return difference_html(*wrong.compared)

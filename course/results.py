@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from course.evidence import Evidence
 
@@ -52,6 +52,8 @@ class Finding:
     """The id of the misconception; None where none is certain."""
     line: str = ""
     printed: str = ""
+    compared: tuple[Evidence, object] | None = field(default=None, compare=False, repr=False)
+    """What was brought and what was wanted, for a picture of both; None where nobody may see it, or nothing came."""
 
 
 class CheckFailed(AssertionError):

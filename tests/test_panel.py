@@ -8,9 +8,12 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+import torch
 
+from course.evidence import snapshot
 from course.hints import all_hints
 from course.panel import html_of, show_findings, text_of
+from course.pictures.difference import difference_html
 from course.results import Finding
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
@@ -123,3 +126,21 @@ def test_without_a_front_end_only_success_is_printed(
     assert capsys.readouterr().out == ""
     show_findings("forward", [GOOD])
     assert capsys.readouterr().out == "forward: passed (1 of 1 checks)\n"
+
+
+@pytest.mark.parametrize(
+    ("secret", "running", "seen"), [(False, "", True), (True, "", False), (False, "validate", False)]
+)
+def test_somebody_who_looks_sees_yours_beside_wanted(
+    secret: bool, running: str, seen: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    difference_html([1.0, 2.0], [1.0, 3.0])  # matplotlib, imported while IPython is what it is
+    shown: list[Any] = []
+    display = types.SimpleNamespace(display=lambda bundle, raw: shown.append(bundle["text/html"]))
+    monkeypatch.setitem(sys.modules, "IPython", shell(has_kernel=True))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython.display", display)  # type: ignore[arg-type]
+    if running:
+        monkeypatch.setenv("NBGRADER_EXECUTION", running)
+    compared = None if secret else (snapshot([torch.tensor([1.0, 2.0])]), [torch.tensor([1.0, 3.0])])
+    show_findings("forward", [Finding("forward", "Sum", "Asked.", False, 1, "it is wrong", compared=compared)])
+    assert ("<img" in shown[0]) == seen

@@ -1,0 +1,107 @@
+"""Every candidate of the lessons through stock nbgrader and through the engine: are the marks the same, cell by cell?
+
+    python -m benchmarks.parity                    all lessons (long: stock takes some seconds a submission)
+    python -m benchmarks.parity 02_tensor_hooks    one lesson
+
+The n-th submission of a lesson holds the n-th candidate of each of its exercises: the reference, the stub,
+every accepted answer and every mutant are handed in once. Stock grades in two processes at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import nbformat
+from rich.console import Console
+
+from benchmarks.bench import forget, run
+from course.authoring.lesson import Lesson, find_lessons, read_lesson
+from course.authoring.simulate import as_handed_in, hand_in
+
+ROOT = Path(__file__).parent.parent
+
+_READ = """
+import json
+from nbgrader.api import Gradebook
+book = Gradebook("sqlite:///gradebook.db")
+print(json.dumps({
+    f"{submission.student.id}/{grade.name}": grade.score
+    for assignment in book.assignments
+    for submission in assignment.submissions
+    for notebook in submission.notebooks
+    for grade in notebook.grades
+}))
+"""
+
+
+def make_course(folder: Path, lesson: Lesson) -> int:
+    """A course with this lesson and its candidates handed in; returns the number of submissions."""
+    for name in ("source", "release"):
+        shutil.copytree(ROOT / name / lesson.slug, folder / name / lesson.slug)
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    count = max(len(exercise.candidates) for exercise in lesson.exercises)
+    release = folder / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+    for number in range(count):
+        answers = {
+            exercise.id: as_handed_in(exercise.candidates[number])
+            for exercise in lesson.exercises
+            if number < len(exercise.candidates)
+        }
+        path = folder / "submitted" / f"n{number:03d}" / lesson.slug / f"{lesson.slug}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(hand_in(release, answers), path)
+    return count
+
+
+def cell_scores(folder: Path) -> dict[str, float]:
+    """learner/test cell -> marks, as the gradebook has them."""
+    told = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", _READ], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return dict(json.loads(told.stdout.splitlines()[-1]))
+
+
+def compare(slug: str) -> tuple[int, int, dict[str, tuple[float, float]]]:
+    """Submissions, test cells, and those where stock and engine differ."""
+    lesson = read_lesson(ROOT / "lessons" / slug)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        count = make_course(folder, lesson)
+        command = [sys.executable, "-m", "course", "grade", "--no-feedback"]
+        run(command, folder)
+        ours = cell_scores(folder)
+        forget(folder)
+        run([*command, "--stock", "--unsafe"], folder)
+        stock = cell_scores(folder)
+    keys = sorted(set(ours) | set(stock))
+    different = {
+        key: (stock.get(key, -1), ours.get(key, -1)) for key in keys if stock.get(key, -1) != ours.get(key, -1)
+    }
+    return count, len(keys), different
+
+
+def main() -> int:
+    """See the module's text."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all")
+    slugs = [folder.name for folder in find_lessons(ROOT, parser.parse_args().lessons)]
+    say = Console(highlight=False).print
+    wrong = 0
+    with ThreadPoolExecutor(2) as pool:
+        for slug, (count, cells, different) in zip(slugs, pool.map(compare, slugs), strict=True):
+            say(f"{slug}: {count} submissions, {cells - len(different)} of {cells} test cells have the same marks")
+            for key, (stock, engine) in different.items():
+                say(f"  {key}: stock {stock:g}, engine {engine:g}")
+            wrong += len(different)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
