@@ -78,7 +78,8 @@ class Case:
     def seeded(self, name: str) -> Iterator[None]:
         """Within this block torch's global generator starts from the case's seed; restored afterwards."""
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self._derived(name))
+            # The CPU's generator alone: torch.manual_seed also formats a stack for every kind of GPU that may yet come.
+            torch.default_generator.manual_seed(self._derived(name))
             yield
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.compare import Matches, first_difference
+from course.compare import Matches, first_difference, in_words
 from course.evidence import Evidence
 
 __all__ = [
@@ -22,7 +22,9 @@ __all__ = [
     "other_forward",
     "other_than",
     "printed_lines",
+    "such_that",
     "tensor_hook_count",
+    "undisclosed",
 ]
 
 ANYTHING = Matches(lambda got: None, "anything")
@@ -36,6 +38,20 @@ def other_than(value: object) -> Matches:
         return "just this" if first_difference(got, value) is None else None
 
     return Matches(test, "another value")
+
+
+def such_that(test: Callable[[Any], bool]) -> Matches:
+    """In ``mistakes``: any evidence that ``test`` says yes to. Where ``test`` raises, it does not."""
+    return Matches(lambda got: None if test(got) else "something else", "such a value")
+
+
+def undisclosed(value: object, says: str) -> Matches:
+    """In a truth: just ``value``, which no message may show, because it is the answer. ``says`` tells its form."""
+
+    def test(got: Evidence) -> str | None:
+        return None if first_difference(got, value) is None else in_words(got)
+
+    return Matches(test, says)
 
 
 @contextlib.contextmanager

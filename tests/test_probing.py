@@ -16,7 +16,9 @@ from course.probing import (
     other_forward,
     other_than,
     printed_lines,
+    such_that,
     tensor_hook_count,
+    undisclosed,
 )
 
 ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
@@ -106,3 +108,19 @@ def test_lines_in_any_order_and_notation_tell_names_and_shapes(lines: list[str])
 )
 def test_a_line_that_does_not_tell_is_quoted(lines: object, wrong: str) -> None:
     assert missing_lines(lines, SHAPES) == wrong
+
+
+def test_such_that_says_no_where_its_test_raises() -> None:
+    assert first_difference(3, such_that(lambda got: got > 2)) is None
+    assert first_difference(1, such_that(lambda got: got > 2)) is not None
+    assert first_difference("three", such_that(lambda got: got > 2)) is not None
+
+
+def test_an_undisclosed_value_never_shows_in_a_message() -> None:
+    assert first_difference(snapshot([22]), undisclosed([22.0], "a list of numbers")) is None
+    for wrong in ([22.0, 22.0], [10.0], "text", None):
+        found = first_difference(snapshot(wrong), undisclosed([7.5], "a list of numbers"))
+        assert found is not None
+        for reveal in (True, False):
+            assert "7.5" not in found.sentence(reveal)
+            assert "a list of numbers" in found.sentence(reveal)

@@ -1,4 +1,4 @@
-# misconception: retain_grad, then edits .grad | hint: none
+# misconception: retain_grad, then edits .grad | hint: reads_grad_early
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 

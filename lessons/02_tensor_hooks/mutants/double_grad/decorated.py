@@ -1,3 +1,3 @@
-# misconception: doubles twice | hint: none
+# misconception: doubles twice | hint: doubles_again
 def func(grad):
     return 2 * grad * 2

@@ -1,0 +1,14 @@
+# misconception: reads .grad in the hooks | hint: reads_grad_early
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(lambda grad: before.append(tensor.grad))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(tensor.grad))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)

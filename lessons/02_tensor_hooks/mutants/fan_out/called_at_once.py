@@ -1,0 +1,23 @@
+# misconception: calls the function instead of handing it over | hint: fan_out_hook_called_at_once
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(note(name, tensor.grad))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")

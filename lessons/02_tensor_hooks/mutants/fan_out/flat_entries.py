@@ -1,0 +1,19 @@
+# misconception: name and gradient as two entries | hint: fan_out_not_pairs
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.extend([name, grad]))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")

@@ -1,0 +1,19 @@
+# misconception: one global list | hint: shared_list
+predicted = [22.0]
+log = []
+
+
+def log_gradients(tensors: dict) -> list:
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")

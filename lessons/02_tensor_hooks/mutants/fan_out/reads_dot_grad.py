@@ -1,0 +1,23 @@
+# misconception: logs .grad inside the hook | hint: reads_grad_early
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def hook(name, tensor, grad):
+        log.append((name, tensor.grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(hook, name, tensor))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")

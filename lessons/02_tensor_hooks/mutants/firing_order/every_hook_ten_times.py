@@ -1,0 +1,26 @@
+# misconception: every tensor hook returns ten times the gradient | hint: firing_order_not_ten_times
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, grad):
+        log.append((name, h.grad is not None))
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(lambda leaf: log.append(("w.grad", h.grad is not None)))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(partial(note, "first"))
+    h.register_hook(partial(note, "second"))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+log = log_order(w, h)
+(h**2).backward()
+print("predicted:", predicted, "  h.grad:", predicted_h_grad)
+print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)

@@ -1,0 +1,31 @@
+# misconception: a hook that returns the pair | hint: hook_returns_no_tensor
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, argument):
+        pair = (name, h.grad is not None)
+        log.append(pair)
+        return pair
+
+    def first(grad):
+        log.append(("first", h.grad is not None))
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(first)
+    h.register_hook(partial(note, "second"))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+log = log_order(w, h)
+(h**2).backward()
+print("predicted:", predicted, "  h.grad:", predicted_h_grad)
+print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)

@@ -1,0 +1,16 @@
+# misconception: all the norms, one after another | hint: norm_watch_hook_for_each
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.extend(grad.norm() for grad in grads if grad is not None)
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)

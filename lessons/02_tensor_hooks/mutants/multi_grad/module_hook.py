@@ -1,0 +1,16 @@
+# misconception: the arguments of a module hook | hint: norm_watch_gets_a_list
+def watch_norm(model):
+    norms = []
+
+    def hook(module, grad_input, grad_output):
+        norms.append(torch.cat([grad.flatten() for grad in grad_input]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)

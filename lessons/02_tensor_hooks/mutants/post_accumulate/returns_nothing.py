@@ -1,0 +1,19 @@
+# misconception: does not return the dict | hint: returns_nothing
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(total, parameter):
+        total.add_(parameter.grad)
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])

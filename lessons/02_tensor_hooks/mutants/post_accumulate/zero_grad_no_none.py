@@ -1,0 +1,20 @@
+# misconception: model.zero_grad in the hook drops gradients that came by other hooks, and keeps zeros | hint: float32_sums_zero_is_not_none
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        model.zero_grad(set_to_none=False)
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])

@@ -1,0 +1,17 @@
+# misconception: the input is no saved tensor | hint: saved_bytes_without_x
+def saved_bytes(model, x):
+    known = {tensor.untyped_storage().data_ptr() for tensor in [x, *model.parameters()]}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in known:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
