@@ -15,7 +15,7 @@ import torch
 
 from course.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 
-__all__ = ["AnyOf", "Close", "Difference", "Matches", "first_difference", "in_words", "leaves"]
+__all__ = ["AnyOf", "Close", "Difference", "Matches", "first_difference", "in_words", "leaves", "tolerance_of"]
 
 _TOP = "the result"
 _RTOL, _ATOL = 1.3e-6, 1e-5
@@ -27,6 +27,12 @@ _TOLERANCES = {
     "float64": (1e-7, 1e-7),
     "complex128": (1e-7, 1e-7),
 }
+
+
+def tolerance_of(dtype: str) -> tuple[float, float]:
+    """(rtol, atol) that values of a dtype are compared with, where no Close says otherwise."""
+    return _TOLERANCES.get(dtype, (_RTOL, _ATOL))
+
 
 # These kinds of difference tell the form of the answer, not the answer.
 _FORM = frozenset({"count", "missing", "extra", "type", "shape", "dtype", "asked"})

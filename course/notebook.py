@@ -96,8 +96,8 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
 
     Yields the stream that gathers what is printed meanwhile. Warnings, log records and stderr are
     dropped (under stock nbgrader a byte on stderr costs all marks). The global random generator, the
-    gradient mode, the default dtype and hooks for all modules are set aside and put back, as are the
-    variables named in ``poison``, each a NaN tensor meanwhile.
+    gradient mode, the default dtype, hooks for all modules and hooks for saved tensors are set aside and put
+    back, as are the variables named in ``poison``, each a NaN tensor meanwhile.
     """
     before = {name: namespace[name] for name in poison if name in namespace}
     registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
@@ -110,6 +110,7 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
         stack.enter_context(_no_stderr())
         stack.enter_context(case.seeded("probe"))
         stack.enter_context(torch.enable_grad())
+        stack.enter_context(_no_saved_tensors_hooks())
         try:
             logging.disable(logging.CRITICAL)
             torch.set_default_dtype(torch.float32)
@@ -130,6 +131,27 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
                     namespace[name] = before[name]
                 else:
                     namespace.pop(name, None)
+
+
+@contextlib.contextmanager
+def _no_saved_tensors_hooks() -> Iterator[None]:
+    """Set pack and unpack hooks aside that somebody has left on, and take those off that are left on meanwhile."""
+
+    def taken_off() -> list[tuple[Any, Any]]:
+        pairs = []
+        while (pair := autograd._top_saved_tensors_default_hooks(True)) is not None:
+            autograd._pop_saved_tensors_default_hooks()
+            pairs.append(pair)
+        return pairs
+
+    autograd: Any = torch._C._autograd  # type: ignore[attr-defined]
+    before = taken_off()
+    try:
+        yield
+    finally:
+        taken_off()
+        for pack, unpack in reversed(before):
+            autograd._push_saved_tensors_default_hooks(pack, unpack)
 
 
 @contextlib.contextmanager

@@ -2,131 +2,196 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+import inspect
+import textwrap
+from typing import Any
 
 import torch
+from torch import nn
+from torch.autograd.graph import get_gradient_edge
 
-from course.models import Model
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from course.pictures.autograd_graph import in_short, paint_graph
+from course.pictures.canvas import INK, ORANGE, QUIET, RED, Picture, in_own_style
+from course.pictures.doubles import double_of, quietly, tensors_in
+from course.pictures.graph import Graph, graph_of
+from course.pictures.words import cut, in_brief
 
 __all__ = ["draw_legacy_comparison", "reported_grad_input"]
 
-_PAPER, _INK, _WIRE, _ORANGE, _GLOW = "#fbfaf6", "#1d2733", "#6b7683", "#b8500a", "#ffe3c2"
-_PLACES = {
-    "x1": (0.0, 1.0),
-    "x2": (0.0, -0.1),
-    "first": (1.35, 0.45),
-    "W": (1.35, -0.72),
-    "last": (2.7, 0.1),
-    "output": (3.9, 0.1),
-}
-_EDGES = (("x1", "first"), ("x2", "first"), ("first", "last"), ("W", "last"), ("last", "output"))
-_NAMES = {"x1": "x1", "x2": "x2", "first": "x1 * x2", "W": "W", "last": "... * W", "output": "output"}
+_METHODS = {True: "register_backward_hook (deprecated)", False: "register_full_backward_hook"}
+_MOST = 24
+"""Boxes of a graph; a larger one is told in words."""
 
 
-def draw_legacy_comparison(model: Model, x1: torch.Tensor, x2: torch.Tensor) -> Figure:
-    """Draw ``grad_input`` of the deprecated and of the full backward hook into the graph of :class:`Model`.
+@in_own_style
+def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor, title: str | None = None) -> Picture:
+    """Draw ``grad_input`` of the deprecated and of the full backward hook into the autograd graph of any module.
 
-    Both numbers come from a run of a copy of ``model`` on ``x1`` and ``x2`` (one element each), upstream gradient 1.
+    The numbers come from a run each, on copies of ``model`` and ``inputs``, with an upstream gradient of 1 everywhere.
+    Floating-point inputs require a gradient there. Of more than four elements the norm is drawn.
     """
-    import matplotlib.pyplot as plt
+    heading = title or f"Two backward hooks on {type(model).__name__}"
+    sides = [_Side(model, inputs, legacy) for legacy in (True, False)]
+    widths = [max(3.9, side.width + 0.4) for side in sides]
+    high = max(side.height for side in sides) + 1.35
+    alt = f"{heading}. " + " ".join(f"{' '.join(side.words)}." for side in sides)
+    picture = Picture(sum(widths), high, alt)
+    picture.write(0.2, high - 0.22, heading, fontsize=11.5, weight="bold")
+    for number, side in enumerate(sides):
+        left = sum(widths[:number])
+        picture.write(left + 0.2, high - 0.52, side.words[0], fontsize=9.5, weight="bold")
+        picture.write(left + 0.2, high - 0.74, side.words[1], weight="bold", color=RED if side.error else ORANGE)
+        below = "\n".join(textwrap.wrap(side.words[2], 52)[:2])
+        picture.write(left + 0.2, high - 0.86, below, fontsize=8.5, color=QUIET, va="top", linespacing=1.4)
+        if side.graph is not None:
+            axes = picture.inches(left, 0, widths[number], high - 1.1)
+            low, top = side.graph.ends
+            middle = (low + top) / 2
+            floor = -side.graph.height / 2 - 0.15
+            axes.set(xlim=(middle - widths[number] / 2, middle + widths[number] / 2), ylim=(floor, floor + high - 1.1))
+            axes.axis("off")
+            paint_graph(axes, side.graph, side.graph.rows[0][0] if side.legacy else None)
+    if any(side.graph for side in sides):
+        picture.add_artist(_rule(widths[0] / sum(widths), (high - 1.3) / high))
+    return picture
 
-    figure: Figure
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 3.9), facecolor=_PAPER, layout="constrained")
-    legacy, full = reported_grad_input(model, x1, x2, legacy=True), reported_grad_input(model, x1, x2, legacy=False)
-    values = {"x1": x1, "x2": x2, "W": model.W}
-    _draw_graph(left, values, (2.2, -0.2, 1.0, 0.6), {("first", "last"): legacy[0], ("W", "last"): legacy[1]})
-    _draw_graph(right, values, (0.72, -1.0, 2.55, 1.88), {("x1", "first"): full[0], ("x2", "first"): full[1]})
-    left.set_title(
-        _title("register_backward_hook (deprecated)", legacy, "its last operation"), color=_INK, fontsize=10.5
-    )
-    right.set_title(_title("register_full_backward_hook", full, "the whole module"), color=_INK, fontsize=10.5)
-    # A closed figure is shown once, as the value of the cell, and not a second time by the front end.
-    plt.close(figure)
-    return figure
 
+def reported_grad_input(model: nn.Module, *inputs: torch.Tensor, legacy: bool) -> tuple[torch.Tensor | None, ...]:
+    """What one of the two hooks gets as ``grad_input`` in a run of its own. ``model`` and ``inputs`` stay as they are.
 
-def reported_grad_input(model: Model, x1: torch.Tensor, x2: torch.Tensor, legacy: bool) -> tuple[torch.Tensor, ...]:
-    """What one of the two hooks gets as ``grad_input`` in a run of its own. ``model`` stays as it is."""
-    free = copy.deepcopy(model)
-    for name, value in vars(free).items():
-        # The copy has the model's own hooks; they must not run for a picture.
-        if name.endswith("_hooks") and isinstance(value, OrderedDict):
-            value.clear()
-    free._is_full_backward_hook = None
-    seen: list[tuple[torch.Tensor, ...]] = []
+    Raises whatever the run raises, and ValueError where the hook does not run.
+    """
+    double = double_of(model)
+    seen: list[tuple[torch.Tensor | None, ...]] = []
 
-    def collect(module: torch.nn.Module, grad_input: Any, grad_output: Any) -> None:
-        seen.append(grad_input)
+    def collect(module: nn.Module, grad_input: Any, grad_output: Any) -> None:
+        seen.append(grad_input if isinstance(grad_input, tuple) else (grad_input,))
 
-    with warnings.catch_warnings(), torch.enable_grad():
-        warnings.simplefilter("ignore")
-        (free.register_backward_hook if legacy else free.register_full_backward_hook)(collect)
-        own = [x.detach().clone().requires_grad_() for x in (x1, x2)]
-        free(*own).sum().backward()
+    with quietly():
+        (double.register_backward_hook if legacy else double.register_full_backward_hook)(collect)
+        _run(double, _own(inputs), backward=True)
+    if not seen:
+        raise ValueError("the hook did not run: no gradient comes to this module")
     return seen[0]
 
 
-def _title(method: str, grad_input: tuple[torch.Tensor, ...], what: str) -> str:
-    return f"{method}\ngrad_input = ({', '.join(_number(one) for one in grad_input)}): gradients of {what}"
+def _own(inputs: tuple[Any, ...]) -> list[Any]:
+    return [
+        one.detach().clone().requires_grad_(one.is_floating_point() or one.is_complex())
+        if isinstance(one, torch.Tensor)
+        else one
+        for one in inputs
+    ]
 
 
-def _number(tensor: torch.Tensor) -> str:
-    return f"{tensor.sum().item():g}"
+def _run(double: nn.Module, inputs: list[Any], backward: bool) -> torch.Tensor:
+    """The first output tensor of a run, after a backward from all of them where that is wanted."""
+    # Non-leaves, so that a model may change its input in place.
+    output = double(*(one.clone() if isinstance(one, torch.Tensor) and backward else one for one in inputs))
+    tensors = [one for one in tensors_in(output) if one.requires_grad]
+    if not tensors:
+        raise ValueError("nothing here requires a gradient")
+    if backward:
+        torch.autograd.backward(tensors, [torch.ones_like(one) for one in tensors])
+    return tensors[0]
 
 
-def _draw_graph(
-    axes: Axes,
-    values: dict[str, torch.Tensor],
-    glow: tuple[float, float, float, float],
-    gradients: dict[tuple[str, str], torch.Tensor],
-) -> None:
-    from matplotlib.patches import FancyBboxPatch
+class _Side:
+    """One of the two hooks: what it reported, in words, and the graph with these numbers in it."""
 
-    x, y, width, height = glow
-    axes.add_patch(
-        FancyBboxPatch(
-            (x, y), width, height, boxstyle="round,pad=0,rounding_size=0.12", facecolor=_GLOW, edgecolor=_ORANGE,
-            linewidth=1.8, linestyle=(0, (4, 2)), zorder=0,
-        )
-    )  # fmt: skip
-    arrow: dict[str, Any] = {"arrowstyle": "-|>", "shrinkA": 24, "shrinkB": 26, "mutation_scale": 13}
-    for start, end in _EDGES:
-        told = gradients.get((start, end))
-        axes.annotate(
-            "", _PLACES[end], _PLACES[start], arrowprops={**arrow, "color": _WIRE, "linewidth": 1.4}, zorder=1
-        )
-        if told is not None:
-            (x0, y0), (x1, y1) = _PLACES[start], _PLACES[end]
-            axes.text(
-                (x0 + x1) / 2 - 0.02, (y0 + y1) / 2, f"← {_number(told)}", color="white", fontsize=11, weight="bold",
-                ha="center", va="center", zorder=4,
-                bbox={"boxstyle": "round,pad=0.25", "facecolor": _ORANGE, "edgecolor": "none"},
-            )  # fmt: skip
-    for name, place in _PLACES.items():
-        text = f"{name} = {_number(values[name])}" if name in values else _NAMES[name]
-        operation = name in ("first", "last")
-        box = {
-            "boxstyle": "round,pad=0.35" if operation else "square,pad=0.35",
-            "facecolor": "#ffffff" if operation else "#d5e6fb",
-            "edgecolor": _INK,
-        }
-        axes.text(
-            *place,
-            text,
-            color=_INK,
-            fontsize=10,
-            family="DejaVu Sans Mono",
-            ha="center",
-            va="center",
-            bbox=box,
-            zorder=3,
-        )
-    axes.set(xlim=(-0.55, 4.45), ylim=(-1.1, 1.3), facecolor=_PAPER)
-    axes.axis("off")
+    def __init__(self, model: nn.Module, inputs: tuple[Any, ...], legacy: bool) -> None:
+        self.legacy = legacy
+        self.graph: Graph | None = None
+        self.error = False
+        try:
+            reported = reported_grad_input(model, *inputs, legacy=legacy)
+            graph, output, names = _plain_graph(model, inputs)
+        except Exception as error:  # whatever the learner's module raises is what there is to be shown
+            self.error = True
+            self.words = (_METHODS[legacy], "the run raises an error, so there is no gradient:", in_brief(error))
+            return
+        told = cut(", ".join(in_short(one) for one in reported), 40) + ("," if len(reported) == 1 else "")
+        last = graph.rows[0][0].operation
+        what = f"gradients of its last operation, {last}" if legacy else f"gradients of its inputs: {', '.join(names)}"
+        self.words = (_METHODS[legacy], f"grad_input = ({told})", what)
+        if len(graph.boxes) > _MOST:
+            self.words = (*self.words[:2], f"{what} (a graph of {len(graph.boxes)} boxes)")
+            return
+        if legacy:
+            _label_last(graph, output, reported)
+        else:
+            _label_inputs(graph, reported, names)
+        graph.lay_out()
+        self.graph = graph
+
+    @property
+    def width(self) -> float:
+        return 0.0 if self.graph is None else self.graph.ends[1] - self.graph.ends[0]
+
+    @property
+    def height(self) -> float:
+        if self.graph is None:
+            return 0.0
+        return self.graph.pitch * (len(self.graph.rows) - 1) + self.graph.height
+
+
+def _plain_graph(model: nn.Module, inputs: tuple[Any, ...]) -> tuple[Graph, torch.Tensor, dict[str, torch.Tensor]]:
+    """The graph of a run without any hook, its output, and the names of the inputs that require a gradient."""
+    double, own = double_of(model), _own(inputs)
+    with quietly():
+        output = _run(double, own, backward=False)
+    names = {
+        name: one
+        for name, one in zip(_input_names(model, len(own)), own, strict=True)
+        if isinstance(one, torch.Tensor) and one.requires_grad
+    }
+    graph = graph_of(output, {**names, **dict(double.named_parameters()), "output": output})
+    for box in graph.boxes:
+        value = getattr(box.node, "variable", None)
+        if value is not None and value.numel() == 1 and len(box.labels) == 1:
+            box.labels = [f"{box.labels[0].split(' (')[0]} = {in_short(value)}"]
+    return graph, output, names
+
+
+def _input_names(model: nn.Module, count: int) -> list[str]:
+    """``x1``, ``x2``: what forward calls its arguments."""
+    try:
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = [one.name for one in inspect.signature(model.forward).parameters.values() if one.kind in kinds]
+    except (TypeError, ValueError):
+        names = []
+    return [names[at] if at < len(names) else f"input {at}" for at in range(count)]
+
+
+def _label_last(graph: Graph, output: torch.Tensor, reported: tuple[torch.Tensor | None, ...]) -> None:
+    """The legacy hook hangs on the last operation, and reports one gradient for each of that operation's inputs."""
+    carried: dict[Any, list[str]] = {}
+    for number, ((used, _), gradient) in enumerate(
+        zip(get_gradient_edge(output).node.next_functions, reported, strict=False)
+    ):
+        if used is not None:
+            carried.setdefault(used, []).append(f"[{number}]: {in_short(gradient)}")
+    root = graph.rows[0][0]
+    for route in graph.routes:
+        if route.boxes[0] is root:
+            route.marked = True
+            route.boxes[-1].gradient = ", ".join(carried.get(route.boxes[-1].node, []))
+
+
+def _label_inputs(
+    graph: Graph, reported: tuple[torch.Tensor | None, ...], names: dict[str, torch.Tensor]
+) -> None:  # fmt: skip
+    """The full hook reports one gradient for each positional input of the module."""
+    boxes = {box.node: box for box in graph.boxes}
+    gradients = [one for one in reported if one is not None]
+    for number, (tensor, gradient) in enumerate(zip(names.values(), gradients, strict=False)):
+        box = boxes.get(get_gradient_edge(tensor).node)
+        if box is not None:
+            box.gradient = f"[{number}]: {in_short(gradient)}"
+
+
+def _rule(x: float, top: float) -> Any:
+    """A line between the two sides."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([x, x], [0.04, top], color=INK, linewidth=0.8, linestyle=(0, (4, 3)))

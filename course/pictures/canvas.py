@@ -1,0 +1,158 @@
+"""What every picture of the course is drawn on: a figure that says in words what it shows.
+
+A :class:`Picture` is a matplotlib figure with an ``alt`` text. matplotlib.pyplot does not know of it: nothing has to
+be closed, no front end shows it a second time, and its memory is free with the last name for it. It has a paper of
+its own, so it reads the same on a light page, on a dark one and in print, whatever style the learner has set.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import html
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+__all__ = [
+    "BLUE", "FAINT", "INK", "MONO", "ORANGE", "PAPER", "QUIET", "RED", "WIRE", "Picture", "in_own_style", "own_style",
+]  # fmt: skip
+
+PAPER, INK = "#fbfaf6", "#1d2733"
+QUIET, WIRE, FAINT = "#55606c", "#6b7683", "#e4e7ea"
+"""Small print; lines between things; bands and grids, which nobody has to see."""
+
+# Blue and orange are apart for every kind of colour vision. Red is never the only sign of anything: a word, a frame or
+# a cross goes with it. All are dark enough to write with.
+BLUE, ORANGE, RED = "#1f5fa8", "#b8500a", "#b3261e"
+MONO = "DejaVu Sans Mono"
+
+_PIXELS = 96
+"""CSS pixels that an inch is shown with; the file has half as many again, for sharp text on any screen."""
+
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+
+class Picture(Figure):  # type: ignore[misc]
+    """A matplotlib figure on the course's paper. ``alt`` is what it shows, in words, for those who cannot see it."""
+
+    def __init__(self, width: float, height: float, alt: str = "", **options: Any) -> None:
+        super().__init__(figsize=(width, height), facecolor=PAPER, **options)
+        self.alt = alt
+
+    def inches(self, left: float, bottom: float, width: float, height: float, **options: Any) -> Any:
+        """New axes at a place measured in inches from the lower left corner."""
+        wide, high = self.get_size_inches()
+        return self.add_axes((left / wide, bottom / high, width / wide, height / high), **options)
+
+    def write(self, x: float, y: float, text: str, **options: Any) -> Any:
+        """Text at a place measured in inches from the lower left corner."""
+        wide, high = self.get_size_inches()
+        style = {"color": INK, "fontsize": 9, "va": "center", "clip_on": False, **options}
+        return self.text(x / wide, y / high, text, **style)
+
+    def put(self, artist: Any) -> Any:
+        """Add an artist that is measured in inches from the lower left corner: much faster than axes for it."""
+        artist.set_transform(self.dpi_scale_trans)
+        return self.add_artist(artist)
+
+    def shade(self, values: Any, box: tuple[float, float, float, float], **style: Any) -> Any:
+        """An array of numbers or colours as an image in a box (left, bottom, width, height, in inches), framed.
+
+        What is NaN is crossed out.
+        """
+        from matplotlib.image import BboxImage
+        from matplotlib.patches import Rectangle
+        from matplotlib.transforms import Bbox, TransformedBbox
+
+        crossed = style.pop("crossed", INK)
+        limits = style.pop("limits", None)
+        if limits is not None and not bool((values == values).all()):
+            self.put(Rectangle(box[:2], *box[2:], facecolor=PAPER, edgecolor=crossed, hatch="xxxx", lw=0, zorder=0))
+        place = TransformedBbox(Bbox.from_bounds(*box), self.dpi_scale_trans)
+        image = BboxImage(place, **{"interpolation": "nearest", "zorder": 1, **style})
+        image.set_data(values)
+        if limits is not None:
+            image.set_clim(*limits)
+        self.add_artist(image)
+        self.put(Rectangle(box[:2], *box[2:], fill=False, edgecolor=WIRE, linewidth=0.7, zorder=2))
+        return image
+
+    def png(self, colours: int = 0, scale: float = 1.5) -> bytes:
+        """The picture as a PNG file, of few colours where ``colours`` says so. What it took to draw it is given back."""
+        from PIL import Image
+
+        kept, dpi = self.canvas, self.dpi
+        buffer = io.BytesIO()
+        with own_style(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a name with a letter that the font lacks still makes a picture
+            try:
+                canvas = FigureCanvasAgg(self)
+                self.dpi = scale * _PIXELS
+                canvas.draw()
+                pixels = canvas.buffer_rgba()
+                image = Image.frombuffer("RGBA", pixels.shape[1::-1], pixels, "raw", "RGBA", 0, 1).convert("RGB")
+            finally:
+                self.set_canvas(kept)
+                self.dpi = dpi
+        if colours:
+            image = image.quantize(colours, method=Image.Quantize.FASTOCTREE)
+        image.save(buffer, format="png")
+        return buffer.getvalue()
+
+    def image(self, png: bytes, alt: str | None = None, style: str = "") -> str:
+        """An ``<img>`` of this picture's size and words (or those of ``alt``), with the given file in it."""
+        width = round(self.get_figwidth() * _PIXELS)
+        data = base64.b64encode(png).decode("ascii")
+        return (
+            f'<img alt="{html.escape(self.alt if alt is None else alt)}" src="data:image/png;base64,{data}" '
+            f'style="width:{width}px;max-width:100%;height:auto;{style}">'
+        )
+
+    def _repr_html_(self) -> str:
+        return self.image(self.png())
+
+    def _ipython_display_(self) -> None:
+        # JupyterLab's and nbconvert's first choice is the HTML, which carries the alt text; export to LaTeX and
+        # graded notebooks show the PNG.
+        from IPython.display import display
+
+        png = self.png()
+        width, height = (round(float(inches) * _PIXELS) for inches in self.get_size_inches())
+        bundle = {
+            "text/html": self.image(png),
+            "image/png": base64.b64encode(png).decode("ascii"),
+            "text/plain": self.alt,
+        }
+        display(bundle, metadata={"image/png": {"alt": self.alt, "width": width, "height": height}}, raw=True)
+
+    def __repr__(self) -> str:
+        return self.alt or super().__repr__()
+
+
+@contextlib.contextmanager
+def own_style() -> Iterator[None]:
+    """matplotlib's own settings for a while, and no mathematics in texts: a name may hold a dollar sign."""
+    with matplotlib.rc_context():
+        kept = {key: matplotlib.rcParams[key] for key in ("interactive", "figure.max_open_warning")}
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({**kept, "text.parse_math": False, "font.family": ["DejaVu Sans"]})
+        yield
+
+
+def in_own_style(draw: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """Let a function draw under :func:`own_style`."""
+
+    @functools.wraps(draw)
+    def drawn(*args: _Given.args, **kwargs: _Given.kwargs) -> _Made:
+        with own_style():
+            return draw(*args, **kwargs)
+
+    return drawn

@@ -1,0 +1,227 @@
+"""A wrong answer beside what was wanted: yours, wanted, difference.
+
+Works on plain data (:mod:`course.evidence`): tensors, numbers, texts, and lists and dicts of them. Of nested data the
+first place that differs is drawn, which is the place that the check's sentence names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+from course.compare import AnyOf, Close, Matches, first_difference, in_words, tolerance_of
+from course.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
+from course.pictures.canvas import Picture
+from course.pictures.cells import Grid, cell_text, draw_grids
+from course.pictures.orders import draw_orders
+
+__all__ = ["difference_html", "draw_difference"]
+
+_MOST = 300_000
+"""Elements of the largest tensor that is drawn."""
+
+_HIDDEN = object()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the first difference is, and what stands there. ``wanted`` is _HIDDEN where nobody may see it."""
+
+    where: str
+    got: Evidence
+    wanted: object
+    tolerance: tuple[float, float] | None = None
+
+
+def draw_difference(got: object, wanted: object, title: str | None = None) -> Picture:
+    """Draw an answer, what was wanted, and where they differ: about 500 by 160 pixels, larger for long lists.
+
+    ``got`` and ``wanted`` are tensors, numbers, texts, or lists or dicts of them; ``wanted`` may use AnyOf and Close.
+    With ``wanted`` None only the answer is drawn. Raises ValueError for what cannot be drawn.
+    """
+    place = _place_of(got, wanted)
+    made = None if place is None else _drawn(place, title)
+    if made is None:
+        raise ValueError("there is nothing to be seen in a picture here")
+    return made
+
+
+def difference_html(got: object, wanted: object) -> str:
+    """The same as an HTML image with an alt text, for a check's panel. Never raises.
+
+    Empty for what is odd, equal, or told by one sentence as well: single numbers and words, values of another type.
+    """
+    try:
+        plain = snapshot(got)
+        if wanted is not None and first_difference(plain, wanted) is None:
+            return ""
+        place = _place_of(plain, wanted)
+        picture = _drawn(place, None) if place is not None and _worth_it(place) else None
+        return "" if picture is None else _small_image(picture)
+    except Exception:  # a picture is a help; nothing that a learner hands in may cost them the panel
+        return ""
+
+
+def _place_of(got: object, wanted: object) -> _Place | None:
+    plain = snapshot(got)
+    return _Place("", plain, _HIDDEN) if wanted is None else _descend(_Place("", plain, wanted))
+
+
+def _descend(place: _Place) -> _Place | None:
+    """Down to the first tensor, text, number or list of words that differs."""
+    got, wanted = place.got, place.wanted
+    if isinstance(wanted, AnyOf):
+        return _descend(_Place(place.where, got, wanted.options[0], place.tolerance))
+    if isinstance(wanted, Close):
+        return _descend(_Place(place.where, got, wanted.value, (wanted.rtol, wanted.atol)))
+    if isinstance(wanted, Matches):
+        return None
+    steps: list[tuple[str, Evidence, object]] = []
+    if isinstance(wanted, Mapping) and isinstance(got, dict) and {key_text(key) for key in wanted} <= set(got):
+        named = [(key, key_text(key), value) for key, value in wanted.items()]
+        steps = [(f"[{key!r}]" if place.where else text, got[text], value) for key, text, value in named]
+    elif isinstance(wanted, (list, tuple)) and isinstance(got, list) and not _order(got, wanted):
+        steps = [(f"[{at}]", one, other) for at, (one, other) in enumerate(zip(got, wanted, strict=True))]
+    for step, one, other in steps:
+        within = other if place.tolerance is None else Close(other, *place.tolerance)
+        if first_difference(one, within) is not None:
+            return _descend(_Place(place.where + step, one, other, place.tolerance))
+    return place
+
+
+def _order(got: list[Evidence], wanted: list[object] | tuple[object, ...]) -> bool:
+    """Whether two lists are best seen as wholes: of different lengths, or of words and numbers."""
+    return len(got) != len(wanted) or all(_wordy(item) for side in (got, wanted) for item in side)
+
+
+def _wordy(item: object) -> bool:
+    """Whether a list's item is a word or a number, or a few of them: ('enter', 'fc')."""
+    if isinstance(item, (list, tuple)):
+        return len(item) <= 4 and all(_single(part) for part in item)
+    return _single(item)
+
+
+def _single(item: object) -> bool:
+    return item is None or isinstance(item, (str, bool, int, float))
+
+
+def _worth_it(place: _Place) -> bool:
+    plain = [snapshot(side) for side in (place.got, place.wanted) if side is not _HIDDEN]
+    return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
+
+
+def _family(side: Evidence) -> str:
+    if isinstance(side, (bool, int, float)):
+        return "number"
+    return type(side).__name__
+
+
+def _count(side: Evidence) -> int:
+    if isinstance(side, TensorRecord):
+        return int(torch.Size(side.shape).numel())
+    if isinstance(side, str):
+        return 2 if len(side) > 40 or "\n" in side else 1
+    return len(side) if isinstance(side, (list, dict)) else 1
+
+
+def _drawn(place: _Place, title: str | None) -> Picture | None:
+    got, hidden = place.got, place.wanted is _HIDDEN
+    wanted = None if hidden else snapshot(place.wanted)
+    if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
+        return None
+    numbers = _as_tensor(got), None if hidden else _as_tensor(wanted)
+    if numbers[0] is not None and (hidden or numbers[1] is not None):
+        return _tensors(place, numbers[0], numbers[1], title)
+    if isinstance(got, TensorRecord) or (isinstance(wanted, TensorRecord) and not isinstance(got, list)):
+        got, wanted = in_words(got, 40), None if hidden else in_words(wanted, 40)
+    return draw_orders(_as_words(got), None if hidden else _as_words(wanted), _title(title, place))
+
+
+def _title(title: str | None, place: _Place) -> str:
+    return title or place.where
+
+
+def _as_words(side: Evidence) -> list[str]:
+    if isinstance(side, str):
+        return side.splitlines() if "\n" in side else [side]
+    if isinstance(side, dict):
+        return [f"{key}: {_word(value)}" for key, value in side.items()]
+    if isinstance(side, list):
+        return [_word(item) for item in side]
+    return [_word(side)]
+
+
+def _word(item: Evidence) -> str:
+    if isinstance(item, str):
+        return item
+    if isinstance(item, TensorRecord):
+        return f"tensor {item.shape}"
+    if isinstance(item, list) and len(item) <= 4 and all(_single(part) for part in item):
+        return "  ".join(_word(part) for part in item)
+    return in_words(item, 60)
+
+
+def _as_tensor(side: Evidence) -> torch.Tensor | None:
+    """A tensor, a number or a list of numbers as a tensor; None for the rest."""
+    if isinstance(side, TensorRecord):
+        return side.tensor()
+    plain = side if isinstance(side, list) else [side]
+    if plain and all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in plain):
+        return torch.tensor(side, dtype=torch.float64)
+    return None
+
+
+def _tensors(place: _Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str | None) -> Picture | None:
+    if max(got.numel(), 0 if wanted is None else wanted.numel()) > _MOST:
+        return None
+    listed = isinstance(place.got, list)
+    grids = [Grid("yours", got, listed=listed)]
+    if wanted is None:
+        return draw_grids(grids, _title(title, place), "")
+    grids.append(Grid("wanted", wanted, listed=listed))
+    if got.shape != wanted.shape:
+        words = f"{len(got)} items, wanted {len(wanted)}" if listed else f"shape {_s(got)}, wanted {_s(wanted)}"
+        return draw_grids(grids, _title(title, place), words)
+    if got.dtype != wanted.dtype:
+        return draw_grids(grids, _title(title, place), f"dtype {_d(got)}, wanted {_d(wanted)}")
+    bad, size = _apart(got, wanted, place.tolerance or tolerance_of(_d(wanted)))
+    grids = [Grid(grid.label, grid.values, bad, listed=listed) for grid in grids]
+    grids.append(Grid("difference", size, bad, difference=True))
+    wrong = int(bad.sum())
+    words = f"{wrong} of {bad.numel()} differ" if wrong else "no difference"
+    if wrong and bad.numel() > 8:
+        worst = int(torch.where(bad, size.abs().nan_to_num(torch.inf), -1.0).argmax())
+        words += f", most at {[int(one) for one in torch.unravel_index(torch.tensor(worst), bad.shape)]}"
+        words += f": {cell_text(got.flatten()[worst])} for {cell_text(wanted.flatten()[worst])}"
+    return draw_grids(grids, _title(title, place), words)
+
+
+def _apart(
+    got: torch.Tensor, wanted: torch.Tensor, tolerance: tuple[float, float]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Which elements differ by the rule of the comparison, and by how much (NaN where that is no number)."""
+    if got.dtype == torch.bool:
+        return got != wanted, torch.where(got != wanted, torch.nan, 0.0)
+    if got.is_floating_point() or got.is_complex():
+        bad = torch.isclose(got, wanted, rtol=tolerance[0], atol=tolerance[1]).logical_not()
+    else:
+        bad = got != wanted
+        got, wanted = got.double(), wanted.double()
+    apart = got - wanted
+    return bad, torch.where(got == wanted, 0.0, apart.abs() if apart.is_complex() else apart)
+
+
+def _s(tensor: torch.Tensor) -> str:
+    return str(tuple(tensor.shape))
+
+
+def _d(tensor: torch.Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def _small_image(picture: Picture) -> str:
+    """The picture in few bytes, because graded notebooks drop a panel that is too long: much text is less sharp."""
+    png = picture.png(colours=16, scale=1.0 if len(picture.texts) > 30 else 1.5)
+    return picture.image(png, style="display:block;margin:.4em 0 .2em 1.3em")

@@ -1,0 +1,50 @@
+"""A row of small grey pictures, each with a line below it: which samples stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import torch
+from matplotlib.patches import Rectangle
+
+from course.pictures.canvas import RED, Picture, in_own_style
+from course.pictures.words import cut, listed
+
+__all__ = ["draw_digits"]
+
+_SIDE, _GAP, _LINE = 0.78, 0.14, 0.24
+
+
+@in_own_style
+def draw_digits(
+    pictures: torch.Tensor, captions: Sequence[str], marked: Collection[int] = (), title: str | None = None
+) -> Picture:
+    """Draw grey pictures, (N, H, W) or (N, 1, H, W), ten a row, with ``captions[n]`` below picture ``n``.
+
+    A caption may hold line breaks. Pictures whose number is in ``marked`` get a thick red frame. Raises ValueError for
+    other shapes, and where there are not as many captions as pictures.
+    """
+    images = pictures.detach().cpu().float()
+    if images.dim() == 4 and images.shape[1] == 1:
+        images = images[:, 0]
+    if images.dim() != 3:
+        raise ValueError(f"pictures have shape {tuple(pictures.shape)}, wanted (N, H, W) or (N, 1, H, W)")
+    if len(captions) != len(images):
+        raise ValueError(f"{len(images)} pictures and {len(captions)} captions, wanted one caption for each picture")
+    title = title or "Samples"
+    words = [" ".join(caption.split()) + (" (marked)" if n in marked else "") for n, caption in enumerate(captions)]
+    columns, rows = min(10, max(1, len(images))), -(-len(images) // 10)
+    row = _SIDE + 0.12 + _LINE * max((caption.count("\n") + 1 for caption in captions), default=1)
+    wide = max(7.6, 0.15 + columns * (_SIDE + _GAP))
+    picture = Picture(wide, 0.5 + max(1, rows) * row, f"{title}. {listed(words) if words else 'No picture.'}")
+    tall = picture.get_figheight()
+    picture.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
+    for n, (image, caption) in enumerate(zip(images, captions, strict=True)):
+        left, top = 0.15 + n % 10 * (_SIDE + _GAP), tall - 0.5 - n // 10 * row
+        picture.shade(image.numpy(), (left, top - _SIDE, _SIDE, _SIDE), cmap="gray_r")
+        if n in marked:
+            frame = Rectangle((left, top - _SIDE), _SIDE, _SIDE, fill=False, edgecolor=RED, linewidth=2.6, zorder=3)
+            picture.put(frame)
+        text = "\n".join(cut(line, 12) for line in caption.split("\n"))
+        picture.write(left + _SIDE / 2, top - _SIDE - 0.08, text, fontsize=8.5, ha="center", va="top", linespacing=1.25)
+    return picture

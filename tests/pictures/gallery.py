@@ -1,0 +1,203 @@
+"""One of every picture, of easy models and odd ones: what holds for all pictures is tested on these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.data import picture as photograph
+from course.models import Model
+from course.pictures.activations import draw_activation_histograms
+from course.pictures.autograd_graph import draw_autograd_graph
+from course.pictures.canvas import Picture
+from course.pictures.difference import draw_difference
+from course.pictures.digits import draw_digits
+from course.pictures.feature_maps import draw_clobber, draw_feature_maps
+from course.pictures.gradient_flow import draw_gradient_flow
+from course.pictures.heat import draw_heat
+from course.pictures.legacy import draw_legacy_comparison
+from course.pictures.memory import draw_memory
+from course.pictures.module_tree import draw_module_tree
+from course.pictures.timeline import draw_hook_timeline
+from course.tree import Model as Tree
+
+
+class Block(nn.Module):
+    """A linear layer and an activation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.act = nn.Tanh()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.act(self.fc(x))  # type: ignore[no-any-return]
+
+
+class Stops(nn.Module):
+    """Raises in the middle of its forward."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError(f"no way on from {self.fc(x).shape}")
+
+
+def order(model: nn.Module) -> dict[str, int]:
+    """The place of every module in named_modules()."""
+    return {name: number for number, (name, _) in enumerate(model.named_modules(), 1)}
+
+
+def nested(depth: int) -> nn.Module:
+    """2 ** depth linear layers in containers of two."""
+    return nn.Linear(3, 3) if depth == 0 else nn.Sequential(nested(depth - 1), nested(depth - 1))
+
+
+def chain(length: int) -> nn.Module:
+    """Containers in containers."""
+    model: nn.Module = nn.Linear(3, 3)
+    for _ in range(length):
+        model = nn.Sequential(model)
+    return model
+
+
+def fifty() -> nn.Module:
+    """Fifty modules, six levels deep."""
+    model = nn.Sequential(nested(4), *[Block() for _ in range(6)])
+    assert len(list(model.modules())) == 50
+    return model
+
+
+def shared() -> nn.Module:
+    """One module in three places, one parameter in two modules."""
+    one = nn.Linear(3, 3)
+    model = nn.ModuleDict({"a": one, "b": nn.Sequential(one, nn.ReLU()), "c": nn.Sequential(one), "d": nn.Linear(3, 3)})
+    model["d"].weight = one.weight
+    return model
+
+
+def resnet() -> nn.Module:
+    from torchvision.models import resnet18
+
+    return resnet18(weights=None)  # type: ignore[no-any-return]
+
+
+def after_backward() -> nn.Module:
+    """A deep net of sigmoids after a backward, with every oddity that a gradient can have."""
+    torch.manual_seed(0)
+    layers = [layer for _ in range(5) for layer in (nn.Linear(8, 8), nn.Sigmoid())]
+    model = nn.Sequential(*layers, nn.Linear(8, 3), nn.LazyLinear(2))
+    model[2].weight.requires_grad_(False)
+    model[:-1](torch.randn(5, 8)).sum().backward()
+    model[4].bias.grad.zero_()
+    model[6].bias.grad[3] = torch.nan
+    model[8].bias.grad = None
+    model[8].weight.grad[0, 0] = torch.inf
+    return model
+
+
+def graph(gradients: bool = False) -> Picture:
+    """A small graph with hooks of every kind, after its backward."""
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    h = x * 3
+    h.register_hook(lambda grad: None)
+    h.register_hook(lambda grad: None)
+    h.retain_grad()
+    x.register_post_accumulate_grad_hook(lambda tensor: None)
+    output = h * h + h
+    output.backward(torch.ones(2))
+    return draw_autograd_graph(output, {"x": x, "h": h}, title="A graph", gradients=gradients)
+
+
+def lstm_graph() -> Picture:
+    lstm = nn.LSTM(3, 4)
+    return draw_autograd_graph(lstm(torch.randn(2, 1, 3))[0], dict(lstm.named_parameters()), gradients=True)
+
+
+def history() -> dict[str, list[torch.Tensor]]:
+    torch.manual_seed(0)
+    steps = range(1, 21)
+    return {
+        "0": [torch.randn(64, 5) * step for step in steps],
+        "1.relu": [(torch.randn(64, 5) - 0.1 * step).relu() for step in steps],
+        "broken": [torch.randn(8) / (torch.nan if step == 9 else 1.0) for step in steps],
+        "a.very.long.name.of.a.layer.deep.inside": [torch.tensor([1.0, 2.0])],
+        "never": [],
+        "constant": [torch.zeros(3), torch.zeros(3)],
+    }
+
+
+def maps() -> dict[str, torch.Tensor]:
+    torch.manual_seed(0)
+    broken = torch.randn(1, 2, 4, 4)
+    broken[0, 0, :2] = torch.nan
+    return {"conv": torch.randn(2, 12, 9, 7), "relu": torch.rand(1, 3, 5, 5), "layer4.1.conv2": broken}
+
+
+def digits() -> Picture:
+    return draw_digits(torch.rand(12, 8, 8), [f"says {n}\nis {n}" for n in range(12)], marked=[3], title="Digits")
+
+
+MEMORY = {
+    "plain": {"parameters": 44e6, "gradients": 44e6, "saved tensors": 120e6, "other": 0},
+    "with checkpointing": {"parameters": 44e6, "gradients": 44e6, "saved tensors": 30e6},
+    "nothing": {},
+}
+ORDERS = ["enter net", "enter a", "leave a", "leave net"], ["enter net", "leave net", "enter a", "leave a", "end"]
+
+
+def _flower(size: int = 7) -> tuple[torch.Tensor, torch.Tensor]:
+    torch.manual_seed(0)
+    return photograph(), torch.rand(size, size)
+
+
+PICTURES: dict[str, Callable[[], Picture]] = {
+    "activations": lambda: draw_activation_histograms(history()),
+    "activations, none": lambda: draw_activation_histograms({}),
+    "clobber": lambda: draw_clobber(torch.randn(1, 4, 6, 6), torch.randn(1, 4, 6, 6).relu(), title="bn1, twice"),
+    "difference, matrix": lambda: draw_difference(torch.eye(3), torch.ones(3, 3)),
+    "difference, orders": lambda: draw_difference(*ORDERS),
+    "difference, shades": lambda: draw_difference({"answer": torch.eye(20)}, {"answer": torch.ones(20, 20)}),
+    "difference, shapes": lambda: draw_difference(torch.ones(3), torch.ones(3, 1)),
+    "difference, vector": lambda: draw_difference(torch.tensor([1.0, torch.nan, 3.0]), torch.tensor([1.0, 2.0, 2.5])),
+    "difference, yours only": lambda: draw_difference([1.0, 2.0], None),
+    "digits": digits,
+    "feature maps": lambda: draw_feature_maps(maps(), title="Features"),
+    "gradient flow": lambda: draw_gradient_flow(after_backward()),
+    "gradient flow, many": lambda: draw_gradient_flow(resnet()),
+    "gradient flow, no parameters": lambda: draw_gradient_flow(nn.ReLU()),
+    "graph": graph,
+    "graph with gradients": lambda: graph(gradients=True),
+    "graph, LSTM": lstm_graph,
+    "heat": lambda: draw_heat(*_flower()),
+    "heat, constant": lambda: draw_heat(torch.rand(1, 30, 50), torch.zeros(1, 1, 3, 5)),
+    "legacy": lambda: draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0])),
+    "legacy, error": lambda: draw_legacy_comparison(Stops(), torch.ones(2, 3)),
+    "legacy, linear": lambda: draw_legacy_comparison(nn.Linear(3, 2), torch.ones(4, 3)),
+    "memory": lambda: draw_memory(MEMORY),
+    "memory, none": lambda: draw_memory({}),
+    "timeline": lambda: draw_hook_timeline(nn.Sequential(Block(), Block()), torch.ones(2, 3, requires_grad=True)),
+    "timeline, attention": lambda: draw_hook_timeline(nn.MultiheadAttention(4, 2), *[torch.ones(2, 1, 4)] * 3),
+    "timeline, error": lambda: draw_hook_timeline(nn.Sequential(Block(), Stops()), torch.ones(2, 3)),
+    "timeline, fifty": lambda: draw_hook_timeline(fifty(), torch.ones(2, 3)),
+    "timeline, lazy": lambda: draw_hook_timeline(nn.Sequential(nn.LazyLinear(3), nn.ReLU()), torch.ones(2, 3)),
+    "timeline, one": lambda: draw_hook_timeline(nn.ReLU(), torch.ones(2, 3)),
+    "tree": lambda: draw_module_tree(Tree(), order(Tree()), title="The order of named_modules()"),
+    "tree, deep": lambda: draw_module_tree(chain(12), order(chain(12))),
+    "tree, LSTM": lambda: draw_module_tree(nn.LSTM(3, 4, 2)),
+    "tree, resnet18": lambda: draw_module_tree(resnet(), order(resnet()), title="ResNet-18"),
+    "tree, shared": lambda: draw_module_tree(shared(), order(shared())),
+    "tree, wide": lambda: draw_module_tree(nn.Sequential(*[nn.Linear(3, 3) for _ in range(40)])),
+}
+
+
+def texts(picture: Any) -> list[str]:
+    """All that is written in a picture."""
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in picture.findobj(Text) if text.get_visible() and text.get_text()]

@@ -1,0 +1,244 @@
+"""What holds for every picture: words for it, its own paper, contrast, nothing cut off, shown once, given back."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from course.pictures import canvas, memory, timeline
+from course.pictures.canvas import INK, PAPER, Picture, own_style
+from tests.pictures.gallery import PICTURES, texts
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module", params=PICTURES)
+def picture(request: pytest.FixtureRequest) -> Picture:
+    return PICTURES[request.param]()
+
+
+@pytest.fixture(scope="module")
+def look(picture: Picture) -> Look:
+    """How the picture comes out, rendered once for all tests of it."""
+    return Look(picture)
+
+
+def luminance(colour: Any) -> float:
+    """WCAG 2's relative luminance."""
+    channels = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgba(colour)[:3]]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
+
+
+def contrast(one: Any, other: Any) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+class Look:
+    """A rendered picture: its texts with their boxes, and what is behind them."""
+
+    def __init__(self, picture: Picture) -> None:
+        found = [text for text in picture.findobj(Text) if text.get_visible() and text.get_text().strip()]
+        found = [text for text in found if text.axes is None or text.axes.axison or text in text.axes.texts]
+        behind = [text for text in found if text.get_bbox_patch() is None]
+        with own_style():
+            drawn = FigureCanvasAgg(picture)
+            for text in behind:
+                text.set_visible(False)
+            drawn.draw()
+            for text in behind:
+                text.set_visible(True)
+            self.ground = np.asarray(drawn.buffer_rgba())[::-1, :, :3] / 255
+            """The pixels without the texts, lowest row first."""
+            self.texts = [(text, text.get_window_extent(drawn.get_renderer())) for text in found]
+
+
+def test_it_is_a_matplotlib_figure_with_words_for_those_who_cannot_see_it(picture: Picture) -> None:
+    assert isinstance(picture, Figure)
+    assert len(picture.alt) > 10 and picture.alt == picture.alt.strip()
+    assert "\n" not in picture.alt and "<" not in picture.alt.replace("<class", "")
+    assert repr(picture) == picture.alt
+
+
+def test_pyplot_does_not_know_it_so_nothing_is_shown_twice(picture: Picture) -> None:
+    assert plt.get_fignums() == []
+
+
+def test_it_fits_a_page(picture: Picture) -> None:
+    wide, high = picture.get_size_inches()
+    assert wide <= 10.0 and high <= 26.0, "wider than a notebook's page, or longer than anybody scrolls"
+
+
+def test_nothing_written_is_cut_off_or_too_small(picture: Picture, look: Look) -> None:
+    page = picture.bbox
+    for text, box in look.texts:
+        inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= page.width + 1 and box.y1 <= page.height + 1
+        assert inside, f"{text.get_text()!r} leaves the picture"
+        assert text.get_fontsize() >= 5.5, f"{text.get_text()!r} is too small to read"
+
+
+def test_no_text_covers_another(look: Look) -> None:
+    for (one, first), (other, second) in combinations(look.texts, 2):
+        wide = min(first.x1, second.x1) - max(first.x0, second.x0)
+        high = min(first.y1, second.y1) - max(first.y0, second.y0)
+        assert wide <= 1.5 or high <= 3.0, f"{one.get_text()!r} and {other.get_text()!r} overlap"
+
+
+def test_every_text_stands_out_from_what_is_behind_it(look: Look) -> None:
+    for text, box in look.texts:
+        patch = text.get_bbox_patch()
+        if patch is not None and patch.get_facecolor()[3] == 1:
+            behind = patch.get_facecolor()
+        else:
+            part = look.ground[max(0, int(box.y0)) : int(box.y1) + 1, max(0, int(box.x0)) : int(box.x1) + 1]
+            behind = tuple(np.median(part.reshape(-1, 3), axis=0))
+        assert contrast(text.get_color(), behind) >= 4.5, f"{text.get_text()!r} on {behind}"
+
+
+def test_lines_stand_out_from_the_paper(picture: Picture) -> None:
+    lines = [line for line in picture.findobj(Line2D) if line.get_visible() and line.get_linestyle() != "None"]
+    lines = [line for line in lines if len(line.get_xdata()) > 1 and (line.axes is None or line in line.axes.lines)]
+    for line in lines:
+        assert contrast(line.get_color(), PAPER) >= 3
+    for collection in picture.findobj(LineCollection):
+        assert all(contrast(colour, PAPER) >= 3 for colour in collection.get_colors())
+
+
+def test_the_paper_is_its_own_whatever_the_page(look: Look) -> None:
+    assert contrast(tuple(look.ground[1, 1]), PAPER) < 1.05
+
+
+@pytest.mark.parametrize("name", ["timeline", "graph", "gradient flow", "heat"])
+def test_a_learners_style_does_not_reach_into_the_rendering(name: str) -> None:
+    picture = PICTURES[name]()
+    before = dict(matplotlib.rcParams)
+    usual = picture.png(scale=0.5)
+    assert dict(matplotlib.rcParams) == before
+    with plt.style.context("dark_background"), matplotlib.rc_context({"savefig.bbox": "tight", "font.size": 30}):
+        assert picture.png(scale=0.5) == usual
+
+
+@pytest.mark.parametrize("name", ["timeline", "graph", "gradient flow", "difference, orders", "memory", "tree"])
+def test_a_learners_style_does_not_reach_into_the_drawing(name: str) -> None:
+    torch.manual_seed(0)
+    usual = PICTURES[name]().png(scale=0.5)
+    with plt.style.context("dark_background"), matplotlib.rc_context({"text.color": "red", "lines.linewidth": 9}):
+        torch.manual_seed(0)
+        assert PICTURES[name]().png(scale=0.5) == usual
+
+
+@pytest.mark.parametrize("name", ["timeline", "heat", "difference, matrix"])
+def test_its_memory_is_free_with_its_last_name(name: str) -> None:
+    made = PICTURES[name]()
+    made.png()
+    gone = weakref.ref(made)
+    assert made.canvas.__class__ is not FigureCanvasAgg, "a rendered copy of the picture is kept"
+    del made
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_image_carries_the_words_and_nothing_breaks_out_of_them() -> None:
+    picture = Picture(2, 1, alt='<b>"quoted"</b> & more')
+    html = picture._repr_html_()
+    assert html.startswith('<img alt="&lt;b&gt;&quot;quoted&quot;&lt;/b&gt; &amp; more" src="data:image/png;base64,')
+    assert html.count("<") == 1, "only the image: what is around it would stay where a grader strips images"
+    assert "width:192px;max-width:100%" in html
+
+
+def test_names_with_mathematics_or_letters_of_any_script_are_drawn_as_they_are() -> None:
+    from torch import nn
+
+    from course.pictures.module_tree import draw_module_tree
+
+    model = nn.ModuleDict({"$x_1$": nn.ReLU(), "層": nn.ReLU(), "a$": nn.ReLU(), "{}%": nn.ReLU()})
+    picture = draw_module_tree(model)
+    assert len(picture.png()) > 1000
+    assert {"$x_1$:", "層:", "a$:", "{}%:"} <= set(texts(picture))
+
+
+def test_the_palette_is_apart_in_grey_and_for_the_colour_blind() -> None:
+    for name in ("INK", "QUIET", "BLUE", "ORANGE", "RED"):
+        assert contrast(getattr(canvas, name), PAPER) >= 4.5, name
+    assert contrast(canvas.WIRE, PAPER) >= 3
+    # Red-green blindness (Machado and others 2009, severity 1): blue and orange stay far apart.
+    blind = np.array([[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]])
+    blue, orange = (blind @ np.array(to_rgba(colour)[:3]) for colour in (canvas.BLUE, canvas.ORANGE))
+    assert np.abs(blue - orange).sum() > 0.5
+    # In a grey print: another mark, another hatch, or clearly another grey.
+    marks = {(look[1], look[3]) for look in timeline._KINDS.values()}
+    assert len(marks) == len(timeline._KINDS)
+    assert len({look[1] for look in memory._LOOKS}) == len(memory._LOOKS)
+    for one, other in pairwise(memory._LOOKS):
+        assert contrast(one[0], other[0]) >= 2
+    assert all(contrast(ink, colour) >= 3 for colour, _, ink in memory._LOOKS)
+    assert contrast(INK, PAPER) > 12
+
+
+NOTEBOOK = """
+import matplotlib.pyplot as plt, torch
+from torch import nn
+from course.pictures.beside import beside
+from course.pictures.module_tree import draw_module_tree
+---
+draw_module_tree(nn.Linear(3, 2), title="the last expression")
+---
+picture = draw_module_tree(nn.ReLU(), title="displayed")
+display(picture)
+plt.plot([1, 2]);
+---
+picture = draw_module_tree(nn.ReLU(), title="never shown")
+---
+beside(draw_module_tree(nn.ReLU(), title="left"), (draw_module_tree(nn.ReLU()), "own words for the right"))
+---
+draw_module_tree(nn.ReLU()).png()[:4]
+"""
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_each_picture_once_and_with_its_words(tmp_path: Path) -> None:
+    import nbclient
+    import nbformat
+    from nbconvert import HTMLExporter, LatexExporter
+
+    cells = [nbformat.v4.new_code_cell(source.strip()) for source in NOTEBOOK.split("---")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = [
+        [set(output.data) for output in cell.outputs if output.output_type in ("display_data", "execute_result")]
+        for cell in notebook.cells
+    ]
+    # JupyterLab and nbconvert prefer HTML; the PNG is for those that strip images from HTML, and for LaTeX.
+    kinds = {"text/html", "image/png", "text/plain"}
+    assert shown == [
+        [],
+        [kinds],
+        [kinds, {"image/png", "text/plain"}],
+        [],
+        [{"text/html", "text/plain"}],
+        [{"text/plain"}],
+    ]
+    first = notebook.cells[1].outputs[0]
+    assert 'alt="the last expression: the tree, root, Linear [weight (2, 3), bias (2,)]"' in first.data["text/html"]
+    assert first.metadata["image/png"]["alt"] == first.data["text/plain"]
+    page, _ = HTMLExporter().from_notebook_node(notebook)
+    for words in ("the last expression", "displayed", "left", "own words for the right"):
+        assert page.count(f'<img alt="{words}') == 1, words
+    assert page.count("<img") == 5
+    _, resources = LatexExporter().from_notebook_node(notebook)
+    assert sum(name.endswith(".png") for name in resources["outputs"]) == 3

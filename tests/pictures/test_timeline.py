@@ -1,0 +1,327 @@
+"""The hook timeline: every event as it happens in torch, and a model that stays as it was."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.parameter import is_lazy
+
+from course.pictures.recording import Event, record_hooks
+from course.pictures.timeline import MAX_LANES, draw_hook_timeline
+from tests.pictures.gallery import Block, Stops, fifty, texts
+
+Kinds = list[tuple[str, str]]
+
+
+def kinds(events: list[Event]) -> Kinds:
+    return [(event.kind, event.name) for event in events]
+
+
+def really(model: nn.Module, *inputs: Any, **keywords: Any) -> Kinds:
+    """The same order from hooks of the test's own, put on the model itself."""
+    log: Kinds = []
+    handles = []
+    for name, module in model.named_modules():
+        handles += [
+            module.register_forward_pre_hook(lambda *_, name=name: log.append(("forward_pre", name))),
+            module.register_forward_hook(lambda *_, name=name: log.append(("forward", name))),
+            module.register_full_backward_pre_hook(lambda *_, name=name: log.append(("backward_pre", name))),
+            module.register_full_backward_hook(lambda *_, name=name: log.append(("backward", name))),
+        ]
+    output = model(*inputs, **keywords)
+    first = output[0] if isinstance(output, tuple) else output
+    first.sum().backward()
+    for handle in handles:
+        handle.remove()
+    model.zero_grad()
+    return log
+
+
+class TwoInputs(nn.Module):
+    """Takes a keyword, returns a dict, uses one module twice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor, *, scale: float = 1.0) -> torch.Tensor:
+        return self.fc(self.fc(x)) * scale  # type: ignore[no-any-return]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Linear(3, 3), lambda: nn.Sequential(Block(), Block()), TwoInputs, fifty,
+        lambda: nn.Sequential(nn.Dropout(), nn.Linear(3, 3), nn.BatchNorm1d(3)), lambda: nn.LSTM(3, 2),
+        lambda: nn.TransformerEncoderLayer(3, 1, 4, batch_first=True),
+    ],
+)  # fmt: skip
+def test_the_events_are_those_of_a_real_run(make: Any, grad: bool) -> None:
+    model = make()
+    x = torch.randn(4, 3, requires_grad=grad)
+    events, note = record_hooks(model, x)
+    assert kinds(events) == really(model, x)
+    assert note == ""
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_keywords_and_nested_inputs_come_to_the_model() -> None:
+    model = TwoInputs()
+    events, _ = record_hooks(model, torch.ones(2, 3), scale=2.0)
+    assert kinds(events) == really(model, torch.ones(2, 3), scale=2.0)
+    assert [event.call for event in events if event.name == "fc" and event.kind == "forward_pre"] == [1, 2]
+    attention = nn.MultiheadAttention(4, 2)
+    events, note = record_hooks(
+        attention, query=torch.ones(2, 1, 4), key=torch.ones(2, 1, 4), value=torch.ones(2, 1, 4)
+    )
+    assert note == "" and events[0].kind == "forward_pre"
+
+
+def state(model: nn.Module) -> dict[str, Any]:
+    """All of a model that a run could change."""
+    found: dict[str, Any] = {"mode": [module.training for module in model.modules()]}
+    for name, module in model.named_modules():
+        for key, value in vars(module).items():
+            if isinstance(value, dict):
+                found[f"{name}.{key}"] = [(one, id(other)) for one, other in value.items()]
+            elif isinstance(value, list):
+                found[f"{name}.{key}"] = [id(one) for one in value]
+            else:
+                found[f"{name}.{key}"] = value if isinstance(value, (bool, int, float, str)) else id(value)
+    for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+        grad = None if is_lazy(tensor) or tensor.grad is None else tensor.grad.clone()
+        found[f"value {name}"] = (id(tensor), is_lazy(tensor) or tensor.clone(), grad, tensor.requires_grad)
+    found["generators"] = (torch.get_rng_state(), random.getstate(), np.random.get_state()[1].tolist())
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(one, other)
+    if isinstance(one, (tuple, list)):
+        return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return bool(one == other)
+
+
+class Keeps(nn.Module):
+    """Keeps its last activations and counts its calls; draws random numbers of every kind; has a lock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        import threading
+
+        self.fc = nn.Linear(3, 3)
+        self.register_buffer("count", torch.zeros(()))
+        self.last: Any = None
+        self.calls = 0
+        self.log: list[torch.Tensor] = []
+        self.lock = threading.Lock()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        self.count += 1
+        self.last = self.fc(x) * random.random() * float(np.random.rand()) * torch.rand(())
+        self.log.append(self.last)
+        return self.last  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout()), (4, 3)),
+        (lambda: nn.Sequential(nn.LazyLinear(3), nn.LazyBatchNorm1d(), nn.ReLU(inplace=True)), (4, 3)),
+        (lambda: nn.Sequential(nn.LazyConv2d(2, 1), nn.Flatten(), nn.LazyLinear(1)), (2, 3, 4, 4)),
+        (lambda: nn.utils.spectral_norm(nn.Linear(3, 3)), (4, 3)),
+        (lambda: nn.utils.parametrizations.weight_norm(nn.Linear(3, 3)), (4, 3)),
+        (Keeps, (4, 3)),
+        (lambda: nn.Sequential(nn.Linear(3, 3), Stops()), (4, 3)),
+        (lambda: nn.Sequential(nn.Linear(3, 3), nn.Dropout()).eval(), (4, 3)),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_of_the_model_is_changed(make: Any, shape: tuple[int, ...]) -> None:
+    model = make()
+    if isinstance(model, Keeps):
+        model(torch.ones(2, 3)).sum().backward()  # it now holds a tensor of a graph, which cannot be copied as usual
+    model.register_forward_hook(lambda *_: None)
+    x = torch.randn(shape, requires_grad=True)
+    before, input_before = state(model), x.detach().clone()
+    draw_hook_timeline(model, x)
+    assert same(before, state(model))
+    assert torch.equal(x, input_before) and x.grad is None
+    assert not nn.modules.module._has_any_global_hook()
+
+
+def test_the_owners_hooks_do_not_run_and_stay_where_they_are() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+    seen: list[str] = []
+    names = {module: name for name, module in model.named_modules()}
+    model[0].register_forward_hook(lambda module, *_: seen.append(names[module]))
+    model[1].register_full_backward_hook(lambda *_: seen.append("backward"))
+    model[0].weight.register_hook(lambda grad: seen.append("tensor"))
+    events, note = record_hooks(model, torch.ones(2, 3))
+    assert seen == [] and note == "" and len(events) == 12
+    model(torch.ones(2, 3)).sum().backward()
+    assert sorted(seen) == ["0", "backward", "tensor"]
+
+
+def test_a_global_tensors_gradient_is_not_touched() -> None:
+    shared = torch.ones(3, requires_grad=True)
+
+    class Uses(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * shared
+
+    record_hooks(Uses(), torch.ones(3))
+    assert shared.grad is None
+
+
+def test_it_runs_under_no_grad_and_inference_mode() -> None:
+    wanted = kinds(record_hooks(Block(), torch.ones(2, 3))[0])
+    with torch.no_grad():
+        assert kinds(record_hooks(Block(), torch.ones(2, 3))[0]) == wanted
+    with torch.inference_mode():
+        assert kinds(record_hooks(Block(), torch.ones(2, 3))[0]) == wanted
+        assert torch.is_inference_mode_enabled()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_legacy_hook_of_the_owner_is_no_obstacle() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+    model[0].register_backward_hook(lambda *_: None)
+    events, note = record_hooks(model, torch.ones(2, 3))
+    assert len(events) == 12 and note == ""
+    assert model[0]._is_full_backward_hook is False
+
+
+def test_in_place_operations_are_seen_by_tensor_hooks() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True), nn.Linear(3, 3))
+    events, note = record_hooks(model, torch.ones(2, 3, requires_grad=True))
+    assert note == "in-place operations: backward seen by tensor hooks on inputs and outputs"
+    assert [event.kind for event in events[:8]].count("forward") == 4
+    assert {event.kind for event in events[8:]} == {"backward_pre", "backward"}
+    drawn = texts(draw_hook_timeline(model, torch.ones(2, 3)))
+    assert note in drawn and "gradient of its output" in drawn and "full backward hook" not in drawn
+
+
+@pytest.mark.parametrize("error", [RuntimeError("a reason\nwith lines"), KeyError("key"), ValueError(), TypeError("t")])
+def test_a_model_that_raises_gives_a_picture_with_the_error_named(error: Exception) -> None:
+    class Raises(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise error
+
+    model = nn.Sequential(Block(), nn.Sequential(Raises()), nn.ReLU())
+    events, note = record_hooks(model, torch.ones(2, 3))
+    assert kinds(events)[-2:] == [("forward_pre", "1.0"), ("raised", "1.0")]
+    assert note.startswith(f"forward stops in 1.0: {type(error).__name__}")
+    picture = draw_hook_timeline(model, torch.ones(2, 3))
+    assert note in texts(picture) and note in picture.alt and "an error is raised" in texts(picture)
+    assert picture.alt.endswith("an error is raised of 1.0: Raises")
+
+
+def test_an_error_in_backward_and_wrong_arguments_are_named_as_well() -> None:
+    class Breaks(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, *grad: torch.Tensor) -> Any:
+            raise RuntimeError("backward is broken")
+
+    class Layer(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return Breaks.apply(x)  # type: ignore[no-any-return,no-untyped-call]
+
+    events, note = record_hooks(nn.Sequential(nn.Linear(3, 3), Layer()), torch.ones(2, 3))
+    assert kinds(events)[-1] == ("raised", "1") and note == "the run stops in 1: RuntimeError: backward is broken"
+    picture = draw_hook_timeline(Block())
+    assert any("TypeError" in one for one in texts(picture))
+    assert "mat1 and mat2" in draw_hook_timeline(Block(), torch.ones(2, 7)).alt
+
+
+def test_without_gradients_there_is_no_backward() -> None:
+    for model in (nn.ReLU(), nn.Linear(3, 3).requires_grad_(False)):
+        events, note = record_hooks(model, torch.ones(3))
+        assert note == "no backward: nothing requires a gradient" and len(events) == 2
+
+    class Nothing(nn.Module):
+        def forward(self) -> str:
+            return "no tensor"
+
+    assert "no backward: nothing requires a gradient" in texts(draw_hook_timeline(Nothing()))
+
+
+# The drawing
+
+
+def marks(picture: Any) -> Kinds:
+    """The marks from left to right: look and lane."""
+    axes = picture.axes[0]
+    found = [
+        (float(x), int(y), collection.get_paths()[0].vertices.shape[0], len(collection.get_facecolors()))
+        for collection in axes.collections
+        for x, y in collection.get_offsets()
+    ]
+    return [(str(look), str(y)) for x, y, look, _ in sorted(found)]
+
+
+def test_marks_stand_in_the_order_of_the_events_each_in_its_modules_lane() -> None:
+    model = nn.Sequential(Block(), Block())
+    x = torch.ones(2, 3, requires_grad=True)
+    picture = draw_hook_timeline(model, x, title="Two blocks")
+    events, _ = record_hooks(model, x)
+    lanes = list(dict.fromkeys(event.name for event in events))
+    assert [int(lane) for _, lane in marks(picture)] == [lanes.index(event.name) for event in events]
+    said = texts(picture)
+    assert {"Two blocks", "forward →", "backward →", "forward pre-hook", "full backward hook"} <= set(said)
+    assert [one.strip() for one in said if ":" in one][:3] == ["0: Block", "0.fc: Linear", "0.act: Tanh"]
+    assert {str(number) for number in range(1, 29)} <= set(said)
+    assert picture.alt.startswith(
+        "Two blocks. In this order: 1 forward pre-hook of Sequential; 2 forward pre-hook of 0: "
+    )
+    assert picture.alt.endswith("28 full backward hook of Sequential")
+
+
+def test_fifty_nested_modules_stay_readable() -> None:
+    model = fifty()
+    picture = draw_hook_timeline(model, torch.ones(2, 3))
+    assert len(marks(picture)) == 200
+    lanes = [text for text in picture.texts if text.get_fontfamily() == ["DejaVu Sans Mono"]]
+    assert [lane.get_text().strip().split(":")[0] for lane in lanes[1:]] == [name for name, _ in model.named_modules()][
+        1:
+    ]
+    assert all(lane.get_fontsize() >= 7 for lane in lanes)
+    places = [lane.get_position()[1] * picture.get_figheight() for lane in lanes]
+    assert min(one - other for one, other in pairwise(places)) >= 0.16, "inches between the lanes"
+    assert picture.get_figwidth() <= 10
+
+
+def test_of_more_modules_than_lanes_the_deepest_are_left_out_and_counted() -> None:
+    model = nn.Sequential(*[nn.Sequential(nn.Sequential(Block(), Block())) for _ in range(12)])
+    picture = draw_hook_timeline(model, torch.ones(2, 3))
+    lanes = [text for text in picture.texts if text.get_fontfamily() == ["DejaVu Sans Mono"]]
+    assert len(lanes) <= MAX_LANES
+    left_out = len(list(model.modules())) - len(lanes)
+    assert any(one.startswith(f"{left_out} modules below level") for one in texts(picture))
+    flat = draw_hook_timeline(nn.Sequential(*[nn.Tanh() for _ in range(80)]), torch.ones(2, 3, requires_grad=True))
+    assert len(flat.png()) > 1000
+
+
+@pytest.mark.slow
+def test_resnet18_is_drawn() -> None:
+    from torchvision.models import resnet18
+
+    picture = draw_hook_timeline(resnet18(weights=None), torch.randn(2, 3, 32, 32))
+    assert any("layer4.1" in one for one in texts(picture))
+    assert "in-place operations" in picture.alt

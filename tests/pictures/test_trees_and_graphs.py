@@ -1,0 +1,286 @@
+"""The module tree, the autograd graph with hooks and gradients, and legacy against full backward hooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from course.models import Model, TestNet
+from course.pictures.autograd_graph import draw_autograd_graph, in_short
+from course.pictures.graph import graph_of
+from course.pictures.legacy import draw_legacy_comparison, reported_grad_input
+from course.pictures.module_tree import draw_module_tree
+from course.pictures.tree_boxes import tree_of
+from course.tree import Model as Tree
+from tests.pictures.gallery import Stops, chain, order, resnet, shared, texts
+
+
+def badges(picture: Any) -> list[str]:
+    """The numbers in circles, from top to bottom and left to right."""
+    found = [text for text in picture.axes[0].texts if text.get_bbox_patch() is not None]
+    found = [text for text in found if "Circle" in type(text.get_bbox_patch().get_boxstyle()).__name__]
+    return [
+        text.get_text() for text in sorted(found, key=lambda text: (-text.get_position()[1], text.get_position()[0]))
+    ]
+
+
+def test_every_module_has_a_box_with_its_parameters_and_buffers() -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    model[0].bias.requires_grad_(False)
+    model.register_buffer("steps", torch.zeros(()), persistent=False)
+    picture = draw_module_tree(model, title="A small net")
+    said = texts(picture)
+    for one in ("A small net", "Sequential", "0:", "Linear", "weight (2, 3)", "bias (2,) frozen", "1:", "BatchNorm1d",
+                "running_mean (2,)", "steps () not saved"):  # fmt: skip
+        assert one in said, one
+    assert {"parameter (shape)", "buffer (shape)", "module", "container"} <= set(said)
+    assert "0, Linear [weight (2, 3), bias (2,) frozen]" in picture.alt
+    assert "seen before" not in said
+
+
+@pytest.mark.parametrize("make", [Tree, shared, lambda: chain(3), lambda: nn.ReLU(), lambda: nn.LSTM(2, 2)])
+def test_numbers_stand_at_the_modules_they_are_given_for(make: Any) -> None:
+    model = make()
+    numbers = order(model)
+    picture = draw_module_tree(model, numbers)
+    assert sorted(map(int, badges(picture))) == sorted(numbers.values())
+    for name, number in numbers.items():
+        assert f"number {number}: {name or 'root'}, {type(model.get_submodule(name)).__name__}" in picture.alt
+
+
+def test_the_visit_order_of_apply_is_drawn_as_it_is() -> None:
+    tree = Tree()
+    names = {module: name for name, module in tree.named_modules()}
+    visits: dict[str, int] = {}
+    tree.apply(lambda module: visits.setdefault(names[module], len(visits) + 1))
+    picture = draw_module_tree(tree, visits)
+    boxes = {box.name: box for box in tree_of(tree, visits).walk()}
+    assert [boxes[name].number for name in ("ab.a", "ab.b", "ab", "cd.c", "cd.d", "cd", "")] == [1, 2, 3, 4, 5, 6, 7]
+    assert sorted(badges(picture)) == [str(number) for number in range(1, 8)]
+
+
+def test_a_module_that_comes_again_is_marked_and_not_opened() -> None:
+    picture = draw_module_tree(shared(), order(shared()))
+    said = texts(picture)
+    assert said.count("same object as a") == 2 and "seen before" in said
+    assert said.count("weight = a.weight") == 1
+    assert picture.alt.count("same object as a") == 2
+
+
+def test_a_deep_tree_grows_down_instead_of_out_of_the_page() -> None:
+    for length in (5, 12, 24):
+        picture = draw_module_tree(chain(length), order(chain(length)))
+        assert picture.get_figwidth() <= 14
+        assert len(badges(picture)) == length + 1
+    # Every child stands below its parent and to the right of it.
+    assert badges(picture) == [str(number) for number in range(1, 26)]
+
+
+def test_of_a_large_tree_the_numbers_that_are_not_drawn_are_told() -> None:
+    model = resnet()
+    numbers = order(model)
+    root = tree_of(model, numbers)
+    drawn = {box.number for box in root.walk()}
+    notes = [note for box in root.walk() for note in box.notes if note.startswith("number")]
+    for note in notes:
+        first, _, last = note.removeprefix("numbers ").partition(" to ")
+        drawn |= set(range(int(first), int(last) + 1))
+    assert drawn == set(numbers.values())
+    assert "+ 5 modules, 6 parameters inside" in texts(draw_module_tree(model, numbers))
+
+
+def test_of_many_children_the_rest_is_counted() -> None:
+    wide = nn.Sequential(*[nn.Linear(3, 3) for _ in range(40)])
+    said = texts(draw_module_tree(wide, order(wide)))
+    assert "+ 29 more children" in said and "numbers 13 to 41" in said
+    assert "+ 29 more children" in texts(draw_module_tree(wide))
+    many = nn.ParameterDict({f"p{number}": nn.Parameter(torch.ones(1)) for number in range(20)})
+    assert "+ 15 more" in texts(draw_module_tree(many))
+
+
+def test_the_tree_leaves_lazy_modules_lazy() -> None:
+    model = nn.Sequential(nn.LazyLinear(3))
+    assert "weight (not yet known)" in texts(draw_module_tree(model))
+    assert isinstance(model[0], nn.LazyLinear) and model[0].has_uninitialized_params()
+
+
+# The graph
+
+
+def small() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    h = x * 3
+    return x, h, (h * h + h).sum()
+
+
+def test_every_node_of_the_graph_is_a_box_and_every_edge_an_arrow() -> None:
+    x, h, loss = small()
+    graph = graph_of(loss, {"x": x, "h": h})
+    assert [box.operation for box in graph.boxes][:2] == ["SumBackward0", "AddBackward0"]
+    edges = {(route.boxes[0].operation, route.boxes[-1].operation, route.times) for route in graph.routes}
+    assert edges == {
+        ("SumBackward0", "AddBackward0", 1), ("AddBackward0", "MulBackward0", 1), ("MulBackward0", "MulBackward0", 2),
+        ("MulBackward0", "AccumulateGrad", 1),
+    }  # fmt: skip
+    assert sum(route.times for route in graph.routes) == 6
+    picture = draw_autograd_graph(loss, {"x": x, "h": h})
+    said = texts(picture)
+    assert {"x (2,)", "h (2,)", "output ()", "SumBackward0", "AccumulateGrad", "×2"} <= set(said)
+    assert "output (), SumBackward0 → AddBackward0" in picture.alt and "h (2,) (2 times)" in picture.alt
+
+
+def test_consumers_stand_below_what_they_use_and_boxes_do_not_overlap() -> None:
+    net = TestNet()
+    graph = graph_of(net(torch.randn(1, 3, 8, 8)).sum(), dict(net.named_parameters()))
+    graph.lay_out()
+    for route in graph.routes:
+        rows = [box.row for box in route.boxes]
+        assert rows == list(range(rows[0], rows[-1] + 1))
+    for row in graph.rows:
+        for left, right in zip(row, row[1:], strict=False):  # noqa: RUF007
+            assert left.x + left.width / 2 < right.x - right.width / 2
+
+
+def test_hooks_have_a_badge_each_and_a_word() -> None:
+    x, h, loss = small()
+    none = draw_autograd_graph(loss, {"x": x, "h": h})
+    assert not any("hook" in one for one in texts(none))
+    h.register_hook(lambda grad: None)  # type: ignore[no-untyped-call]
+    h.register_hook(lambda grad: None)  # type: ignore[no-untyped-call]
+    h.retain_grad()
+    x.register_post_accumulate_grad_hook(lambda tensor: None)  # type: ignore[no-untyped-call]
+    picture = draw_autograd_graph(loss, {"x": x, "h": h})
+    said = texts(picture)
+    assert "2" in said, "two hooks on one tensor"
+    for word in ("tensor hook: runs", "retain_grad: keeps", "post-accumulate hook: runs"):
+        assert any(one.startswith(word) for one in said)
+    assert "h (2,), MulBackward0, tensor hook × 2, retain_grad → x (2,)" in picture.alt
+    assert "x (2,), AccumulateGrad, post-accumulate hook" in picture.alt
+
+
+def test_gradients_that_a_backward_left_are_written_into_the_boxes() -> None:
+    x, h, loss = small()
+    h.retain_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    said = texts(draw_autograd_graph(loss, {"x": x, "h": h}, gradients=True))
+    assert x.grad is not None and h.grad is not None
+    assert f"grad {in_short(x.grad)}" in said and "grad [21, -33]" in said
+    assert f"grad {in_short(h.grad)}" in said and "grad not kept" in said
+    assert not any("grad " in one for one in texts(draw_autograd_graph(loss, {"x": x})))
+
+
+def test_gradients_that_hooks_caught_fill_in_the_rest_and_nothing_is_computed() -> None:
+    x, h, loss = small()
+    caught: dict[str, torch.Tensor | None] = {}
+    ran: list[int] = []
+
+    def catch(grad: torch.Tensor) -> None:
+        ran.append(1)
+        caught["h"] = grad
+
+    h.register_hook(catch)  # type: ignore[no-untyped-call]
+    before = texts(draw_autograd_graph(loss, {"x": x, "h": h}, gradients=True))
+    assert ran == [] and "grad None" in before and x.grad is None
+    loss.backward()  # type: ignore[no-untyped-call]
+    picture = draw_autograd_graph(loss, {"x": x, "h": h}, gradients=caught)
+    assert ran == [1] and h.grad_fn is not None
+    assert "grad [7, -11]" in texts(picture) and "h (2,), MulBackward0, tensor hook, grad [7, -11]" in picture.alt
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant")
+def test_short_gradients_are_written_out_of_long_ones_the_norm() -> None:
+    assert in_short(None) == "None" and in_short(torch.tensor(6.0)) == "6"
+    assert in_short(torch.tensor([[1.0, 2.5]])) == "[1, 2.5]" and in_short(torch.full((25,), 2.0)) == "norm 10"
+    assert in_short(torch.tensor([torch.nan])) == "NaN"
+    assert in_short(torch.sparse_coo_tensor([[1]], [4.0], (5,))) == "4"
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [
+        (nn.LSTM(3, 4), (torch.randn(2, 1, 3),)),
+        (nn.MultiheadAttention(4, 2), (torch.randn(2, 1, 4),) * 3),
+        (nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(inplace=True)), (torch.randn(1, 1, 5, 5),)),
+    ],
+)
+def test_the_graph_of_any_module(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+    output = model(*inputs)
+    output = output[0] if isinstance(output, tuple) else output
+    picture = draw_autograd_graph(output, dict(model.named_parameters()))
+    for name, parameter in model.named_parameters():
+        assert f"{name} {tuple(parameter.shape)}" in texts(picture)
+
+
+def test_a_tensor_without_a_graph_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="no autograd graph"):
+        draw_autograd_graph(torch.ones(2))
+    leaf = torch.ones(2, requires_grad=True)
+    assert "x (2,)" in texts(draw_autograd_graph(leaf, {"x": leaf, "other": torch.ones(3)}))
+
+
+# Legacy against full
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("model", "inputs"),
+    [(Model(), (torch.tensor([2.0]), torch.tensor([3.0]))), (nn.Linear(3, 2), (torch.ones(4, 3),)),
+     (nn.Sequential(nn.Linear(3, 2), nn.Tanh()), (torch.ones(4, 3),))],
+)  # fmt: skip
+def test_the_numbers_are_what_the_two_hooks_report(model: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+    import copy
+
+    for legacy in (True, False):
+        mine = copy.deepcopy(model)
+        seen: list[Any] = []
+        register = mine.register_backward_hook if legacy else mine.register_full_backward_hook
+        register(lambda module, grad_input, grad_output, seen=seen: seen.append(grad_input))
+        mine(*(one.clone().requires_grad_() for one in inputs)).sum().backward()
+        reported = reported_grad_input(model, *inputs, legacy=legacy)
+        assert len(reported) == len(seen[0])
+        assert all(torch.equal(one, other) for one, other in zip(reported, seen[0], strict=True))
+
+
+def test_model_is_drawn_with_both_answers() -> None:
+    picture = draw_legacy_comparison(Model(), torch.tensor([2.0]), torch.tensor([3.0]))
+    said = texts(picture)
+    assert {"grad_input = (5, 6)", "grad_input = (15, 10)", "register_full_backward_hook", "x1 = 2", "W = 5"} <= set(
+        said
+    )
+    assert {"[0]: 5", "[1]: 6", "[0]: 15", "[1]: 10"} <= set(said)
+    assert "grad_input = (5, 6) gradients of its last operation, MulBackward0." in picture.alt
+    assert picture.alt.endswith("grad_input = (15, 10) gradients of its inputs: x1, x2.")
+
+
+def test_the_legacy_numbers_stand_at_what_the_last_operation_used() -> None:
+    picture = draw_legacy_comparison(nn.Linear(3, 2), torch.ones(4, 3))
+    left = {text.get_text(): text.get_position() for text in picture.axes[0].texts}
+    assert left["[0]: [4, 4]"][0] == left["bias (2,)"][0], "the first is the bias's"
+    second = next(one for one in left if one.startswith("[1]: norm"))
+    assert left[second][0] == left["input (4, 3)"][0], "the second is the input's"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_model_stays_as_it_is_and_its_hooks_do_not_run() -> None:
+    model = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2))
+    seen: list[int] = []
+    model.register_full_backward_hook(lambda *_: seen.append(1))
+    x = torch.ones(4, 3, requires_grad=True)
+    before = {name: one.clone() for name, one in model.state_dict().items()}
+    draw_legacy_comparison(model, x)
+    assert seen == [] and x.grad is None and all(one.grad is None for one in model.parameters())
+    assert all(torch.equal(one, before[name]) for name, one in model.state_dict().items())
+    assert len(model._backward_hooks) == 1 and model._is_full_backward_hook is True
+
+
+def test_what_cannot_be_drawn_is_told() -> None:
+    said = texts(draw_legacy_comparison(Stops(), torch.ones(2, 3)))
+    assert said.count("the run raises an error, so there is no gradient:") == 2
+    assert any("RuntimeError: no way on" in one for one in said)
+    large = draw_legacy_comparison(nn.Sequential(*[nn.Linear(2, 2) for _ in range(15)]), torch.ones(1, 2))
+    assert "boxes)" in large.alt and "grad_input = (" in large.alt
+    with pytest.raises(ValueError, match="nothing here requires a gradient"):
+        reported_grad_input(nn.Identity(), torch.ones(2, dtype=torch.int64), legacy=False)
