@@ -42,11 +42,6 @@ _ERRORS: tuple[tuple[str, str], ...] = (
     (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", "init_forgotten"),
     (r"TypeError: cannot assign .* as child module", "function_for_module"),
     (r"NotImplementedError: Module \[Module(List|Dict)\]", "container_without_forward"),
-    # Feature extraction: a dotted name where one level is looked up, ResNet's names on another model, a hook's tuple.
-    (r"AttributeError: '\w+' object has no attribute '\w+\.\w+(\.\w+)*'", "dotted_name"),
-    (r"KeyError: '\w+\.\d+\.(?!weight'|bias')\w+'", "dotted_name"),
-    (r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'", "typed_in_names"),
-    (r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(", "hook_replaces_output"),
     (r"TypeError: \S+\(\) missing \d+ required positional argument", "hook_arguments"),
     (r"NotImplementedError: *$", "not_started"),
     (r"Unanswered: `\w+` is not defined", "cell_stopped"),

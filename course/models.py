@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import Parameter
 
-__all__ = ["Add", "Model", "TestNet"]
+__all__ = ["Add", "Model", "Residual", "Rounds", "TestNet", "TinyResNet"]
 
 
 class Add(nn.Module):
@@ -46,3 +46,56 @@ class TestNet(nn.Module):
         x = self.relu(self.conv(x))
         x = self.flatten(x)
         return self.fc(x)  # type: ignore[no-any-return]
+
+
+class Residual(nn.Module):
+    """Two convolutions and a way around them. The ReLU serves twice, and works in place, as does the sum."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.bn1 = nn.BatchNorm2d(channels)
+        self.relu = nn.ReLU(inplace=True)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.bn2 = nn.BatchNorm2d(channels)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        out = self.relu(self.bn1(self.conv1(x)))
+        out = self.bn2(self.conv2(out))
+        out += x
+        return self.relu(out)  # type: ignore[no-any-return]
+
+
+class TinyResNet(nn.Module):
+    """ResNet-18 in small, for pictures of any size: a stem, one residual block, a head."""
+
+    def __init__(self, channels: int = 4, classes: int = 3) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, channels, 3)
+        self.bn1 = nn.BatchNorm2d(channels)
+        self.relu = nn.ReLU(inplace=True)
+        self.block = Residual(channels)
+        self.pool = nn.AdaptiveAvgPool2d(1)
+        self.fc = nn.Linear(channels, classes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.relu(self.bn1(self.conv1(x)))
+        x = self.block(x)
+        x = torch.flatten(self.pool(x), 1)
+        return self.fc(x)  # type: ignore[no-any-return]
+
+
+class Rounds(nn.Module):
+    """Some layers run more often than others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter = nn.Linear(3, 4)
+        self.relu = nn.ReLU()
+        self.mix = nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.relu(self.enter(x))
+        for _ in range(2):
+            x = self.relu(self.mix(x))
+        return torch.relu(1 - x)

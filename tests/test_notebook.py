@@ -106,6 +106,26 @@ def test_everything_is_put_back(error: type[BaseException] | None) -> None:
         handle.remove()
 
 
+def test_hooks_for_saved_tensors_are_set_aside_and_put_back_in_order() -> None:
+    def halved(share: float) -> torch.autograd.graph.saved_tensors_hooks:
+        return torch.autograd.graph.saved_tensors_hooks(lambda saved: saved * share, lambda kept: kept)
+
+    def gradient() -> float:
+        x = torch.ones(1, requires_grad=True)
+        (x * x).backward()
+        return float(x.grad)
+
+    with halved(0.5):
+        with halved(0.25):
+            with undisturbed({}, (), CASE):
+                assert gradient() == 2.0
+                halved(0.0).__enter__()
+                assert gradient() == 0.0
+            assert gradient() == 0.5
+        assert gradient() == 1.0
+    assert gradient() == 2.0
+
+
 def test_poisoned_variables_are_nan_and_differentiable_meanwhile() -> None:
     namespace: dict[str, Any] = {"x1": torch.ones(3)}
     with undisturbed(namespace, ("x1", "output"), CASE):

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-_FLAGS = [
+FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -45,7 +46,7 @@ def browser():  # type: ignore[no-untyped-def]
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
 
@@ -55,16 +56,22 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """`python -m course lab` on a copy of what learners get."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: JupyterLab is NOT tested (apt-get install chromium)")
-    course = tmp_path_factory.mktemp("lab")
+    with running_lab(tmp_path_factory.mktemp("lab")) as started:
+        yield started
+
+
+@contextmanager
+def running_lab(course: Path) -> Iterator[Lab]:
+    """JupyterLab in this empty folder, with the released lessons; ends with the block. Raises RuntimeError."""
     shutil.copytree(ROOT / "release", course / "release")
     shutil.copy(ROOT / "nbgrader_config.py", course)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = course / "lab.log"
-    # A learner's first start: no settings, no workspace of an earlier one.
+    # A learner's first start: no settings, no workspace of an earlier one, nothing solved.
     folders = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_RUNTIME_DIR")
-    own = {**os.environ, **{name: str(tmp_path_factory.mktemp(name.lower())) for name in folders}}
+    own = {**os.environ, **{name: str(course / ".jupyter" / name.lower()) for name in folders}}
     own["COURSE_PROGRESS"] = str(course / "progress.db")
     with log.open("w") as sink:
         server = subprocess.Popen(
@@ -78,15 +85,16 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         )  # fmt: skip
     base = f"http://127.0.0.1:{port}"
     deadline = time.monotonic() + 60
-    while True:
-        try:
-            urllib.request.urlopen(f"{base}/api?token=lab", timeout=2).close()
-            break
-        except (urllib.error.URLError, OSError):
-            if server.poll() is not None or time.monotonic() > deadline:
-                server.kill()
-                pytest.fail(f"JupyterLab did not start:\n{log.read_text()}")
-            time.sleep(0.3)
-    yield Lab(base, course)
-    server.terminate()
-    server.wait(20)
+    try:
+        while True:
+            try:
+                urllib.request.urlopen(f"{base}/api?token=lab", timeout=2).close()
+                break
+            except (urllib.error.URLError, OSError):
+                if server.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()}") from None
+                time.sleep(0.3)
+        yield Lab(base, course)
+    finally:
+        server.terminate()
+        server.wait(20)

@@ -115,18 +115,25 @@ class Learner:
 
     def in_a_new_cell(self, text: str, times: int = 1) -> list[str]:
         """Press B for a new cell below, run the text in it as often as asked; the outputs in words. The cell goes again."""
+        cell = self._new_cell(text)
+        said = [self._run(cell).inner_text() for _ in range(times)]
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("d")
+        self.page.keyboard.press("d")
+        return said
+
+    def keep_in_a_new_cell(self, text: str, times: int = 1) -> Locator:
+        """The same with a cell that stays; its output."""
+        cell = self._new_cell(text)
+        return [self._run(cell) for _ in range(times)][-1]
+
+    def _new_cell(self, text: str) -> Locator:
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("b")
         cell = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell.jp-mod-active")
         cell.locator(".cm-content").click()
         self.page.keyboard.insert_text(text)
-        said = []
-        for _ in range(times):
-            said.append(self._run(cell).inner_text())
-        self.page.keyboard.press("Escape")
-        self.page.keyboard.press("d")
-        self.page.keyboard.press("d")
-        return said
+        return cell
 
     def validate(self) -> str:
         """nbgrader's Validate button; what its dialog says."""

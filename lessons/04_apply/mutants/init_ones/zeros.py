@@ -1,4 +1,4 @@
-# misconception: another value | hint: none
+# misconception: another value | hint: another_constant
 model = Model()
 
 

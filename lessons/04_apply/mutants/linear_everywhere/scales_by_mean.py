@@ -1,4 +1,4 @@
-# misconception: right only where all weights are equal | hint: none
+# misconception: right only where all weights are equal | hint: right_for_equal_weights
 model = Model(shape=(2, 2))
 
 

@@ -1,0 +1,10 @@
+# misconception: multiplies by W.T | hint: weight_turned_over
+def forward(self, X):
+    return X @ self.W.T + self.b
+
+
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(forward, module)

@@ -1,0 +1,10 @@
+# misconception: a plain function on an object gets no self | hint: unbound_function
+def forward(self, X):
+    return X @ self.W + self.b
+
+
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = forward

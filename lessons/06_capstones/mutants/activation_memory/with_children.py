@@ -1,0 +1,43 @@
+# misconception: the difference between a module's end and its beginning, so children count for it too | hint: memory_layers_with_children
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(self.bytes)
+
+        def end(name, module, args, output):
+            self.by_layer[name] = self.by_layer.get(name, 0) + self.bytes - running.pop()
+
+        def count(size):
+            self.bytes += size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(partial(end, name)))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()

@@ -1,0 +1,15 @@
+# misconception: scales the whole batch to the range from 0 to 1 | hint: cam_scaled
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    heat = (weights * caught["output"]).sum(1).relu()
+    return (heat - heat.min()) / (heat.max() - heat.min())

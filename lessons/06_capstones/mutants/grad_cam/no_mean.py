@@ -1,0 +1,13 @@
+# misconception: gradient times output at each position | hint: cam_no_mean
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    return (caught["gradient"] * caught["output"]).sum(1).relu()

@@ -1,0 +1,36 @@
+# misconception: collects the bad modules, then takes the first in the order of named_modules | hint: gfd_last_for_first
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    bad_outputs, bad_gradients = set(), set()
+
+    def see_gradient(name, grad):
+        if not grad.isfinite().all():
+            bad_gradients.add(name)
+
+    def see_output(name, module, args, output):
+        if not output.isfinite().all():
+            bad_outputs.add(name)
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    names = [name for name, _ in model.named_modules()]
+    report["bad_output"] = next((name for name in names if name in bad_outputs), None)
+    report["bad_gradient"] = next((name for name in names if name in bad_gradients), None)
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()

@@ -1,0 +1,30 @@
+# misconception: counts zeros instead of units | hint: gfd_zeros_for_dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()

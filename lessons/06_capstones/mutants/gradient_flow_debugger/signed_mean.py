@@ -1,0 +1,36 @@
+# misconception: mean without absolute values | hint: gfd_signed_mean
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.mean().item()

@@ -1,0 +1,23 @@
+# misconception: the hook looks up the loop variable, so it always treats the last parameter | hint: optimizer_late_binding
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+
+        self.handles = []
+        for parameter in self.optimizers:
+
+            def hook(_):
+                self.optimizers[parameter].step()
+                parameter.grad = None
+
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()

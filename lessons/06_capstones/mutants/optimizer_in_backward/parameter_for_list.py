@@ -1,0 +1,21 @@
+# misconception: hands a parameter to make_optimizer instead of a list | hint: optimizer_needs_list
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer(p) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()

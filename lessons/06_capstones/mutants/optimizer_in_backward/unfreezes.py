@@ -1,0 +1,22 @@
+# misconception: makes every parameter trainable | hint: optimizer_unfreezes
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            parameter.requires_grad_(True)
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()

@@ -1,0 +1,30 @@
+# misconception: a matrix product sums over the samples | hint: per_sample_summed
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        def forward_hook(name, layer, args, output):
+            output.register_hook(partial(tensor_hook, name, layer, args[0].detach()))
+
+        def tensor_hook(name, layer, x, grad):
+            if self.reduction == "mean":
+                grad = grad * len(grad)
+            add(f"{name}.weight", grad.T @ x)
+            if layer.bias is not None:
+                add(f"{name}.bias", grad.sum(0))
+
+        def add(name, gradient):
+            self.gradients[name] = self.gradients.get(name, 0) + gradient
+
+        self.handles = []
+        for name, layer in self.model.named_modules():
+            if isinstance(layer, nn.Linear):
+                self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
