@@ -56,8 +56,8 @@ def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False, pictu
 
 def _details(finding: Finding, ask: bool, picture: str) -> str:
     cells = []
-    # A short sentence says it all; values that do not fit one line are easier to compare below each other.
-    if finding.got and len(finding.sentence) > 90:
+    # A short sentence says it all; values that do not fit one line are easier to compare below each other, or in a picture.
+    if finding.got and len(finding.sentence) > 90 and not picture:
         cells += [("where", finding.where), ("got", finding.got)]
         if finding.wanted:
             cells.append(("wanted", finding.wanted))

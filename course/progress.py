@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from course.diary import DiaryError, Entry, entries
-from course.front_end import FRAME, MONO, show
+from course.front_end import FRAME, MONO, prose, show
 from course.outline import OutlinedExercise, OutlinedLesson, outline
 
 __all__ = ["Overview", "html_of", "overview", "show_progress", "text_of"]
@@ -72,7 +72,7 @@ def text_of(seen: Overview) -> str:
     """The overview in words."""
     lines = []
     for lesson in seen.lessons:
-        lines.append(f"{_number(lesson)} {lesson.title}")
+        lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
         for one in lesson.exercises:
             state = seen.states[one.id]
             count = f", {seen.tries[one.id]} checks" if seen.tries.get(one.id, 0) > 1 else ""
@@ -119,7 +119,7 @@ def _row(seen: Overview, lesson: OutlinedLesson) -> str:
     solved = sum(seen.states[one.id] == "solved" for one in lesson.exercises)
     cell = "text-align:left;vertical-align:top;padding:.2em .8em .2em 0;border:0;white-space:normal"
     return (
-        f'<tr style="background:none"><td style="{cell};width:15em">{_number(lesson)} {escape(lesson.title)}'
+        f'<tr style="background:none"><td style="{cell};width:15em">{_number(lesson)} {prose(lesson.title)}'
         f' <span style="opacity:.75">{solved}/{len(lesson.exercises)}</span></td><td style="{cell}">{chips}</td></tr>'
     )
 

@@ -64,8 +64,12 @@ class CheckFailed(AssertionError):
         self.finding = finding
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows these lines instead of a traceback through the checker. The panel above has said
-        # everything; only nbgrader's Validate shows the error without it.
+        # IPython shows these lines instead of a traceback through the checker. In a notebook the panel above has
+        # said everything; nbgrader's Validate, and a terminal, show the error without it.
+        from course.front_end import shell
+
+        if "NBGRADER_EXECUTION" not in os.environ and shell() is not None:
+            return [f"{type(self).__name__}: not yet, see above"]
         lines = str(self).splitlines()
         shown = lines if "NBGRADER_EXECUTION" in os.environ else lines[:1]
         return [f"{type(self).__name__}: " + "\n".join(shown)]

@@ -416,3 +416,15 @@ def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:
     with collecting() as findings:
         check("three", type("Other", (Own,), {"errors": {}}))
     assert findings[0].hint == "undefined_name"
+
+
+def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(at_work, monkeypatch: pytest.MonkeyPatch) -> None:
+    failed = CheckFailed(
+        Finding("three", "Right", "It is three.", False, 1, "x is 2"), "x is 2, wanted 3\n  asked: It is three."
+    )
+    assert failed._render_traceback_() == ["CheckFailed: not yet, see above"]
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3\n  asked: It is three."]
+    monkeypatch.delenv("NBGRADER_EXECUTION")
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: None))  # type: ignore[arg-type]
+    assert failed._render_traceback_() == ["CheckFailed: x is 2, wanted 3"]

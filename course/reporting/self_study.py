@@ -58,7 +58,7 @@ def print_progress(seen: Overview) -> None:
     colours = {"solved": "green", "tried": "yellow", "untried": "dim"}
     console = console_for_output()
     for lesson in seen.lessons:
-        console.print(f"[bold]{lesson.slug}[/]  {escape(lesson.title)}", highlight=False)
+        console.print(f"[bold]{lesson.slug}[/]  {escape(lesson.title.replace('`', ''))}", highlight=False)
         table = Table(box=None, show_header=False, padding=(0, 2))
         for one in lesson.exercises:
             state = seen.states[one.id]

@@ -43,7 +43,7 @@ def take(learner: Learner) -> None:
     _shot(learner, learner.keep_in_a_new_cell("progress()").locator("[role=region]"), "progress")
     code = (
         "from course.pictures.timeline import draw_hook_timeline\n"
-        "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4))"
+        "draw_hook_timeline(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.randn(3, 4, requires_grad=True))"
     )
     _shot(learner, learner.keep_in_a_new_cell(code).locator("img").first, "timeline")
 
@@ -62,7 +62,7 @@ def main() -> int:
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as lab, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = chromium.new_context(viewport={"width": 1180, "height": 820}, device_scale_factor=1.5)
+        context = chromium.new_context(viewport={"width": 1180, "height": 1100}, device_scale_factor=1.5)
         take(Learner(context.new_page(), lab))
         chromium.close()
     return 0
