@@ -12,8 +12,12 @@ from course.errors import UsageError
 
 __all__ = ["open_lab", "prepare_workspace", "released_lessons"]
 
-# No pop-ups about news and updates: a learner came for the lesson.
-_SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+_SETTINGS = {
+    # No pop-ups about news and updates: a learner came for the lesson.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # Code that is wider than the window goes on in the next line, instead of out of sight.
+    "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineWrap": True}},
+}
 
 
 def released_lessons(root: Path) -> list[str]:
@@ -34,6 +38,16 @@ def prepare_workspace(root: Path) -> Path:
     return root / "learn"
 
 
+def _is_ours(overrides: Path) -> bool:
+    """Whether the file is missing, or was written by an earlier version of this course."""
+    try:
+        return set(json.loads(overrides.read_text(encoding="utf-8"))) <= set(_SETTINGS)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, TypeError):
+        return False
+
+
 def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     """Start JupyterLab on a lesson, by default the first; returns when it ends."""
     lessons = released_lessons(root)
@@ -42,7 +56,7 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     prepare_workspace(root)
     name = lesson or lessons[0]
     settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
-    if sys.prefix != sys.base_prefix and not (settings / "overrides.json").exists():
+    if sys.prefix != sys.base_prefix and _is_ours(settings / "overrides.json"):
         # Only in an environment of our own; a Jupyter that serves other courses keeps its settings.
         settings.mkdir(parents=True, exist_ok=True)
         (settings / "overrides.json").write_text(json.dumps(_SETTINGS, indent=1), encoding="utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from course.errors import UsageError
-from course.lab import prepare_workspace, released_lessons
+from course.lab import _is_ours, prepare_workspace, released_lessons
 
 
 @pytest.fixture
@@ -34,3 +34,10 @@ def test_without_a_release_the_next_command_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         released_lessons(tmp_path)
     assert refusal.value.next_command == "make build"
+
+
+@pytest.mark.parametrize(("text", "ours"), [(None, True), ("{}", True), ('{"x": 1}', False), ("[", False)])
+def test_settings_of_somebody_else_stay(text: str | None, ours: bool, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "overrides.json").write_text(text)
+    assert _is_ours(tmp_path / "overrides.json") == ours

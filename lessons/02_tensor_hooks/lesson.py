@@ -111,8 +111,12 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
-w.register_hook(lambda grad: print("tensor hook: argument", grad.tolist(), "  w.grad now:", w.grad))
-w.register_post_accumulate_grad_hook(lambda tensor: print("post-accumulate hook: .grad is", tensor.grad.tolist()))
+w.register_hook(
+    lambda grad: print("tensor hook: argument", grad.tolist(), "  w.grad now:", w.grad)
+)
+w.register_post_accumulate_grad_hook(
+    lambda tensor: print("post-accumulate hook: .grad is", tensor.grad.tolist())
+)
 
 for number in (1, 2):
     print("backward pass", number)
@@ -274,7 +278,9 @@ check("weight_grad", AnotherForward, TwoBackwards)
 x = torch.tensor([1.0, -2.0], requires_grad=True)
 h = x * 3
 h.retain_grad()
-h.register_hook(lambda grad: print("the hook sees", grad.tolist(), "  norm", round(grad.norm().item(), 2)))
+h.register_hook(
+    lambda grad: print("the hook sees", grad.tolist(), "  norm", round(grad.norm().item(), 2))
+)
 
 loss = (h**2).sum()
 loss.backward(retain_graph=True)
@@ -738,7 +744,9 @@ loss = left + right
 h.register_hook(lambda grad: print("hook on h:        ", grad.item()))
 for_right.register_hook(lambda grad: print("hook on for_right:", grad.item()))
 loss.backward()
-draw_autograd_graph(loss, {"w": w, "h": h, "for_right": for_right, "left": left, "right": right, "loss": loss})
+draw_autograd_graph(
+    loss, {"w": w, "h": h, "for_right": for_right, "left": left, "right": right, "loss": loss}
+)
 
 # %% [markdown]
 # # Part 2: change
@@ -995,7 +1003,9 @@ draw_autograd_graph(loss, {**dict(net.named_parameters()), "h": h, "loss": loss}
 # %%
 loss.backward()
 for (name, parameter), before in zip(net.named_parameters(), without_hooks):
-    print(f"{name:12} {parameter.grad.norm() / before.norm():4.0f} times the gradient without hooks")
+    print(
+        f"{name:12} {parameter.grad.norm() / before.norm():4.0f} times the gradient without hooks"
+    )
 
 # %% [markdown]
 # A gradient of zeros is not the same as no gradient. `requires_grad_(False)` leaves `.grad` at None, and an optimizer
@@ -1007,7 +1017,12 @@ w.register_hook(lambda grad: grad * torch.tensor([1.0, 0.0]))
 optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.1)
 (w * 3).sum().backward()
 optimizer.step()
-print("gradient", w.grad.tolist(), "  weight after one step", [round(value, 3) for value in w.tolist()])
+print(
+    "gradient",
+    w.grad.tolist(),
+    "  weight after one step",
+    [round(value, 3) for value in w.tolist()],
+)
 
 # %% [markdown]
 # The second element had gradient 0, and still it moved: weight decay.
@@ -1412,7 +1427,12 @@ for _ in range(3):  # as if you had run one cell three times
     handles.append(layer.weight.register_hook(triple))
 
 layer(torch.ones(1, 2)).backward()
-print("three hooks:", layer.weight.grad.tolist(), "  PyTorch holds", len(layer.weight._backward_hooks))
+print(
+    "three hooks:",
+    layer.weight.grad.tolist(),
+    "  PyTorch holds",
+    len(layer.weight._backward_hooks),
+)
 
 for handle in handles:
     handle.remove()
@@ -1720,7 +1740,13 @@ a, b, c, d = (torch.rand(2, requires_grad=True) for _ in range(4))
 
 
 def tell_all(grads):
-    print("called with", [None if grad is None else [round(value, 2) for value in grad.tolist()] for grad in grads])
+    print(
+        "called with",
+        [
+            None if grad is None else [round(value, 2) for value in grad.tolist()]
+            for grad in grads
+        ],
+    )
 
 
 handle = torch.autograd.graph.register_multi_grad_hook([a, b, c, d], tell_all)
@@ -1739,7 +1765,8 @@ handle.remove()
 layer = nn.Linear(2, 1)
 parameters = list(layer.parameters())
 torch.autograd.graph.register_multi_grad_hook(
-    parameters, lambda grads: print("while it runs:", [parameter.grad for parameter in parameters])
+    parameters,
+    lambda grads: print("while it runs:", [parameter.grad for parameter in parameters]),
 )
 layer(torch.ones(1, 2)).backward()
 print("after backward:", [parameter.grad for parameter in parameters])
@@ -2024,7 +2051,12 @@ layer = nn.Linear(1, 1, dtype=torch.bfloat16)
 sums = accumulate_in_float32(layer)
 for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+print(
+    "300 passes, each with gradients of 1:",
+    sums,
+    "  .grad:",
+    [parameter.grad for parameter in layer.parameters()],
+)
 
 # %% nbgrader={"grade": true, "grade_id": "test_post_accumulate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
@@ -2791,7 +2823,9 @@ print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 # What is this good for? For example, save in half precision and pay with a little accuracy:
 
 # %%
-with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.half(), lambda packed: packed.float()):
+with torch.autograd.graph.saved_tensors_hooks(
+    lambda tensor: tensor.half(), lambda packed: packed.float()
+):
     y = x.exp().sum()
 y.backward()
 error = (x.grad - x.detach().exp()).abs().max()
@@ -2806,11 +2840,19 @@ print(f"saved with 2 bytes per element, largest error of x.grad: {error:.5f}")
 
 # %%
 weight = Parameter(torch.rand(2, 3))
-tensors = {"weight": weight, "weight.t()": weight.t(), "weight[1:]": weight[1:], "weight.clone()": weight.clone()}
+tensors = {
+    "weight": weight,
+    "weight.t()": weight.t(),
+    "weight[1:]": weight[1:],
+    "weight.clone()": weight.clone(),
+}
 for name, tensor in tensors.items():
     storage = tensor.untyped_storage()
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
-    print(f"{name:14}  the same object: {tensor is weight!s:5}  the same storage: {same!s:5}", end="  ")
+    print(
+        f"{name:14}  the same object: {tensor is weight!s:5}  the same storage: {same!s:5}",
+        end="  ",
+    )
     print(f"bytes of the tensor {tensor.nbytes}, of the storage {storage.nbytes()}")
 
 # %% [markdown]
@@ -3110,7 +3152,9 @@ class GradientReport:
 
     def note(self, name, grad):
         bad = int((~grad.isfinite()).sum())
-        self.lines.append(f"{name:6} norm {grad.norm().item():8.3f}   not finite: {bad} of {grad.numel()}")
+        self.lines.append(
+            f"{name:6} norm {grad.norm().item():8.3f}   not finite: {bad} of {grad.numel()}"
+        )
 
 
 x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)

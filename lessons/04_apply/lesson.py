@@ -75,7 +75,12 @@ deep = nn.Sequential(nn.Sequential(nn.Sequential(nn.Sequential(innermost))))
 visited = []
 deep.apply(visited.append)
 print("modules in the tree:", len(list(deep.modules())))
-print("visited by apply:   ", len(visited), "| the innermost one is among them:", innermost in visited)
+print(
+    "visited by apply:   ",
+    len(visited),
+    "| the innermost one is among them:",
+    innermost in visited,
+)
 
 # %% [markdown]
 # Three more facts. `apply` **ignores what your function returns**: you can change the module that you are given,
@@ -116,7 +121,12 @@ print("isinstance of nn.Linear:", isinstance(normed, nn.Linear))
 # %%
 tree = Model()
 met = {name: number for number, (name, module) in enumerate(tree.named_modules(), 1)}
-beside((draw_module_tree(tree, met, title="the order of named_modules()"), f"named_modules() visits {met}"))
+beside(
+    (
+        draw_module_tree(tree, met, title="the order of named_modules()"),
+        f"named_modules() visits {met}",
+    )
+)
 
 # %% [markdown]
 # Does `apply` go the same way? **Write your guess on paper**: seven class names. Then find out.
@@ -212,7 +222,10 @@ visits = {}
 tree.apply(lambda module: visits.setdefault(names[module], len(visits) + 1))
 
 beside(
-    (draw_module_tree(tree, met, title="named_modules(): parent first"), f"named_modules() visits {met}"),
+    (
+        draw_module_tree(tree, met, title="named_modules(): parent first"),
+        f"named_modules() visits {met}",
+    ),
     (draw_module_tree(tree, visits, title="apply(): children first"), f"apply() visits {visits}"),
 )
 
@@ -286,7 +299,9 @@ print("twice in one parent, by apply:  ", visited.count(encoder), "time")
 
 # %%
 calls = []
-branches.apply(lambda module: module.register_forward_hook(lambda m, args, output: calls.append(m)))
+branches.apply(
+    lambda module: module.register_forward_hook(lambda m, args, output: calls.append(m))
+)
 branches(torch.ones(1, 3))
 print("lines in the log from the encoder:", calls.count(encoder))
 
@@ -617,7 +632,11 @@ def replace_modules(model: nn.Module, wanted, make) -> nn.Module:
 
 
 net = nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 2), nn.Tanh()))
-replace_modules(net, lambda module: isinstance(module, nn.Linear), lambda old: nn.Sequential(old, nn.Dropout()))
+replace_modules(
+    net,
+    lambda module: isinstance(module, nn.Linear),
+    lambda old: nn.Sequential(old, nn.Dropout()),
+)
 print(net)
 
 # %% nbgrader={"grade": true, "grade_id": "test_replace_modules", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
@@ -930,7 +949,9 @@ def attempt(what, act):
 
 attempt("layer.W.fill_(1.0)", lambda: layer.W.fill_(1.0))
 attempt("layer.W = torch.ones(1)", lambda: setattr(layer, "W", torch.ones(1)))
-attempt("layer.W = Parameter(tensor([1]))", lambda: setattr(layer, "W", Parameter(torch.tensor([1]))))
+attempt(
+    "layer.W = Parameter(tensor([1]))", lambda: setattr(layer, "W", Parameter(torch.tensor([1])))
+)
 
 # %% [markdown]
 # - `W` is a **leaf that requires a gradient**. Autograd refuses to record that it is overwritten. An initial value
@@ -1127,7 +1148,9 @@ for initialise in (in_place, replaced):
     initialise(layer)
     layer(torch.tensor([2.0])).backward()
     optimizer.step()
-    print(f"{initialise.__name__:<9} W after one step: {layer.W.item()}   calls of its hook: {len(calls)}")
+    print(
+        f"{initialise.__name__:<9} W after one step: {layer.W.item()}   calls of its hook: {len(calls)}"
+    )
 
 # %% [markdown]
 # `layer.W.data = tensor` stands in between. The Parameter stays the same object, so the optimizer is content. But the
@@ -1402,7 +1425,9 @@ check("init_in_place", ValuesAreCopied, StaysWhatItIs)
 # %%
 def spread_by_layer(init):
     torch.manual_seed(0)
-    layers = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64, bias=False), nn.ReLU()) for _ in range(20)])
+    layers = nn.Sequential(
+        *[nn.Sequential(nn.Linear(64, 64, bias=False), nn.ReLU()) for _ in range(20)]
+    )
     layers.apply(lambda module: init(module.weight) if isinstance(module, nn.Linear) else None)
     x, spread = torch.randn(100, 64), []
     with torch.no_grad():
@@ -1419,7 +1444,10 @@ starts = {
 }
 for name, init in starts.items():
     spread = spread_by_layer(init)
-    print(f"{name:<16} spread after layer 1, 5, 10, 20:", *(f"{spread[i]:9.2g}" for i in (0, 4, 9, 19)))
+    print(
+        f"{name:<16} spread after layer 1, 5, 10, 20:",
+        *(f"{spread[i]:9.2g}" for i in (0, 4, 9, 19)),
+    )
 
 # %% [markdown]
 # So an initialisation goes by type, and `apply` is made for it. Two things stop most first attempts. The functions that
@@ -1480,7 +1508,9 @@ def init_by_type(module: nn.Module) -> None:
     ### END SOLUTION
 
 
-net = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 10))
+net = nn.Sequential(
+    nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 10)
+)
 net.apply(init_by_type)
 for name, parameter in net.named_parameters():
     print(f"{name:<9} from {parameter.min().item():6.3f} to {parameter.max().item():6.3f}")
@@ -1808,9 +1838,15 @@ check("init_by_type", NothingIsAdded, OthersStay, TypeNotName)
 # %%
 layer = nn.Sequential(nn.Linear(2, 2))
 layer.requires_grad = False
-print("after layer.requires_grad = False: ", [parameter.requires_grad for parameter in layer.parameters()])
+print(
+    "after layer.requires_grad = False: ",
+    [parameter.requires_grad for parameter in layer.parameters()],
+)
 layer.requires_grad_(False)
-print("after layer.requires_grad_(False): ", [parameter.requires_grad for parameter in layer.parameters()])
+print(
+    "after layer.requires_grad_(False): ",
+    [parameter.requires_grad for parameter in layer.parameters()],
+)
 
 # %% [markdown]
 # A frozen layer still passes the gradient on to the layers in front of it. It only keeps none for itself:
@@ -1840,7 +1876,10 @@ for what, set_mode in (
     set_mode()
     net[1].reset_running_stats()
     net(x)
-    print(f"{what:<18} the running mean of the frozen batch norm has moved:", bool(net[1].running_mean.any()))
+    print(
+        f"{what:<18} the running mean of the frozen batch norm has moved:",
+        bool(net[1].running_mean.any()),
+    )
 
 # %% [markdown]
 # ### Exercise: freeze, and thaw again
@@ -2385,7 +2424,10 @@ rewired.forward = partial(with_gain, rewired)
 
 for x in (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 2.0, 3.0])):  # W has 2 elements
     for name, layer in (("hook", hooked), ("forward", rewired)):
-        attempt(f"{name}, {len(x)} elements:", lambda: print(f"{name}, {len(x)} elements:", layer(x).tolist()))
+        attempt(
+            f"{name}, {len(x)} elements:",
+            lambda: print(f"{name}, {len(x)} elements:", layer(x).tolist()),
+        )
 
 # %% [markdown]
 # Note `args[0]`: a hook gets the positional inputs as a **tuple**. And a `__call__` on the object does nothing, for
@@ -2706,11 +2748,15 @@ check("linear_everywhere", AnyWeights)
 
 # %%
 def closing_over(module):
-    module.register_forward_hook(lambda m, args, output: args[0] * module.W)  # from around the hook
+    module.register_forward_hook(
+        lambda m, args, output: args[0] * module.W
+    )  # from around the hook
 
 
 def by_argument(module):
-    module.register_forward_hook(lambda m, args, output: args[0] * m.W)  # the module that was called
+    module.register_forward_hook(
+        lambda m, args, output: args[0] * m.W
+    )  # the module that was called
 
 
 def by_partial(module):
@@ -2723,7 +2769,9 @@ for way in (closing_over, by_argument, by_partial):
     way(original)
     clone = copy.deepcopy(original)
     nn.init.constant_(clone.W, 100.0)
-    print(f"{way.__name__:<13} the copy has W = 100 and computes 1 * W = {clone(torch.ones(1)).item()}")
+    print(
+        f"{way.__name__:<13} the copy has W = 100 and computes 1 * W = {clone(torch.ones(1)).item()}"
+    )
 
 # %% [markdown]
 # ### Exercise: linear, for good

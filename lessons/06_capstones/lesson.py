@@ -105,10 +105,16 @@ seen = []
 
 
 def watch(name, module, args, output):
-    output.register_hook(lambda grad: seen.append(f"output of {name}: gradient finite: {grad.isfinite().all().item()}"))
+    output.register_hook(
+        lambda grad: seen.append(
+            f"output of {name}: gradient finite: {grad.isfinite().all().item()}"
+        )
+    )
 
 
-handles = [child.register_forward_hook(partial(watch, name)) for name, child in broken.named_children()]
+handles = [
+    child.register_forward_hook(partial(watch, name)) for name, child in broken.named_children()
+]
 F.cross_entropy(broken(blank), y).backward()
 for handle in handles:
     handle.remove()
@@ -156,7 +162,13 @@ def gradient_flow_debugger(model):
     """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
     # TODO: register hooks, `yield` the dict, and whatever happens remove the hooks; then fill in what `.grad` tells.
     ### BEGIN SOLUTION
-    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    report = {
+        "bad_output": None,
+        "bad_gradient": None,
+        "dead": {},
+        "no_gradient": [],
+        "gradient_size": {},
+    }
 
     def see_gradient(name, grad):
         if report["bad_gradient"] is None and not grad.isfinite().all():
@@ -171,7 +183,10 @@ def gradient_flow_debugger(model):
         if output.requires_grad:
             output.register_hook(partial(see_gradient, name))
 
-    handles = [module.register_forward_hook(partial(see_output, name)) for name, module in model.named_modules()]
+    handles = [
+        module.register_forward_hook(partial(see_output, name))
+        for name, module in model.named_modules()
+    ]
     try:
         yield report
     finally:
@@ -743,7 +758,11 @@ for name, size in report["gradient_size"].items():
 # %%
 torch.manual_seed(0)
 sick = nn.Sequential(
-    nn.Linear(64, 32, bias=False), nn.ReLU(), nn.Linear(32, 32, bias=False), UnitLength(), nn.Linear(32, 10)
+    nn.Linear(64, 32, bias=False),
+    nn.ReLU(),
+    nn.Linear(32, 32, bias=False),
+    UnitLength(),
+    nn.Linear(32, 10),
 )
 with torch.no_grad():
     sick[0].weight[:20] = -sick[0].weight[:20].abs()
@@ -780,7 +799,11 @@ class DigitNet(nn.Module):
         super().__init__()
         layers = []
         for inside, outside, stride in [(1, 12, 1), (12, 24, 2), (24, 24, 1)]:
-            layers += [nn.Conv2d(inside, outside, 3, stride, padding=1), nn.BatchNorm2d(outside), nn.ReLU(inplace=True)]
+            layers += [
+                nn.Conv2d(inside, outside, 3, stride, padding=1),
+                nn.BatchNorm2d(outside),
+                nn.ReLU(inplace=True),
+            ]
         self.features = nn.Sequential(*layers)
         self.fc = nn.Linear(24, 10)
 
@@ -801,7 +824,9 @@ for _ in range(steps):
     optimizer.step()
     schedule.step()
 eye.eval().zero_grad()
-print(f"right on new digits: {(eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean():.0%}")
+print(
+    f"right on new digits: {(eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean():.0%}"
+)
 
 # %% [markdown]
 # Its `forward` ends in a mean over all positions, so it runs on a picture of any size. Here are four digits at once. What does the net have of them in front of that mean?
@@ -816,7 +841,9 @@ def board_of(*digits_wanted, skip=0):
 board = board_of(3, 7, 0, 4, skip=3)
 with torch.no_grad():
     maps = eye.features(board)
-draw_feature_maps({"the picture": board, "features": maps}, title="Each channel lights up at its own places")
+draw_feature_maps(
+    {"the picture": board, "features": maps}, title="Each channel lights up at its own places"
+)
 
 # %% [markdown]
 # ### The recipe
@@ -842,7 +869,12 @@ draw_feature_maps({"the picture": board, "features": maps}, title="Each channel 
 kept = []
 with eye.features[7].register_forward_hook(lambda module, args, output: kept.append(output)):
     score = eye(board)[0, 3]
-print("kept of the BatchNorm: smallest value", kept[0].min().item(), "and made by", kept[0].grad_fn.name())
+print(
+    "kept of the BatchNorm: smallest value",
+    kept[0].min().item(),
+    "and made by",
+    kept[0].grad_fn.name(),
+)
 
 # %% [markdown]
 # Not one negative value, and the tensor now counts as the ReLU's: a gradient that you ask for later is the ReLU's, too. A tensor hook that is registered *inside* the forward hook belongs
@@ -852,11 +884,17 @@ print("kept of the BatchNorm: smallest value", kept[0].min().item(), "and made b
 
 # %%
 score.backward()
-print("parameters with a gradient, just from looking:", sum(p.grad is not None for p in eye.parameters()))
+print(
+    "parameters with a gradient, just from looking:",
+    sum(p.grad is not None for p in eye.parameters()),
+)
 eye.zero_grad()
 
 (gradient,) = torch.autograd.grad(eye(board)[0, 3], eye.fc.weight)
-print(f"autograd.grad returns a tensor {tuple(gradient.shape)}, and .grad is still", eye.fc.weight.grad)
+print(
+    f"autograd.grad returns a tensor {tuple(gradient.shape)}, and .grad is still",
+    eye.fc.weight.grad,
+)
 
 # %% [markdown]
 # Somebody who trains, and looks in between, would train on the sum of both. `torch.autograd.grad(score, tensor)` leaves every `.grad` alone. Tensor hooks on the way to `tensor` run
@@ -1308,9 +1346,13 @@ with layer.register_forward_hook(look):
 print("input", tuple(seen["input"].shape), "  gradient at the output", tuple(seen["grad"].shape))
 print("weight.grad", tuple(layer.weight.grad.shape), "- no trace of the 4 samples")
 
-alone = torch.autograd.grad(F.cross_entropy(layer(x[2:3]), y[2:3]), layer.weight)[0]  # sample 2 on its own
+alone = torch.autograd.grad(F.cross_entropy(layer(x[2:3]), y[2:3]), layer.weight)[
+    0
+]  # sample 2 on its own
 print("gradient of sample 2 on its own:", alone.flatten())
-print("outer product of its two rows:  ", torch.outer(seen["grad"][2], seen["input"][2]).flatten())
+print(
+    "outer product of its two rows:  ", torch.outer(seen["grad"][2], seen["input"][2]).flatten()
+)
 
 # %% [markdown]
 # The weight's gradient of a sample is the **outer product** of its row of the output's gradient with its row of the
@@ -1713,7 +1755,9 @@ with PerSampleGradients(net) as per_sample:
     F.cross_entropy(net(pictures), labels).backward()
 
 squares = [gradient.flatten(1).pow(2).sum(1) for gradient in per_sample.gradients.values()]
-norms = torch.stack(squares or [torch.zeros(1000)]).sum(0).sqrt()  # over all parameters of the net
+norms = (
+    torch.stack(squares or [torch.zeros(1000)]).sum(0).sqrt()
+)  # over all parameters of the net
 top = norms.topk(20).indices
 found = [place for place, sample in enumerate(top) if sample in spoilt]
 print(f"Norm of a sample's gradient, median: {norms.median():.2f}")
@@ -1749,7 +1793,9 @@ parameters = {name: parameter.detach() for name, parameter in net.named_paramete
 each = vmap(grad(loss_of_one), in_dims=(None, 0, 0))(parameters, pictures, labels)
 for name, gradient in each.items():
     mine = per_sample.gradients.get(name, torch.tensor(torch.nan))
-    print(f"{name:9} {tuple(gradient.shape)!s:15} largest difference {(gradient - mine).abs().max():.0e}")
+    print(
+        f"{name:9} {tuple(gradient.shape)!s:15} largest difference {(gradient - mine).abs().max():.0e}"
+    )
 
 # %% [markdown]
 # | | one by one | hooks | `vmap(grad(...))` |
@@ -1783,8 +1829,14 @@ def show(tensor):
 
 handles = []
 for name, module in net.named_modules():
-    handles.append(module.register_forward_pre_hook(lambda module, args, name=name: print(f"begin {name!r}")))
-    handles.append(module.register_forward_hook(lambda module, args, output, name=name: print(f"end   {name!r}")))
+    handles.append(
+        module.register_forward_pre_hook(lambda module, args, name=name: print(f"begin {name!r}"))
+    )
+    handles.append(
+        module.register_forward_hook(
+            lambda module, args, output, name=name: print(f"end   {name!r}")
+        )
+    )
 with saved_tensors_hooks(show, lambda kept: kept):
     loss = net(torch.randn(3, 4)).pow(2).sum()
 for handle in handles:
@@ -2351,13 +2403,20 @@ from course.pictures.memory import draw_memory
 
 
 def convolutions(channels, count):
-    layers = [nn.Conv2d(channels if number == 0 else 16, 16, 3, padding=1) for number in range(count)]
+    layers = [
+        nn.Conv2d(channels if number == 0 else 16, 16, 3, padding=1) for number in range(count)
+    ]
     return nn.Sequential(*[part for layer in layers for part in (layer, nn.ReLU())])
 
 
 torch.manual_seed(0)
 net = nn.Sequential(
-    convolutions(1, 2), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10)
+    convolutions(1, 2),
+    nn.MaxPool2d(2),
+    nn.Flatten(),
+    nn.Linear(256, 128),
+    nn.ReLU(),
+    nn.Linear(128, 10),
 )
 pictures, labels = (part[:64].clone() for part in digits())
 
@@ -2368,7 +2427,10 @@ bars = {}
 for name, layer in net.named_modules():
     if not list(layer.children()):
         own = sum(parameter.nbytes for parameter in layer.parameters())
-        bars[f"{name} {type(layer).__name__}"] = {"parameters": own, "saved for backward": memory.by_layer.get(name, 0)}
+        bars[f"{name} {type(layer).__name__}"] = {
+            "parameters": own,
+            "saved for backward": memory.by_layer.get(name, 0),
+        }
 bars["loss"] = {"parameters": 0, "saved for backward": memory.by_layer.get("", 0)}
 draw_memory(bars, title="Who owns the parameters, and who fills the memory")
 
@@ -2382,7 +2444,13 @@ draw_memory(bars, title="Who owns the parameters, and who fills the memory")
 # %%
 from torch.utils.checkpoint import checkpoint
 
-net = nn.Sequential(convolutions(1, 3), convolutions(16, 3), convolutions(16, 3), nn.Flatten(), nn.Linear(16 * 64, 10))
+net = nn.Sequential(
+    convolutions(1, 3),
+    convolutions(16, 3),
+    convolutions(16, 3),
+    nn.Flatten(),
+    nn.Linear(16 * 64, 10),
+)
 
 
 def with_checkpoints(x):
@@ -2397,7 +2465,8 @@ def bar(run, pictures):
     parameters = list(net.parameters())
     return {
         "parameters": sum(p.nbytes for p in parameters),
-        "gradients, after backward": sum(p.nbytes for p in parameters if p.requires_grad) * torch.is_grad_enabled(),
+        "gradients, after backward": sum(p.nbytes for p in parameters if p.requires_grad)
+        * torch.is_grad_enabled(),
         "saved for backward": memory.bytes,
     }
 
@@ -2443,7 +2512,9 @@ def early(name, parameter, grad):
 
 def late(name, parameter):
     there = sum(one.grad is not None for one in net.parameters())
-    print(f"{name:8} post-accumulate hook: .grad is there: {parameter.grad is not None}, gradients in memory: {there}")
+    print(
+        f"{name:8} post-accumulate hook: .grad is there: {parameter.grad is not None}, gradients in memory: {there}"
+    )
 
 
 for name, parameter in net.named_parameters():
@@ -2503,7 +2574,9 @@ class OptimizerInBackward:
             parameter.grad = None
 
         self.handles = [
-            parameter.register_post_accumulate_grad_hook(partial(step, self.make_optimizer([parameter])))
+            parameter.register_post_accumulate_grad_hook(
+                partial(step, self.make_optimizer([parameter]))
+            )
             for parameter in self.model.parameters()
             if parameter.requires_grad
         ]
