@@ -1,10 +1,19 @@
-"""What the server of :mod:`course.authoring.trial` has ready for its forks: IPython's shell. Import it there only."""
+"""What the server of :mod:`course.authoring.trial` has ready for its forks. Import it there only.
+
+IPython's shell, and the parts of torch that import themselves when they are first used: the first optimizer
+step and the first vmap import torch._dynamo, for more than a second.
+"""
 
 from __future__ import annotations
 
 import os
 import tempfile
 
+import torch._dynamo
+import torch.func
+import torch.fx
+import torch.utils.checkpoint
+import torch.utils.flop_counter  # noqa: F401
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 

@@ -96,6 +96,9 @@ ACCEPTED = {
     "keywords": START
     + "def hook(module, args, kwargs, output):\n    answer.append(output)\n"
     + "add.register_forward_hook(hook, with_kwargs=True)\n",
+    "prepended": START
+    + "def hook(module, args, output):\n    answer.append(output)\n"
+    + "add.register_forward_hook(hook, prepend=True)\n",
 }
 
 
@@ -111,6 +114,9 @@ MUTANTS = {
     ),
     "misspelt": mutant("typo", "undefined_name", HOOK.format("outptu")),
     "globals": mutant("reads the notebook's variables", "reads_globals", "x1 = x2 = 1\n" + HOOK.format("x1 + x2")),
+    "misspelt_method": mutant(
+        "typo in a method", "unknown_method", "add.register_forward_hook(lambda m, a, output: output.clon())"
+    ),
     "formula": mutant("types the visible forward", "none", HOOK.format("args[0] + args[1]")),
 }
 
