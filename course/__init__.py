@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from course.apart import watch_test_cells
 from course.vision import watch_for_torchvision
 
 __all__ = ["hint", "progress"]
 
 # Before any lesson imports torchvision; see course/vision.py for the reason.
 watch_for_torchvision()
+# Before any test cell runs; see course/apart.py.
+watch_test_cells()
 
 # What both functions need is imported when they are called: `import course` costs what torch costs, and no more.
 

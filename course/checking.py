@@ -32,6 +32,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+from course.apart import CHECK_LINE, on_their_own
 from course.case import Case
 from course.compare import first_difference
 from course.diagnosis import hint_for_difference, hint_for_error
@@ -121,19 +122,23 @@ def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
 _collected: list[Finding] | None = None
 _listed: list[tuple[str, type[Check]]] | None = None
 _base_seed = 0
+_namespace: dict[str, Any] | None = None
 
 
 @contextmanager
-def collecting(seed: int = 0) -> Iterator[list[Finding]]:
-    """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests."""
-    global _collected, _base_seed
-    before = _collected, _base_seed
+def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[Finding]]:
+    """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests.
+
+    ``namespace`` holds the learner's variables, where the test cell runs in another one.
+    """
+    global _collected, _base_seed, _namespace
+    before = _collected, _base_seed, _namespace
     findings: list[Finding] = []
-    _collected, _base_seed = findings, seed
+    _collected, _base_seed, _namespace = findings, seed, namespace
     try:
         yield findings
     finally:
-        _collected, _base_seed = before
+        _collected, _base_seed, _namespace = before
 
 
 @contextmanager
@@ -159,9 +164,9 @@ def check(exercise: str, *tasks: type[Check]) -> None:
     if _listed is not None:
         _listed.extend((exercise, task) for task in tasks)
         return
-    frame = sys._getframe(1)
+    namespace = _namespace if _namespace is not None else sys._getframe(1).f_globals
     base = _base_seed or int(os.environ.get("COURSE_SEED", "1"))
-    findings = [_run(task(), exercise, frame.f_globals, base) for task in tasks]
+    findings = [_run(task(), exercise, namespace, base) for task in on_their_own(tasks, namespace)]
     if _collected is not None:
         _collected.extend(findings)
         return
@@ -172,10 +177,6 @@ def check(exercise: str, *tasks: type[Check]) -> None:
     wrong = next((finding for finding in findings if not finding.passed), None)
     if wrong is not None:
         raise CheckFailed(wrong, text_of(wrong)) from None
-
-
-CHECK_LINE = "# Run this cell to check your answer."
-"""The first line of every test cell."""
 
 
 def _remember(exercise: str, findings: list[Finding]) -> None:

@@ -98,13 +98,13 @@ def hint_for_difference(
         if _brings(evidence, brought, wanted):
             return hint
     field = re.split(r"\[", difference.where, maxsplit=1)[0]
-    if difference.kind == "count" and difference.got == "0 items" and difference.where == field:
-        return "hook_never_ran"
     if poisoned and difference.kind in ("nonfinite", "shape", "dtype", "value") and _holds_nan(_at(evidence, field)):
         return "reads_globals"
     for name, hint in blame.items():
         if re.match(rf"{re.escape(name)}(\[|$)", difference.where):
             return hint
+    if difference.kind == "count" and difference.got == "0 items" and difference.where == field:
+        return "hook_never_ran"
     if isinstance(evidence, dict) and isinstance(wanted, Mapping):
         return "wrong_order" if _permuted(evidence.get(field), wanted.get(field)) else None
     return "wrong_order" if _permuted(evidence, wanted) else None

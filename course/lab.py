@@ -8,7 +8,13 @@ import shutil
 import sys
 from pathlib import Path
 
+from jupyter_core.paths import jupyter_runtime_dir
+
 from course.errors import UsageError
+
+_SOCKET_PATH = 103
+"""Bytes that the path of a socket may have on every system; with more, no kernel starts."""
+_SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
 __all__ = ["open_lab", "prepare_workspace", "released_lessons"]
 
@@ -66,9 +72,9 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     ]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
         arguments.append("--allow-root")
-    if os.name == "posix":
-        arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP
     environment = dict(os.environ)
+    if os.name == "posix" and len(os.fsencode(jupyter_runtime_dir())) + _SOCKET_NAME <= _SOCKET_PATH:
+        arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP
     environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
     if os.name == "posix":
         os.chdir(root)

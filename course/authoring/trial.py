@@ -104,7 +104,8 @@ def _run(trial: Trial) -> Outcome:
     def run_test(name: str, source: str) -> str:
         """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
         try:
-            exec(_compiled(name, source), shell.user_ns)  # noqa: S102 (authors' own code)
+            # A namespace of its own: its names must not take the place of the answer's (course/apart.py).
+            exec(_compiled(name, source), dict(shell.user_ns))  # noqa: S102 (authors' own code)
         except BaseException as error:
             return f"{name}: {type(error).__name__}: {error}"
         return ""
@@ -118,14 +119,14 @@ def _run(trial: Trial) -> Outcome:
         alone: list[tuple[str, str, str]] = []
         for grade_id, source in trial.released:
             name = f"{grade_id} without its hidden tests"
-            with collecting(trial.seeds[0]) as found:
+            with collecting(trial.seeds[0], shell.user_ns) as found:
                 alone.append((grade_id, _RAISES, run_test(name, source)))
             alone += [(grade_id, one.check, f"{name}: {one.check}: {one.sentence}") for one in found if not one.passed]
         for seed in trial.seeds:
             errors.append(run("answer", trial.candidate))
             verdicts: dict[str, list[Finding]] = {}
             for grade_id, source in trial.tests:
-                with collecting(seed) as found:
+                with collecting(seed, shell.user_ns) as found:
                     trouble = run_test(grade_id, source)
                 errors.append(trouble)
                 # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.

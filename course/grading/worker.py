@@ -285,17 +285,20 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
 
 
 def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """Run one probe. The classes of its test cell are made on the first request, in the learner's namespace."""
+    """Run one probe. The classes of its test cell are made on the first request, in a copy of the learner's namespace."""
     assert _shell is not None and _pristine is not None
     name, namespace = header["test"], _shell.user_ns
     try:
         _pristine.restore()
         if "source" in header:
             # The instructor's half of a test cell.
-            exec(compile(header["source"], f"<{name}>", "exec"), namespace)  # noqa: S102
+            apart = dict(namespace)
+            exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
             tasks[name] = {
-                key: value for key, value in namespace.items() if isinstance(value, type) and issubclass(value, Check)
+                key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)
             }
+            # As in a notebook the cell's names stay, but none of them takes the place of a learner's (course/apart.py).
+            namespace.update({key: value for key, value in apart.items() if key not in namespace})
         brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
     except KeyboardInterrupt:
         raise

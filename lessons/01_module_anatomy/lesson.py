@@ -19,14 +19,23 @@
 # - **Time** about 70 minutes, seven exercises, 20 points. The first one takes five minutes.
 # - **Out of scope** hooks (from lesson 02 on), how to design a network, how to make it fast.
 #
-# ## How an exercise works here
+# ## How this works
 #
-# Read from the top, and run each cell as you come to it (Shift+Enter). Where you meet an exercise:
+# A notebook is made of cells. Press **Shift+Enter**: it runs the cell you are in and goes on to the next one. Run every cell
+# as you come to it, from the top; what it prints or draws appears below it. A `[*]` beside a cell says that it is still
+# running. (The first one takes some seconds: it loads PyTorch.) Soon you meet an exercise:
 #
-# 1. **Fill in.** Replace each line `pass  # TODO: your code` in the exercise's cell by your own, and run the cell.
-# 2. **Check.** Run the cell below it. A panel says what was checked. Where something is wrong it says what it got, what
-#    it wanted, and, if it recognises the mistake, which one it looks like. The check's code is folded away: a click opens it.
-# 3. **Try again** as often as you like. Nobody counts.
+# 1. **Fill in.** Below the text is a *TODO cell*: the beginning of an answer. Replace each line `pass  # TODO: your code` by
+#    your own lines, as many as you like, and run the cell.
+# 2. **Check.** Run the cell below it. (It is folded: its code is only the test.) A panel says line by line what was checked,
+#    ✓ or ✗. At the first ✗ it says what your code gave, what was wanted, and, where it knows the mistake, what it looks like.
+# 3. **Ask.** Type `hint()` into any cell, such as a new one from the **+** in the toolbar, and run it. After a check that failed
+#    you get a question; run it again for the idea, and again for where to read. It never shows the answer. You do not know how
+#    to begin? Below each exercise's title stands what to type, such as `hint("container_order")`.
+# 4. **Try again** as often as you like, it costs nothing. `progress()` shows what you have solved and where to go on.
+#
+# Nothing leaves your disk: not your code, not the results, not your progress. If something looks odd, *Run* → *Restart Kernel
+# and Run up to Selected Cell…* makes everything above anew.
 #
 # At the end, the *Validate* button in the toolbar restarts everything and runs every check once more. When your notebook is
 # graded, some more checks run: on other numbers, other shapes, a second call. They ask nothing that the text does not say.
@@ -40,6 +49,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
 
+from course import hint, progress
 from course.pictures.module_tree import draw_module_tree
 
 # %% [markdown]
@@ -48,19 +58,25 @@ from course.pictures.module_tree import draw_module_tree
 # Here is a small network. Like every module it is a class with two methods: `__init__` says what the module has,
 # `forward` says what it does.
 
+
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class TinyNet(nn.Module):
     """A convolution, then one linear layer for each of two tasks."""
 
     def __init__(self):
         super().__init__()
-        self.features = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU())
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 8, 3, bias=False),
+            nn.BatchNorm2d(8),
+            nn.ReLU(),
+        )
         self.heads = nn.ModuleDict({"animal": nn.Linear(8, 10), "size": nn.Linear(8, 1)})
         self.scale = Parameter(torch.ones(1))
 
     def forward(self, x, task: str):
         x = self.features(x).mean(dim=(2, 3))
         return self.heads[task](x) * self.scale
+
 
 # %% [markdown]
 # `draw_module_tree` draws any model. One box is one module: the name of the attribute, then the class. In the box stand
@@ -87,6 +103,7 @@ draw_module_tree(net, title="TinyNet")
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
 # Two very small modules show why the order matters: (3 + 1) · 2 is not 3 · 2 + 1.
+
 
 # %% nbgrader={"grade": false, "grade_id": "setup_steps", "locked": true, "schema_version": 3, "solution": false, "task": false}
 class Scale(nn.Module):
@@ -127,6 +144,7 @@ except NotImplementedError as error:
 # Why not a plain python list? Because a module looks only at what is assigned to its attributes, not into lists. The
 # list below would work in `forward`, so nothing seems wrong. But no optimizer ever sees these layers, and no file saves them.
 
+
 # %%
 class Steps(nn.Module):
     def __init__(self, steps):
@@ -142,15 +160,16 @@ for kind in (list, nn.ModuleList):
 # %% [markdown]
 # ### Exercise: A chain in any order
 #
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · a way in: `hint("container_order")`
 #
 # Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: `order=[2, 0]` sends the input
 # through `steps[2]` first, then through `steps[0]`. An index may appear twice, or not at all.
 #
 # - Keep *all* steps in `self.steps`, the modules themselves, in the order in which they were handed in. Their parameters are
 #   registered: `named_parameters()` finds them under names that begin with `steps.0`, `steps.1` and so on.
-# - `forward(x)` returns the result, through which gradients reach the steps. It does not change `x`, and a chain can be
-#   called any number of times.
+# - `forward(x)` returns the result, through which gradients reach the steps. A chain can be called any number of times.
+# - What was handed in stays as it was: `x`, and both lists.
+
 
 # %% nbgrader={"grade": false, "grade_id": "container_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Chain(nn.Module):
@@ -179,77 +198,144 @@ print(chain(torch.tensor(3.0)))  # 3 * 2 + 1
 
 # %% nbgrader={"grade": true, "grade_id": "test_container_order", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+from itertools import permutations
+
 import torch
 import torch.nn as nn
 
 from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
 
 
-def make_steps(case, count):
+def _linear_steps(case, count):
     return [case.build(f"step{number}", nn.Linear, 3, 3) for number in range(count)]
 
 
-def run(steps, order, x):
+def _through(steps, order, x):
     return nn.Sequential(*(steps[number] for number in order))(x)
 
 
-class RunsInOrder(Check):
+class _Affine(nn.Module):
+    """A step whose results can be followed in one's head."""
+
+    def __init__(self, scale, shift):
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.tensor(scale)), nn.Parameter(torch.tensor(shift))
+
+    def forward(self, x):
+        return x * self.scale + self.shift
+
+
+class _OfTheChain(Check):
+    """What all checks of the chain have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: 'int' object is not callable": "anatomy_index_for_module",
+        r"AttributeError: 'Chain' object has no attribute 'steps'": "attributes_missing",
+        r"NameError: name '(order|steps)'": "anatomy_read_without_self",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: Chain\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+        r"TypeError: (ModuleList|ModuleDict|Sequential)\b": "anatomy_container_arguments",
+        r"TypeError: \S+ is not a Module subclass": "anatomy_container_arguments",
+        r"TypeError: module name should be a string": "anatomy_container_arguments",
+        r"ValueError: ModuleDict": "anatomy_container_arguments",
+        r"KeyError: ": "anatomy_container_arguments",
+        r"ValueError: (too many|not enough) values to unpack": "anatomy_order_of_example",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+    }
+
+
+class StepsAreRegistered(_OfTheChain):
+    """The parameters of every step are found below the name `steps`, in the order in which they were handed in."""
+
+    def probe(self, nb, case):
+        chain = nb.function("Chain")(_linear_steps(case, 3), [2, 0, 1])
+        return {
+            "type(self.steps)": type(getattr(chain, "steps", None)).__name__,
+            "parameters": dict(chain.named_parameters()),
+        }
+
+    def truth(self, case):
+        steps = _linear_steps(case, 3)
+        wanted = {f"steps.{i}.{name}": p for i in range(3) for name, p in steps[i].named_parameters()}
+        return {"type(self.steps)": ANYTHING, "parameters": wanted}
+
+    def mistakes(self, case):
+        steps, wanted = _linear_steps(case, 3), self.truth(case)["parameters"]
+        moved = [
+            {f"steps.{i}.{name}": p for i, j in enumerate(order) for name, p in steps[j].named_parameters()}
+            for order in list(permutations(range(3)))[1:]
+        ]
+        renamed = Matches(
+            lambda found: None if found and set(found) != set(wanted) else "the same names", "other names"
+        )
+        return {
+            "attributes_missing": {"type(self.steps)": "NoneType", "parameters": {}},
+            "python_list": {"type(self.steps)": AnyOf("list", "tuple", "dict"), "parameters": {}},
+            "anatomy_kept_on_the_class": {"parameters": {}},
+            "registered_in_run_order": {"parameters": AnyOf(*moved)},
+            "anatomy_other_names": {"parameters": renamed},
+        }
+
+
+class RunsInOrder(_OfTheChain):
     """The input goes through the steps in the given order."""
+
+    def steps(self):
+        return [_Affine(2.0, 1.0), _Affine(3.0, 10.0), _Affine(-1.0, 100.0)]
 
     def order(self, case):
         return case.shuffled("which", [[2, 0, 1], [1, 2, 0]])[0]
 
+    def x(self, case):
+        return torch.tensor([float(case.integer(name, 2, 20)) for name in ("first", "second")])
+
     def probe(self, nb, case):
-        chain = nb.function("Chain")(make_steps(case, 3), self.order(case))
-        return {"output": chain(case.tensor("x", 4, 3))}
+        chain = nb.function("Chain")(self.steps(), self.order(case))
+        return {"output": chain(self.x(case))}
 
     def truth(self, case):
-        return {"output": run(make_steps(case, 3), self.order(case), case.tensor("x", 4, 3))}
+        return {"output": _through(self.steps(), self.order(case), self.x(case))}
 
     def mistakes(self, case):
-        steps, order, x = make_steps(case, 3), self.order(case), case.tensor("x", 4, 3)
+        steps, order, x = self.steps(), self.order(case), self.x(case)
+        inverted = sorted(range(3), key=lambda number: order[number])
+        several = Matches(lambda found: None if isinstance(found, list) else "one result", "a list")
         return {
             "returns_nothing": {"output": None},
-            "given_order": {"output": run(steps, range(3), x)},
-            "returns_too_early": {"output": run(steps, order[:1], x)},
-            "result_not_passed_on": {"output": run(steps, order[-1:], x)},
+            "given_order": {"output": _through(steps, range(3), x)},
+            "anatomy_reversed_order": {"output": _through(steps, order[::-1], x)},
+            "anatomy_inverted_order": {"output": _through(steps, inverted, x)},
+            "anatomy_order_of_example": {"output": _through(steps, [1, 0], x)},
+            "returns_too_early": {"output": _through(steps, order[:1], x)},
+            "result_not_passed_on": {"output": AnyOf(_through(steps, order[-1:], x), sum(step(x) for step in steps))},
+            "anatomy_all_results": {"output": several},
         }
 
 
-class StepsAreRegistered(Check):
-    """The parameters of every step are found below the name `steps`, in the order in which they were handed in."""
+check("container_order", StepsAreRegistered, RunsInOrder)
 
-    def probe(self, nb, case):
-        chain = nb.function("Chain")(make_steps(case, 3), [2, 0, 1])
-        return {"parameters": dict(chain.named_parameters())}
-
-    def truth(self, case):
-        steps = make_steps(case, 3)
-        return {"parameters": {f"steps.{i}.{name}": p for i in range(3) for name, p in steps[i].named_parameters()}}
-
-    def mistakes(self, case):
-        steps = make_steps(case, 3)
-        moved = {f"steps.{i}.{name}": p for i, j in enumerate([2, 0, 1]) for name, p in steps[j].named_parameters()}
-        return {"python_list": {"parameters": {}}, "registered_in_run_order": {"parameters": moved}}
-
-
-check("container_order", RunsInOrder, StepsAreRegistered)
 
 ### BEGIN HIDDEN TESTS
-class AnyOrderTwice(Check):
-    """A step may be used twice or not at all, a chain may be called twice, and its input stays as it was."""
+class AnyOrderTwice(_OfTheChain):
+    """A step may run twice or not at all, a chain may be called twice, and what it was given stays as it was."""
 
     blame = {
+        "keeps the steps themselves": "copied_steps",
         "x after the call": "overwrites_input",
         "output of the second call": "consumes_order",
-        "keeps the steps themselves": "copied_steps",
+        "order after the calls": "anatomy_changes_callers_list",
+        "len(steps) after the calls": "anatomy_changes_callers_list",
     }
 
     def probe(self, nb, case):
-        steps = make_steps(case, 4)
-        chain = nb.function("Chain")(steps, [3, 1, 3, 0])
+        steps, order = _linear_steps(case, 4), [3, 1, 3, 0]
+        handed_in = list(steps)
+        chain = nb.function("Chain")(handed_in, order)
         x = case.tensor("x", 2, 3)
         first = chain(x)
+        nb.function("Chain")(_linear_steps(case, 2), [0])  # another chain is nobody's business
         kept = {id(parameter) for parameter in chain.parameters()}
         return {
             "parameters": sorted(name for name, _ in chain.named_parameters()),
@@ -257,42 +343,50 @@ class AnyOrderTwice(Check):
             "x after the call": x,
             "output of the first call": first,
             "output of the second call": chain(case.tensor("another x", 5, 3)),
+            "order after the calls": order,
+            "len(steps) after the calls": len(handed_in),
         }
 
     def truth(self, case):
-        steps = make_steps(case, 4)
+        steps, order = _linear_steps(case, 4), [3, 1, 3, 0]
         return {
             "parameters": sorted(f"steps.{i}.{name}" for i in range(4) for name, _ in steps[i].named_parameters()),
             "keeps the steps themselves": True,
             "x after the call": case.tensor("x", 2, 3),
-            "output of the first call": run(steps, [3, 1, 3, 0], case.tensor("x", 2, 3)),
-            "output of the second call": run(steps, [3, 1, 3, 0], case.tensor("another x", 5, 3)),
+            "output of the first call": _through(steps, order, case.tensor("x", 2, 3)),
+            "output of the second call": _through(steps, order, case.tensor("another x", 5, 3)),
+            "order after the calls": order,
+            "len(steps) after the calls": 4,
         }
 
     def mistakes(self, case):
-        steps, wanted = make_steps(case, 4), self.truth(case)
-        once = run(steps, [3, 1, 0], case.tensor("x", 2, 3))
+        steps, wanted = _linear_steps(case, 4), self.truth(case)
+        once = _through(steps, [3, 1, 0], case.tensor("x", 2, 3))
         return {
             "steps_dropped": {"parameters": [name for name in wanted["parameters"] if not name.startswith("steps.3")]},
             "step_used_once": {"output of the first call": once},
+            "anatomy_kept_on_the_class": {
+                "output of the second call": _through(steps, [0], case.tensor("another x", 5, 3))
+            },
         }
 
 
-class GradientsArrive(Check):
+class GradientsArrive(_OfTheChain):
     """Gradients reach every step that was used."""
 
     def probe(self, nb, case):
-        steps = make_steps(case, 3)
-        nb.function("Chain")(steps, [1, 2, 0])(case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
+        steps = _linear_steps(case, 3)
+        nb.function("Chain")(list(steps), [1, 2, 0])(case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
         return {f"gradient of steps[{i}].weight": step.weight.grad for i, step in enumerate(steps)}
 
     def truth(self, case):
-        steps = make_steps(case, 3)
-        run(steps, [1, 2, 0], case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
+        steps = _linear_steps(case, 3)
+        _through(steps, [1, 2, 0], case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
         return {f"gradient of steps[{i}].weight": step.weight.grad for i, step in enumerate(steps)}
 
     def mistakes(self, case):
         return {"gradient_cut": {"gradient of steps[1].weight": None}}
+
 
 check("container_order", AnyOrderTwice, GradientsArrive)
 ### END HIDDEN TESTS
@@ -303,6 +397,7 @@ check("container_order", AnyOrderTwice, GradientsArrive)
 # A `Parameter` is a tensor that says: *I am here to be trained*. Assign one to an attribute of a module and the module
 # registers it: `parameters()` lists it, and that list is what you hand to an optimizer. A plain tensor is not registered,
 # not even with `requires_grad=True`:
+
 
 # %%
 class Two(nn.Module):
@@ -317,6 +412,7 @@ print([name for name, _ in Two().named_parameters()])
 # %% [markdown]
 # The place where this happens is built by `super().__init__()`. You may read that a class without this call is "an empty
 # shell". Run this: it does not get that far.
+
 
 # %%
 class Forgetful(nn.Module):
@@ -339,14 +435,15 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 # %% [markdown]
 # ### Exercise: A linear layer from Parameters
 #
-# easy · 7 min · 2 points
+# easy · 7 min · 2 points · a way in: `hint("linear_from_parameters")`
 #
-# Write `MyLinear(in_features, out_features)` yourself, without an `nn.Linear` inside:
+# Write `MyLinear(in_features, out_features)` yourself, with no `nn.Linear` inside and none as its base class:
 #
-# - two parameters of its own, `weight` of shape `(out_features, in_features)` and `bias` of shape `(out_features,)`, both
-#   filled with ones to start with (`torch.float32`);
-# - `forward(x)` returns x · weightᵀ + bias, for `x` of shape `(..., in_features)`: one row, a batch of rows, a batch of
-#   matrices. Gradients reach the weight, the bias and `x`.
+# - two parameters of its own and nothing else: `weight` of shape `(out_features, in_features)` and `bias` of shape
+#   `(out_features,)`, both filled with ones to start with (`torch.float32`);
+# - `forward(x)` returns x · weightᵀ + bias, with the weight and the bias that the layer has at that moment. `x` has the shape
+#   `(..., in_features)`: one row, a batch of rows, a batch of matrices. Gradients reach the weight, the bias and `x`.
+
 
 # %% nbgrader={"grade": false, "grade_id": "linear_from_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MyLinear(nn.Module):
@@ -372,107 +469,162 @@ print(MyLinear(3, 2)(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 0.5]])))  # [[7, 
 # %% nbgrader={"grade": true, "grade_id": "test_linear_from_parameters", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
 import torch
+import torch.nn as nn
 import torch.nn.functional as F
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.probing import other_than
 
 
-def dotted(names):
-    return None if any("." in name for name in names) else "no dot"
+class _OfMyLinear(Check):
+    """What all checks of MyLinear have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"NameError: name '(weight|bias)'": "anatomy_read_without_self",
+        r"AttributeError: 'MyLinear' object has no attribute '(weight|bias)'": "attributes_missing",
+        r"TypeError: descriptor '__init__' of 'super'": "init_forgotten",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: MyLinear\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"RuntimeError: Only Tensors of floating point": "anatomy_whole_numbers",
+        r"RuntimeError: unsupported operation: more than one element": "anatomy_one_number_for_all",
+        r"RuntimeError: The size of tensor a \(\d+\) must match the size of tensor b": "shapes_do_not_fit",
+    }
+
+    def layer(self, nb, case, *size):
+        """The learner's layer with the case's values in its parameters."""
+        layer = nb.function("MyLinear")(*size)
+        with torch.no_grad():
+            layer.weight.copy_(case.tensor("weight", size[1], size[0]))
+            layer.bias.copy_(case.tensor("bias", size[1]))
+        return layer
 
 
-def same_shapes(wanted):
-    def test(found):
-        kinds, right = ({k: (tuple(v.shape), "float32" in str(v.dtype)) for k, v in d.items()} for d in (found, wanted))
-        return None if kinds == right else "of another kind"
-
-    return test
+def _those(says, test):
+    """For mistakes: parameters of which ``test`` says yes."""
+    return {"parameters": Matches(lambda found: None if test(found) else "others", says)}
 
 
-def filled(nb, case, size):
-    """The learner's layer with the case's values in its parameters."""
-    layer = nb.function("MyLinear")(*size)
-    with torch.no_grad():
-        layer.weight.copy_(case.tensor("weight", size[1], size[0]))
-        layer.bias.copy_(case.tensor("bias", size[1]))
-    return layer
+class HasParameters(_OfMyLinear):
+    """`weight` and `bias` are registered parameters of the layer itself, with the right shapes, filled with ones."""
 
-
-class HasParameters(Check):
-    """`weight` and `bias` are registered parameters, with the right shapes, filled with ones."""
+    blame = {
+        "buffers": "anatomy_more_than_asked",
+        "modules inside": "linear_inside",
+        "isinstance(layer, nn.Linear)": "linear_inside",
+    }
 
     def probe(self, nb, case):
         layer = nb.function("MyLinear")(*case.shape("size"))
         found = [name for name in ("weight", "bias") if hasattr(layer, name)]
-        return {"attributes": ", ".join(found) or "none", "parameters": dict(layer.named_parameters())}
+        return {
+            "attributes": ", ".join(found) or "none",
+            "parameters": dict(layer.named_parameters()),
+            "buffers": [name for name, _ in layer.named_buffers()],
+            "modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
+            "isinstance(layer, nn.Linear)": isinstance(layer, nn.Linear),
+        }
 
     def truth(self, case):
         inside, outside = case.shape("size")
         wanted = {"weight": torch.ones(outside, inside), "bias": torch.ones(outside)}
-        return {"attributes": "weight, bias", "parameters": wanted}
+        return {
+            "attributes": "weight, bias",
+            "parameters": wanted,
+            "buffers": [],
+            "modules inside": [],
+            "isinstance(layer, nn.Linear)": False,
+        }
 
     def mistakes(self, case):
         wanted = self.truth(case)["parameters"]
-        example = {"weight": torch.ones(2, 3), "bias": torch.ones(2)}
+        weight, bias = wanted["weight"], wanted["bias"]
+
+        def shapes(found):
+            return [tuple(found[name].shape) for name in ("weight", "bias")] if set(found) == set(wanted) else []
+
+        right = [tuple(weight.shape), tuple(bias.shape)]
+        linear = Matches(lambda found: None if any("Linear" in one for one in found) else "no Linear", "a Linear")
         return {
-            "linear_inside": {"parameters": Matches(dotted, "names with a dot")},
-            "attributes_missing": {"attributes": "none"},
-            "sizes_of_example": {"parameters": example},
-            "tensor_for_parameter": {
+            "linear_inside": {"modules inside": linear},
+            "anatomy_other_names": {"attributes": "none", **_those("other names", bool)},
+            "attributes_missing": {"attributes": other_than("weight, bias")},
+            "sizes_of_example": {"parameters": {"weight": torch.ones(2, 3), "bias": torch.ones(2)}},
+            "anatomy_not_a_parameter": {
                 "attributes": "weight, bias",
-                "parameters": AnyOf({}, {"weight": wanted["weight"]}, {"bias": wanted["bias"]}),
+                **_those("not both", lambda found: set(found) < set(wanted)),
             },
-            "weight_transposed": {"parameters": {"weight": wanted["weight"].T, "bias": wanted["bias"]}},
-            "wrong_start": {"parameters": Matches(same_shapes(wanted), "other values")},
+            "anatomy_more_than_asked": _those("more", lambda found: set(found) > set(wanted)),
+            "weight_transposed": {"parameters": {"weight": weight.T, "bias": AnyOf(bias, weight[0])}},
+            "anatomy_bias_shape": _those(
+                "another bias", lambda found: shapes(found)[:1] == right[:1] and shapes(found) != right
+            ),
+            "anatomy_wrong_dtype": _those(
+                "another dtype",
+                lambda found: shapes(found) == right and {p.dtype for p in found.values()} != {"float32"},
+            ),
+            "wrong_start": _those("other values", lambda found: shapes(found) == right),
         }
 
 
-class Computes(Check):
+class ComputesTheFormula(_OfMyLinear):
     """The output is x · weightᵀ + bias, whatever the values of the parameters."""
 
     def probe(self, nb, case):
-        return {"output": filled(nb, case, (3, 4))(case.tensor("x", 5, 3))}
+        return {"output": self.layer(nb, case, 3, 4)(case.tensor("x", 2, 3))}
 
     def truth(self, case):
-        x, weight, bias = case.tensor("x", 5, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
+        x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
         return {"output": F.linear(x, weight, bias)}
 
     def mistakes(self, case):
-        x, weight = case.tensor("x", 5, 3), case.tensor("weight", 4, 3)
-        bias = case.tensor("bias", 4)
+        x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
+        product, of_ones, ones = F.linear(x, weight), x.sum(1, keepdim=True), torch.ones(4)
         return {
             "returns_nothing": {"output": None},
-            "bias_unused": {"output": F.linear(x, weight)},
+            "bias_unused": {"output": product},
             "weight_reshaped": {"output": x @ weight.reshape(3, 4) + bias},
-            "start_values_typed_in": {
-                "output": AnyOf(x.sum(1, keepdim=True) + bias, x.sum(1, keepdim=True) + torch.ones(4))
-            },
+            "start_values_typed_in": {"output": AnyOf(of_ones + bias, of_ones + ones, product + ones)},
+            "anatomy_other_formula": {"output": AnyOf(product * bias, product - bias, F.relu(product + bias))},
         }
 
 
-check("linear_from_parameters", HasParameters, Computes)
+check("linear_from_parameters", HasParameters, ComputesTheFormula)
+
 
 ### BEGIN HIDDEN TESTS
-class AnyLeadingShape(Check):
-    """`x` may be one row, a batch of rows, or a batch of matrices."""
+class AnyLeadingShape(_OfMyLinear):
+    """`x` may be one row, a batch of rows, or a batch of matrices; forward uses the parameters that are there."""
+
+    shapes = ((4,), (3, 5, 4), (1, 4))
+    errors = {**_OfMyLinear.errors, r"(Runtime|Value|Index|Type)Error: ": "matrix_only"}
+    blame = {f"output for x of shape {shape}": "matrix_only" for shape in ((4,), (3, 5, 4), (1, 4))}
 
     def probe(self, nb, case):
-        layer = filled(nb, case, (4, 2))
-        return {str(shape): layer(case.tensor("x", *shape)) for shape in ((4,), (3, 5, 4), (1, 4))}
+        layer = nb.function("MyLinear")(4, 2)
+        layer.weight, layer.bias = nn.Parameter(case.tensor("weight", 2, 4)), nn.Parameter(case.tensor("bias", 2))
+        return {f"output for x of shape {shape}": layer(case.tensor("x", *shape)) for shape in self.shapes}
+
+    def with_parameters(self, case, weight, bias):
+        return {f"output for x of shape {s}": F.linear(case.tensor("x", *s), weight, bias) for s in self.shapes}
 
     def truth(self, case):
-        weight, bias = case.tensor("weight", 2, 4), case.tensor("bias", 2)
-        return {str(shape): F.linear(case.tensor("x", *shape), weight, bias) for shape in ((4,), (3, 5, 4), (1, 4))}
+        return self.with_parameters(case, case.tensor("weight", 2, 4), case.tensor("bias", 2))
+
+    def mistakes(self, case):
+        weight, bias, ones = case.tensor("weight", 2, 4), case.tensor("bias", 2), torch.ones(2, 4)
+        old = [(ones, bias), (weight, ones[:, 0]), (ones, ones[:, 0])]
+        return {"anatomy_kept_copy": AnyOf(*(self.with_parameters(case, *pair) for pair in old))}
 
 
-class GradientsArrive(Check):
+class GradientsArrive(_OfMyLinear):
     """Gradients reach the weight, the bias and `x`."""
 
-    blame = {name: "gradient_cut" for name in ("weight.grad", "bias.grad", "x.grad")}
+    blame = {"weight.grad": "gradient_cut", "bias.grad": "gradient_cut", "x.grad": "anatomy_input_cut"}
 
     def probe(self, nb, case):
-        layer, x = filled(nb, case, (3, 2)), case.tensor("x", 5, 3, requires_grad=True)
+        layer, x = self.layer(nb, case, 3, 2), case.tensor("x", 5, 3, requires_grad=True)
         layer(x).backward(case.tensor("upstream", 5, 2))
         return {"weight.grad": layer.weight.grad, "bias.grad": layer.bias.grad, "x.grad": x.grad}
 
@@ -482,6 +634,7 @@ class GradientsArrive(Check):
         gradients = torch.autograd.grad(F.linear(x, weight, bias), leaves, case.tensor("upstream", 5, 2))
         return dict(zip(("weight.grad", "bias.grad", "x.grad"), gradients))
 
+
 check("linear_from_parameters", AnyLeadingShape, GradientsArrive)
 ### END HIDDEN TESTS
 
@@ -490,6 +643,7 @@ check("linear_from_parameters", AnyLeadingShape, GradientsArrive)
 #
 # Not everything in a model is trained. There are four ways to keep a thing in a module, and three questions tell them
 # apart: Shall an optimizer change it? Shall it be in a saved file? Shall it follow the model to another dtype or device?
+
 
 # %%
 class Kinds(nn.Module):
@@ -534,10 +688,10 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # %% [markdown]
 # ### Exercise: Parameter, buffer or attribute?
 #
-# medium · 8 min · 3 points
+# medium · 8 min · 3 points · a way in: `hint("buffer_or_parameter")`
 #
 # `AudioFrame` prepares short pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, put each of the
-# four things where it belongs:
+# four things where it belongs, and register nothing else:
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
@@ -545,6 +699,7 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained, needed in a saved file |
 # | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
 # | `rate` | the argument `rate`, an int | samples per second: a setting |
+
 
 # %% nbgrader={"grade": false, "grade_id": "buffer_or_parameter", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class AudioFrame(nn.Module):
@@ -575,18 +730,44 @@ print("saved     :", list(frame.state_dict()))
 import torch
 
 from course.checking import Check, check
-from course.compare import AnyOf, Close
+from course.compare import AnyOf, Close, Matches
+from course.probing import ANYTHING, other_than
 
-NAMES = ("gain", "mean", "window", "rate")
+_NAMES = ("gain", "mean", "window", "rate")
 
 
-class InTheRightPlace(Check):
+class _OfTheFrame(Check):
+    """What all checks of AudioFrame have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: (Buffer\.__new__|\S*register_(buffer|parameter))\(\)": "anatomy_register_arguments",
+        r"TypeError: (buffer|parameter) name should be a string": "anatomy_register_arguments",
+        r"TypeError: cannot assign '(numpy|int|float|list)": "anatomy_no_tensor",
+        r"AttributeError: '\S+' object has no attribute 'detach'": "anatomy_no_tensor",
+        r"KeyError: .attribute '\w+' already exists": "anatomy_name_taken",
+        r"AttributeError: 'AudioFrame' object has no attribute '(gain|mean|window|rate)'": "attributes_missing",
+        r"AttributeError: 'AudioFrame' object has no attribute": "anatomy_misspelt_method",
+        r"NameError: name '(gain|window)'": "anatomy_read_without_self",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: AudioFrame\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+        r"RuntimeError: Only Tensors of floating point": "anatomy_whole_numbers",
+    }
+
+
+def _with(*names):
+    """For mistakes: a list that holds one of these names."""
+    return Matches(lambda found: None if set(names) & set(found) else "none of them", "one of them")
+
+
+class InTheRightPlace(_OfTheFrame):
     """Each of the four is registered as what it is: parameter, buffer, saved or not, plain attribute."""
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
         return {
-            "attributes": ", ".join(name for name in NAMES if hasattr(frame, name)) or "none",
+            "attributes": ", ".join(name for name in _NAMES if hasattr(frame, name)) or "none",
+            "types": {name: type(getattr(frame, name, None)).__name__ for name in _NAMES},
             "parameters": sorted(name for name, _ in frame.named_parameters()),
             "buffers": sorted(name for name, _ in frame.named_buffers()),
             "state_dict": sorted(frame.state_dict()),
@@ -594,37 +775,41 @@ class InTheRightPlace(Check):
 
     def truth(self, case):
         return {
-            "attributes": ", ".join(NAMES),
+            "attributes": ", ".join(_NAMES),
+            "types": ANYTHING,
             "parameters": ["gain"],
             "buffers": ["mean", "window"],
             "state_dict": ["gain", "mean"],
         }
 
     def mistakes(self, case):
+        nothing = Matches(lambda types: None if "NoneType" in types.values() else "all there", "None")
         return {
-            "attributes_missing": {"attributes": "none"},
-            "setting_as_tensor": {"buffers": AnyOf(["mean", "rate", "window"], ["mean", "rate"], ["rate"])},
-            "buffer_as_parameter": {
-                "parameters": AnyOf(["gain", "mean"], ["gain", "window"], ["gain", "mean", "window"]),
-            },
-            "parameter_as_buffer": {"buffers": AnyOf(["gain", "mean", "window"], ["gain", "mean"])},
-            "tensor_for_parameter": {"attributes": ", ".join(NAMES), "parameters": []},
-            "plain_tensor": {"attributes": ", ".join(NAMES), "buffers": AnyOf([], ["mean"], ["window"])},
-            "saved_anyway": {"buffers": ["mean", "window"], "state_dict": ["gain", "mean", "window"]},
-            "not_saved": {"buffers": ["mean", "window"], "state_dict": ["gain"]},
+            "attributes_missing": {"attributes": other_than(", ".join(_NAMES))},
+            "anatomy_buffer_is_none": {"types": nothing},
+            "setting_as_tensor": AnyOf({"buffers": _with("rate")}, {"parameters": _with("rate")}),
+            "buffer_as_parameter": {"parameters": _with("mean", "window")},
+            "parameter_as_buffer": {"buffers": _with("gain")},
+            "anatomy_not_a_parameter": {"parameters": []},
+            "plain_tensor": {"buffers": AnyOf([], ["mean"], ["window"])},
+            "anatomy_more_than_asked": AnyOf(
+                {"parameters": other_than(["gain"])}, {"buffers": other_than(["mean", "window"])}
+            ),
+            "saved_anyway": {"state_dict": ["gain", "mean", "window"]},
+            "not_saved": {"state_dict": AnyOf(["gain"], ["gain", "window"])},
         }
 
 
-class StartValues(Check):
+class StartValues(_OfTheFrame):
     """The four have their start values, and after `.double()` all tensors are float64."""
 
     n = 4
-    blame = {name: "wrong_start" for name in NAMES}
+    blame = {name: "wrong_start" for name in ("gain", "mean", "window", "rate")}
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", self.n), case.integer("rate", 1_000, 99_000)).double()
         x = case.tensor("x", 3, self.n, dtype=torch.float64)
-        return {**{name: getattr(frame, name) for name in NAMES}, "output": frame(x)}
+        return {**{name: getattr(frame, name) for name in _NAMES}, "output": frame(x)}
 
     def truth(self, case):
         gain, mean = torch.ones(1).double(), case.tensor("mean", self.n).double()
@@ -640,15 +825,22 @@ class StartValues(Check):
 
 check("buffer_or_parameter", InTheRightPlace, StartValues)
 
+
 ### BEGIN HIDDEN TESTS
 class AnotherLength(StartValues):
     """The same for another number of samples."""
 
     n = 7
+    errors = {
+        **_OfTheFrame.errors,
+        r"RuntimeError: The (size of tensor a|expanded size)": "sizes_of_example",
+    }
 
 
-class OnlyTheGainLearns(Check):
+class OnlyTheGainLearns(_OfTheFrame):
     """One step of an optimizer changes `gain`, and nothing else."""
+
+    blame = {"window": "anatomy_wrong_dtype"}
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
@@ -664,6 +856,7 @@ class OnlyTheGainLearns(Check):
 
     def mistakes(self, case):
         return {"gradient_cut": {"gain": torch.ones(1)}}
+
 
 check("buffer_or_parameter", AnotherLength, OnlyTheGainLearns)
 ### END HIDDEN TESTS
@@ -698,6 +891,7 @@ print(net.get_submodule("heads.size"), tuple(net.get_parameter("heads.size.weigh
 # **A place can be empty.** A convolution with `bias=False` still knows the name `bias`, and keeps `None` there. The methods
 # above skip what is empty.
 
+
 # %%
 class Shared(nn.Module):
     def __init__(self):
@@ -715,10 +909,11 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # %% [markdown]
 # ### Exercise: An inventory of any model
 #
-# medium · 8 min · 3 points
+# medium · 8 min · 3 points · a way in: `hint("traverse")`
 #
 # Write `inventory(model)`. It returns a dict with five entries. All names are dotted names, in the order in which the
-# methods above give them. The model itself is not one of its parts. An object that stands at two places counts once.
+# methods above give them. The model itself is not one of its parts, so a single layer has none. An object that stands at two
+# places counts once.
 #
 # | key | value |
 # | --- | --- |
@@ -728,9 +923,10 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # | `"parameters"` | dict: name of each parameter → its shape, as a tuple |
 # | `"buffers"` | list of the names of all buffers, saved or not |
 
+
 # %% nbgrader={"grade": false, "grade_id": "traverse", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def inventory(model: nn.Module) -> dict[str, object]:
-    """What is in a model: names of its parts, number of leaves, shapes of its parameters, names of its buffers."""
+    """What is in a model: its children, modules, leaves, parameters and buffers."""
     # TODO: return a dict with the five entries.
     ### BEGIN SOLUTION
     parts = [(name, module) for name, module in model.named_modules() if module is not model]
@@ -738,7 +934,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "children": [name for name, _ in model.named_children()],
         "modules": [name for name, _ in parts],
         "leaves": sum(1 for _, module in parts if not list(module.children())),
-        "parameters": {name: tuple(parameter.shape) for name, parameter in model.named_parameters()},
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
         "buffers": [name for name, _ in model.named_buffers()],
     }
     ### END SOLUTION
@@ -752,155 +948,248 @@ import torch
 import torch.nn as nn
 
 from course.checking import Check, check
-from course.compare import Matches, first_difference
-from course.evidence import Unreadable
+from course.compare import AnyOf, Matches
+from course.evidence import TensorRecord, Unreadable
+
+_FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 
 
-class Nested(nn.Module):
-    """Three levels, with the given names; ``shared`` is None or a module for two places."""
+class _Pair(nn.Module):
+    """Two modules under two names: a branch of the tree that is no container of PyTorch's."""
+
+    def __init__(self, left, right):
+        super().__init__()
+        self.left, self.right = left, right
+
+
+class _Nested(nn.Module):
+    """Four levels, with the given names; ``shared`` is None or a module for two places."""
 
     def __init__(self, names, shared=None, bias=True):
         super().__init__()
         first, second, third, fourth = names
-        inner = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5), shared or nn.ReLU())
-        self.add_module(first, nn.ModuleDict({third: inner, fourth: shared or nn.Tanh()}))
-        self.add_module(second, nn.Linear(5, 2))
+        body = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5))
+        self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
+        self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout())))
         self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
         self.register_buffer("count", torch.zeros(2))
 
 
-def names_of(case):
+def _names(case):
     return sorted(case.words("names", 4), reverse=True)  # an inventory is in the model's order, not in the alphabet's
 
 
-def walk(module, prefix=""):
+def _below(module):
     """(dotted name, module) of everything below, by the definition: each object once, None is nothing."""
     found, seen = [], {id(module)}
 
-    def below(one, prefix):
+    def visit(one, prefix):
         for key, child in one._modules.items():
             if child is not None and id(child) not in seen:
                 seen.add(id(child))
                 found.append((prefix + key, child))
-                below(child, f"{prefix}{key}.")
+                visit(child, f"{prefix}{key}.")
 
-    below(module, prefix)
+    visit(module, "")
     return found
 
 
-def either(*options):
-    """A mistake that shows in one of these ways; each names the entries that tell."""
-
-    def test(got):
-        for option in options:
-            if all(key in (got or {}) and first_difference(got[key], option[key]) is None for key in option):
-                return None
-        return "none of these"
-
-    return Matches(test, "one of these")
+def _registered(model, register):
+    """(dotted name, tensor) of everything in this register of the model and below, each object once, None is nothing."""
+    found = {}
+    for name, part in [("", model), *_below(model)]:
+        for key, value in getattr(part, register).items():
+            if value is not None:
+                found.setdefault(id(value), (f"{name}.{key}".lstrip("."), value))
+    return list(found.values())
 
 
-class Inventory(Check):
-    """The five entries are right for a model with three levels."""
+def _is_leaf(module):
+    return all(child is None for child in module._modules.values())
+
+
+def _says(test):
+    """For mistakes: an entry, or the whole result, of which ``test`` says yes."""
+    return Matches(lambda found: None if test(found) else "something else", "this mistake")
+
+
+def _one_of(**entries):
+    """For mistakes: one of these entries is as given, the others are not asked about."""
+    return AnyOf(*({key: value} for key, value in entries.items()))
+
+
+class FiveEntries(Check):
+    """The five entries are right for a model with several levels."""
+
+    errors = {
+        r"NameError: name '(net|shared|tiny|order|steps)'": "anatomy_notebooks_own_model",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"TypeError: inventory\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
 
     def model(self, case):
-        return Nested(names_of(case))
+        return _Nested(_names(case))
 
     def probe(self, nb, case):
         return nb.function("inventory")(self.model(case))
 
     def truth(self, case):
         model = self.model(case)
-        parts, everything = walk(model), [("", model), *walk(model)]
+        parts = _below(model)
         return {
             "children": [name for name, _ in parts if "." not in name],
             "modules": [name for name, _ in parts],
-            "leaves": sum(1 for _, part in parts if all(child is None for child in part._modules.values())),
-            "parameters": {
-                f"{name}.{key}".lstrip("."): tuple(value.shape)
-                for name, part in everything
-                for key, value in part._parameters.items()
-                if value is not None
-            },
-            "buffers": [
-                f"{name}.{key}".lstrip(".")
-                for name, part in everything
-                for key, value in part._buffers.items()
-                if value is not None
-            ],
+            "leaves": sum(_is_leaf(part) for _, part in parts),
+            "parameters": {name: tuple(value.shape) for name, value in _registered(model, "_parameters")},
+            "buffers": [name for name, _ in _registered(model, "_buffers")],
         }
 
     def mistakes(self, case):
-        wanted = self.truth(case)
+        model, wanted = self.model(case), self.truth(case)
         children, modules, leaves = wanted["children"], wanted["modules"], wanted["leaves"]
-        model = self.model(case)
-        last = sorted(name.rpartition(".")[2] for name in modules)
-        short = Matches(lambda names: None if sorted(names) == last else "other names", "no path")
-        kinds = [f"a {what}" for what in ("generator", "dict_keys", "odict_keys", "map", "filter", "set")]
-        lazy = Matches(lambda one: None if isinstance(one, Unreadable) and one.what in kinds else "a list", "lazy")
+        parameters, buffers = wanted["parameters"], wanted["buffers"]
+        below = [part for _, part in _below(model)]
+        kinds = [type(part).__name__ for part in below]
+        containers = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+
+        def last(names):
+            return [name.rpartition(".")[2] for name in names]
+
+        def other_order(names):
+            return _says(lambda found: sorted(found) == sorted(names))
+
+        lists = {
+            key: _says(lambda found: isinstance(found, (dict, str, Unreadable)))
+            for key in ("children", "modules", "buffers")
+        }
+        not_names = _says(lambda found: not all(isinstance(one, str) for one in found))
         return {
             "returns_nothing": None,
-            "iterator_not_list": either({"children": lazy}, {"modules": lazy}, {"buffers": lazy}),
-            "counts_root": either(
-                {"children": children, "modules": ["", *modules]},
+            "anatomy_entry_missing": _says(lambda found: isinstance(found, dict) and set(found) != set(_FIVE)),
+            "anatomy_not_a_dict": _says(lambda found: not isinstance(found, dict)),
+            "anatomy_notebooks_own_model": {"children": ["features", "heads"]},
+            "iterator_not_list": _one_of(**lists),
+            "anatomy_modules_for_names": AnyOf(
+                *({key: not_names} for key in ("children", "modules", "buffers")),
+                {"modules": AnyOf(kinds, [type(model).__name__, *kinds])},
+            ),
+            "counts_root": AnyOf(
+                {"modules": _says(lambda found: "" in found)},
+                {"children": _says(lambda found: "" in found)},
                 {"children": children, "modules": modules, "leaves": leaves + 1},
             ),
-            "children_for_modules": either({"children": children, "modules": children}),
-            "modules_for_children": either({"children": modules}, {"children": ["", *modules]}),
-            "name_without_path": either(
-                {"modules": short},
-                {"parameters": {name.rpartition(".")[2]: shape for name, shape in wanted["parameters"].items()}},
-                {"buffers": [name.rpartition(".")[2] for name in wanted["buffers"]]},
+            "anatomy_kept_between_calls": {"children": _says(lambda found: len(found) > 2 and found[-2:] == children)},
+            "anatomy_looks_among_attributes": _one_of(children=[], modules=[], buffers=[]),
+            "children_for_modules": {
+                "modules": AnyOf(children, children + [name for name in modules if name.count(".") == 1])
+            },
+            "modules_for_children": {"children": AnyOf(modules, ["", *modules])},
+            "name_without_path": AnyOf(
+                {"modules": _says(lambda found: sorted(found) == sorted(last(modules)))},
+                {"parameters": {name.rpartition(".")[2]: shape for name, shape in parameters.items()}},
+                {"buffers": last(buffers)},
             ),
-            "counts_branches": either({"children": children, "modules": modules, "leaves": len(modules)}),
-            "frozen_left_out": either(
-                {"parameters": {name: shape for name, shape in wanted["parameters"].items() if name != "gain"}}
+            "anatomy_another_order": _one_of(
+                children=other_order(children), modules=other_order(modules), buffers=other_order(buffers)
             ),
-            "size_not_shape": either({"parameters": {n: p.numel() for n, p in model.named_parameters()}}),
-            "own_only": either(
-                {"modules": modules, "leaves": sum(not list(child.children()) for child in model.children())},
+            "anatomy_list_for_number": {"leaves": _says(lambda found: isinstance(found, list))},
+            "counts_branches": {"leaves": len(modules)},
+            "anatomy_containers_for_branches": {"leaves": sum(not isinstance(part, containers) for part in below)},
+            "anatomy_leaves_with_parameters": {
+                "leaves": AnyOf(
+                    sum(_is_leaf(part) and any(True for _ in part.parameters()) for part in below),
+                    sum(any(True for _ in part.parameters(recurse=False)) for part in model.modules()),
+                )
+            },
+            "anatomy_leaves_by_name": {"leaves": sum("." in name for name in modules)},
+            "frozen_left_out": {"parameters": {name: shape for name, shape in parameters.items() if name != "gain"}},
+            "size_not_shape": {
+                "parameters": AnyOf(
+                    {name: p.numel() for name, p in model.named_parameters()},
+                    {name: [p.numel()] for name, p in model.named_parameters()},
+                )
+            },
+            "anatomy_frozen_as_buffer": {"buffers": _says(lambda found: "gain" in found)},
+            "anatomy_buffers_among_parameters": {"parameters": _says(lambda found: "count" in found)},
+            "anatomy_parameters_in_another_form": {
+                "parameters": _says(
+                    lambda found: (
+                        not isinstance(found, dict)
+                        or any(isinstance(shape, (str, TensorRecord)) for shape in found.values())
+                    )
+                )
+            },
+            "own_only": AnyOf(
+                {"leaves": AnyOf(sum(_is_leaf(child) for child in model.children()), len(children))},
                 {"parameters": {"gain": (3,)}},
                 {"buffers": ["count"]},
             ),
         }
 
 
-check("traverse", Inventory)
+check("traverse", FiveEntries)
+
 
 ### BEGIN HIDDEN TESTS
-class SharedModule(Inventory):
-    """A module that stands at two places counts once, under its first name."""
+class SharedModule(FiveEntries):
+    """A module, or a parameter, that stands at two places counts once, under its first name."""
 
     def model(self, case):
-        return Nested(names_of(case), shared=nn.Sequential(nn.PReLU()))
+        model = _Nested(_names(case), shared=nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5)))
+        linear, norm = model.get_submodule(f"{_names(case)[0]}.{_names(case)[2]}.left")
+        norm.bias = linear.bias
+        return model
 
     def mistakes(self, case):
-        places = [name for name, _ in self.model(case).named_modules(remove_duplicate=False)][1:]
-        wanted = self.truth(case)
-        twice = {n: tuple(p.shape) for n, p in self.model(case).named_parameters(remove_duplicate=False)}
-        return {"counts_twice": either({"modules": places}, {"leaves": wanted["leaves"] + 1}, {"parameters": twice})}
+        model = self.model(case)
+        places = dict(model.named_modules(remove_duplicate=False))
+        return {
+            "counts_twice": _one_of(
+                modules=list(places)[1:],
+                leaves=sum(_is_leaf(part) for part in places.values()),
+                parameters=_says(lambda found: len(found) > len(dict(model.named_parameters()))),
+                buffers=[name for name, _ in model.named_buffers(remove_duplicate=False)],
+            ),
+        }
 
 
-class EmptyAndUnsaved(Inventory):
+class EmptyAndUnsaved(FiveEntries):
     """An empty place is not listed; a buffer that is not saved is."""
 
+    errors = {**FiveEntries.errors, r"AttributeError: 'NoneType' object": "absent_is_none"}
     blame = {"buffers": "unsaved_buffers_missing"}
 
     def model(self, case):
-        model = Nested(names_of(case), bias=False)
+        model = _Nested(_names(case), bias=False)
         model.register_buffer("cache", torch.ones(1), persistent=False)
         model.register_buffer("later", None)
         model.register_module("unused", None)
-        model.get_submodule(names_of(case)[1]).register_module("unused", None)
+        model.get_submodule(_names(case)[1]).left.register_module("unused", None)
         return model
 
     def mistakes(self, case):
         wanted = self.truth(case)
-        later = Matches(lambda names: None if "later" in names else "no later", "later")
-        unused = {"children": [*wanted["children"], "unused"]}
-        return {"absent_is_none": either(unused, {"leaves": wanted["leaves"] - 1}, {"buffers": later})}
+        return {
+            "absent_is_none": _one_of(
+                children=[*wanted["children"], "unused"],
+                modules=_says(lambda found: any(name.endswith("unused") for name in found)),
+                leaves=wanted["leaves"] - 1,
+                buffers=_says(lambda found: "later" in found),
+            )
+        }
 
-check("traverse", EmptyAndUnsaved, SharedModule)
+
+class OneLayer(FiveEntries):
+    """A single layer has no parts: it has no children, no modules below it, and no leaves."""
+
+    def model(self, case):
+        return nn.BatchNorm1d(case.integer("size", 2, 9))
+
+    def mistakes(self, case):
+        return {"counts_root": _one_of(leaves=1, modules=[""])}
+
+
+check("traverse", EmptyAndUnsaved, SharedModule, OneLayer)
 ### END HIDDEN TESTS
 
 # %% [markdown]
@@ -944,15 +1233,16 @@ print("LeakyReLU is a ReLU:", isinstance(nn.LeakyReLU(), nn.ReLU))
 # %% [markdown]
 # ### Exercise: Every ReLU becomes a Tanh
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · a way in: `hint("swap_submodules")`
 #
 # Write `swap_relu(model)`. It changes the model itself and returns it. Afterwards an `nn.Tanh` stands at every place, at any
 # depth, where an `nn.ReLU` stood. A ReLU that stands at two places is replaced at both. Each Tanh is in the mode (training
 # or eval) of the ReLU that it replaces. Everything else stays as it was. (The model itself is not a ReLU.)
 
+
 # %% nbgrader={"grade": false, "grade_id": "swap_submodules", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def swap_relu(model: nn.Module) -> nn.Module:
-    """Put an nn.Tanh at every place of the model where an nn.ReLU stands, and return the model."""
+    """Put an nn.Tanh at every place where an nn.ReLU stands, and return the model."""
     # TODO: replace every nn.ReLU, and return the model.
     ### BEGIN SOLUTION
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -970,10 +1260,11 @@ import torch
 import torch.nn as nn
 
 from course.checking import Check, check
-from course.compare import AnyOf
+from course.compare import Matches
+from course.probing import ANYTHING, other_than
 
 
-class Block(nn.Module):
+class _ActBlock(nn.Module):
     """Two layers, each with an activation after it."""
 
     def __init__(self, first, second):
@@ -986,7 +1277,7 @@ class Block(nn.Module):
         return self.act(self.linear(self.inner(x)))
 
 
-class Net(nn.Module):
+class _ActNet(nn.Module):
     """Activations on three levels. ``kind`` makes them; ``shared`` puts one object at two places."""
 
     def __init__(self, kind, shared=False):
@@ -995,7 +1286,8 @@ class Net(nn.Module):
         self.stem = nn.Linear(3, 3)
         self.act = kind()
         self.last = self.act if shared else kind()
-        self.blocks = nn.ModuleList([Block(one, kind()), Block(one if shared else kind(), nn.PReLU())])
+        self.blocks = nn.ModuleList([_ActBlock(one, kind()), _ActBlock(one if shared else kind(), nn.PReLU())])
+        self.stem.bias.requires_grad_(False)
 
     def forward(self, x):
         x = self.act(self.stem(x))
@@ -1004,91 +1296,162 @@ class Net(nn.Module):
         return self.last(x)
 
 
-def places(model):
-    """What stands where: 'blocks.0.act: Tanh'."""
-    return [f"{name}: {type(module).__name__}" for name, module in model.named_modules(remove_duplicate=False)]
+def _places(model):
+    """What stands where below the model: 'blocks.0.act: Tanh'."""
+    return [
+        f"{name}: {'Tanh' if isinstance(module, nn.Tanh) else type(module).__name__.lstrip('_')}"
+        for name, module in model.named_modules(remove_duplicate=False)
+        if name
+    ]
 
 
-class Swapped(Check):
+class _OfTheSwap(Check):
+    """What all checks of swap_relu have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: cannot assign 'torch\.nn\.modules\.": "anatomy_class_for_module",
+        r"ValueError: .module. is not an nn.Module, found <class 'type'>": "anatomy_class_for_module",
+        r"ValueError: .module. is not an nn.Module": "function_for_module",
+        r"ValueError: (not enough|too many) values to unpack": "anatomy_parent_not_found",
+        r"AttributeError: '\w+' object has no attribute '(|[\w.]*\.[\w.]*|\d+)'": "anatomy_parent_not_found",
+        r"AttributeError: .* has no attribute `": "anatomy_parent_not_found",
+        r"ValueError: Cannot set the submodule without a target": "anatomy_root_has_no_parent",
+        r"RuntimeError: (OrderedDict mutated|dictionary)": "anatomy_changed_while_walking",
+        r"KeyError: .module name can.?.?t contain": "dotted_setattr",
+        r"(ValueError: invalid literal for int|TypeError: 'str' object cannot be inter)": "anatomy_parent_not_found",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: swap_relu\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+
+class EveryReluReplaced(_OfTheSwap):
     """Every ReLU, at any depth, is replaced in the model itself; nothing else is."""
 
+    blame = {
+        "the returned value": "copied_model",
+        "everything else is kept": "anatomy_changes_the_rest",
+        "output": "anatomy_changes_the_rest",
+    }
+
     def probe(self, nb, case):
-        model = case.build("net", Net, nn.ReLU)
+        model = case.build("net", _ActNet, nn.ReLU)
         kept = [id(part) for part in model.modules() if type(part) is not nn.ReLU] + [id(p) for p in model.parameters()]
         returned = nb.function("swap_relu")(model)
         after = {id(part) for part in model.modules()} | {id(p) for p in model.parameters()}
         return {
-            "places": places(model),
-            "returns the model": "nothing" if returned is None else returned is model,
+            "places": _places(model),
+            "the returned value": "nothing"
+            if returned is None
+            else "the model"
+            if returned is model
+            else "something else",
             "everything else is kept": all(one in after for one in kept),
+            "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
         }
 
     def truth(self, case):
-        model = case.build("net", Net, nn.Tanh)
+        model = case.build("net", _ActNet, nn.Tanh)
         return {
-            "places": places(model),
-            "returns the model": True,
+            "places": _places(model),
+            "the returned value": "the model",
             "everything else is kept": True,
+            "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
         }
 
     def mistakes(self, case):
-        untouched, children, dotted, names = (Net(nn.ReLU) for _ in range(4))
+        wanted, untouched = self.truth(case)["places"], _places(_ActNet(nn.ReLU))
+        children, named_act, dotted, names = (_ActNet(nn.ReLU) for _ in range(4))
         children.act, children.last = nn.Tanh(), nn.Tanh()
+        for part in (named_act, *named_act.blocks):
+            part.act = nn.Tanh()
         for name, part in list(dotted.named_modules()):
             if isinstance(part, nn.ReLU):
                 setattr(dotted, name, nn.Tanh())
         for name, part in list(names.named_modules()):
             if "ReLU" in type(part).__name__:
                 names.set_submodule(name, nn.Tanh())
+
+        def says(test):
+            return {"places": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+
+        def only_the_first(found):
+            return len(found) == len(wanted) and [f != u for f, u in zip(found, untouched)].count(True) == 1
+
+        def another_class(found):
+            kinds = {f.partition(": ")[2] for f, u in zip(found, untouched) if u.endswith(": ReLU")}
+            same = all(f == u for f, u in zip(found, untouched) if not u.endswith(": ReLU"))
+            return len(found) == len(wanted) and same and not kinds & {"ReLU", "Tanh"}
+
         return {
-            "not_started": {"places": places(untouched), "returns the model": "nothing"},
-            "copied_model": {"places": places(untouched), "returns the model": False},
-            "rebinds_name": {"places": places(untouched), "returns the model": True},
-            "first_level_only": {"places": places(children)},
-            "dotted_setattr": {"places": places(dotted)},
-            "by_class_name": {"places": places(names)},
-            "returns_nothing": {"places": self.truth(case)["places"], "returns the model": "nothing"},
+            "not_started": {"places": untouched, "the returned value": "nothing"},
+            "copied_model": {"places": untouched, "the returned value": "something else"},
+            "rebinds_name": {"places": untouched, "the returned value": "the model"},
+            "first_level_only": {"places": _places(children)},
+            "anatomy_by_attribute_name": {"places": _places(named_act)},
+            "dotted_setattr": {"places": _places(dotted)},
+            "by_class_name": {"places": _places(names)},
+            "returns_too_early": says(only_the_first),
+            "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
+            "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
+            "anatomy_another_class": says(another_class),
+            "returns_nothing": {"places": wanted, "the returned value": "nothing"},
+            "anatomy_changes_the_rest": {
+                "parameters that need a gradient": other_than(self.truth(case)["parameters that need a gradient"])
+            },
         }
 
 
-check("swap_submodules", Swapped)
+check("swap_submodules", EveryReluReplaced)
+
 
 ### BEGIN HIDDEN TESTS
-class SharedPlaces(Check):
+class SharedPlaces(_OfTheSwap):
     """A ReLU that stands at two places is replaced at both."""
 
     blame = {"places": "shared_place_missed"}
 
     def probe(self, nb, case):
-        model = case.build("net", Net, nn.ReLU, shared=True)
+        model = case.build("net", _ActNet, nn.ReLU, shared=True)
         nb.function("swap_relu")(model)
-        return {"places": places(model), "output": model(case.tensor("x", 4, 3))}
+        return {"places": _places(model), "output": model(case.tensor("x", 4, 3))}
 
     def truth(self, case):
-        model = case.build("net", Net, nn.Tanh, shared=True)
-        return {"places": places(model), "output": model(case.tensor("x", 4, 3))}
+        model = case.build("net", _ActNet, nn.Tanh, shared=True)
+        return {"places": _places(model), "output": model(case.tensor("x", 4, 3))}
 
 
-class ModeKept(Check):
-    """Each Tanh is in the mode of the ReLU that it replaces."""
+class ModeKept(_OfTheSwap):
+    """Each Tanh is in the mode of the ReLU that it replaces, whatever the mode of the modules around it."""
 
     blame = {"training": "mode_lost"}
+
+    def mixed(self, model):
+        """In eval mode but for one activation of its own, and one block but for the activation in it."""
+        model.eval()
+        model.act.train()
+        model.blocks[0].train()
+        model.blocks[0].inner[1].eval()
+        return model
 
     def modes(self, model):
         return {name: part.training for name, part in model.named_modules(remove_duplicate=False)}
 
     def probe(self, nb, case):
-        model = case.build("net", Net, nn.ReLU).eval()
-        model.blocks[0].train()
+        model = self.mixed(case.build("net", _ActNet, nn.ReLU))
         nb.function("swap_relu")(model)
-        return {"training": self.modes(model)}
+        made = {id(part) for part in model.modules() if isinstance(part, nn.Tanh)}
+        return {"different Tanh objects": len(made), "training": self.modes(model)}
 
     def truth(self, case):
-        model = case.build("net", Net, nn.Tanh).eval()
-        model.blocks[0].train()
-        return {"training": self.modes(model)}
+        model = self.mixed(case.build("net", _ActNet, nn.Tanh))
+        return {"different Tanh objects": ANYTHING, "training": self.modes(model)}
+
+    def mistakes(self, case):
+        return {"anatomy_one_for_all": {"different Tanh objects": 1}}
+
 
 check("swap_submodules", SharedPlaces, ModeKept)
 ### END HIDDEN TESTS
@@ -1108,10 +1471,12 @@ print("Linear's own line:", nn.Linear(3, 2).extra_repr())
 # %% [markdown]
 # ### Exercise: A module that says what it is set to
 #
-# easy · 4 min · 2 points
+# easy · 4 min · 2 points · a way in: `hint("extra_repr")`
 #
-# Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that the
-# module has at the moment it is printed. Where a Clip stands in a model, or has submodules itself, print still shows the tree.
+# Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this
+# Clip has at the moment it is printed. Where a Clip stands in a model, or has submodules itself, print still shows the tree.
+# The rest of the class stays as it is.
+
 
 # %% nbgrader={"grade": false, "grade_id": "extra_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Clip(nn.Module):
@@ -1136,74 +1501,138 @@ print(nn.Sequential(nn.Linear(3, 2), Clip(-1, 2)))
 
 # %% nbgrader={"grade": true, "grade_id": "test_extra_repr", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+import torch
 import torch.nn as nn
 
 from course.checking import Check, check
-from course.compare import AnyOf
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
 
 
-def limits(case):
-    return -case.integer("low", 3, 99) / 4, case.integer("high", 3, 99)
+def _limits(case):
+    return -case.integer("low", 3, 99) - 0.5, case.integer("high", 3, 99)
 
 
-class ShowsLimits(Check):
+class _OfTheClip(Check):
+    """What all checks of Clip have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: \S*extra_repr\(\) (takes 0|missing 1)": "anatomy_method_without_self",
+        r"NameError: name '(low|high)'": "anatomy_read_without_self",
+        r"AttributeError: '(tuple|list|dict|set)' object has no attribute 'split'": "repr_not_text",
+        r"RecursionError": "repr_asks_itself",
+        r"AttributeError: 'Clip' object has no attribute": "attributes_missing",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"TypeError: Clip\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+    def clip(self, nb, case):
+        return nb.function("Clip")(*_limits(case))
+
+
+class ShowsLimits(_OfTheClip):
     """`repr` of a Clip shows its class and its two limits."""
 
     def probe(self, nb, case):
-        clip = nb.function("Clip")(*limits(case))
+        clip = self.clip(nb, case)
         is_method = callable(clip.extra_repr)
-        return {"extra_repr is a method": is_method, "repr(clip)": repr(clip) if is_method else None}
+        inherited = getattr(clip.extra_repr, "__func__", None) is nn.Module.extra_repr
+        return {
+            "callable(clip.extra_repr)": is_method,
+            "clip.extra_repr is that of nn.Module": inherited,
+            "repr(clip)": repr(clip) if is_method else None,
+        }
 
     def truth(self, case):
-        low, high = limits(case)
-        return {"extra_repr is a method": True, "repr(clip)": f"Clip(low={low}, high={high})"}
+        low, high = _limits(case)
+        return {
+            "callable(clip.extra_repr)": True,
+            "clip.extra_repr is that of nn.Module": ANYTHING,
+            "repr(clip)": f"Clip(low={low}, high={high})",
+        }
 
     def mistakes(self, case):
-        text, (low, high) = self.truth(case)["repr(clip)"], limits(case)
+        text, (low, high) = self.truth(case)["repr(clip)"], _limits(case)
+
+        def says(test):
+            return {"repr(clip)": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+
+        def numbers_there(found):
+            return str(low) in found and str(high) in found
+
         return {
-            "repr_not_method": {"extra_repr is a method": False},
+            "repr_not_method": {"callable(clip.extra_repr)": False},
+            "repr_misnamed": {"clip.extra_repr is that of nn.Module": True, **says(lambda found: found != text)},
             "repr_nothing": {"repr(clip)": "Clip()"},
-            "repr_with_name": {"repr(clip)": f"Clip({text})"},
+            "repr_with_name": {"repr(clip)": AnyOf(f"Clip({text})", f"Clip{text[4:-1]}))", f"Clip({text[4:]})")},
+            "repr_not_filled_in": says(lambda found: "{" in found),
             "repr_hard_coded": {"repr(clip)": "Clip(low=-1, high=2)"},
-            "repr_without_names": {"repr(clip)": AnyOf(*(f"Clip({low}{gap}{high})" for gap in (", ", " ", ",")))},
+            "repr_limits_swapped": {"repr(clip)": f"Clip(low={high}, high={low})"},
+            "repr_incomplete": {"repr(clip)": AnyOf(f"Clip(low={low})", f"Clip(high={high})")},
+            "repr_without_names": says(
+                lambda found: numbers_there(found) and "low" not in found and "high" not in found
+            ),
+            "repr_rounded": says(lambda found: found.startswith(f"Clip(low={int(low)}") and found != text),
+            "repr_other_spelling": says(numbers_there),
         }
 
 
 check("extra_repr", ShowsLimits)
 
+
 ### BEGIN HIDDEN TESTS
-class TreeStays(Check):
-    """Within a model, and with a submodule of its own, a Clip shows its limits and its place in the tree."""
+class TreeStays(_OfTheClip):
+    """Within a model, and with a submodule of its own, each Clip shows its own limits and its place in the tree."""
 
     blame = {"repr(model)": "repr_overridden"}
 
     def probe(self, nb, case):
-        clip = nb.function("Clip")(*limits(case))
-        clip.add_module("inner", nn.Tanh())
-        return {"repr(model)": repr(nn.Sequential(nn.ReLU(), clip))}
+        outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(0, 1)
+        outer.add_module("inner", inner)
+        return {"repr(model)": repr(nn.Sequential(nn.ReLU(), outer, nn.Tanh()))}
+
+    def drawn(self, outer, inner):
+        class Clip(nn.Module):
+            def __init__(self, limits):
+                super().__init__()
+                self.limits = limits
+
+            def extra_repr(self):
+                return "low={}, high={}".format(*self.limits)
+
+        clip = Clip(outer)
+        clip.add_module("inner", Clip(inner))
+        return {"repr(model)": repr(nn.Sequential(nn.ReLU(), clip, nn.Tanh()))}
 
     def truth(self, case):
-        class Clip(nn.Module):
-            extra_repr = lambda self: "low={}, high={}".format(*limits(case))
+        return self.drawn(_limits(case), (0, 1))
 
-        clip = Clip()
-        clip.add_module("inner", nn.Tanh())
-        return {"repr(model)": repr(nn.Sequential(nn.ReLU(), clip))}
+    def mistakes(self, case):
+        return {"anatomy_kept_on_the_class": self.drawn((0, 1), (0, 1))}
 
 
-class ShowsTheMoment(Check):
-    """After a limit has changed, the new one is shown."""
+class ShowsTheMoment(_OfTheClip):
+    """After a limit has changed, the new one is shown, and used."""
 
-    blame = {"repr(clip)": "repr_frozen"}
+    blame = {"repr(clip) after the change": "repr_frozen", "clip(x)": "anatomy_changes_the_rest"}
 
     def probe(self, nb, case):
         clip = nb.function("Clip")(0, 1)
-        clip.low, clip.high = limits(case)
-        return {"repr(clip)": repr(clip)}
+        before = repr(clip)
+        clip.low, clip.high = -1.5, 1.25
+        return {
+            "repr(clip)": before,
+            "repr(clip) after the change": repr(clip),
+            "clip(x)": clip(case.tensor("x", 3, 4)),
+        }
 
     def truth(self, case):
-        low, high = limits(case)
-        return {"repr(clip)": f"Clip(low={low}, high={high})"}
+        return {
+            "repr(clip)": "Clip(low=0, high=1)",
+            "repr(clip) after the change": "Clip(low=-1.5, high=1.25)",
+            "clip(x)": torch.clamp(case.tensor("x", 3, 4), -1.5, 1.25),
+        }
+
 
 check("extra_repr", TreeStays, ShowsTheMoment)
 ### END HIDDEN TESTS
@@ -1251,16 +1680,21 @@ print("without the hook:", model(x).detach())
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
 #
-# hard · 12 min · 5 points
+# hard · 12 min · 5 points · a way in: `hint("parameter_from_outside")`
 #
-# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)`. It gives the model a new
-# parameter `offset`: zeros, shape `(size,)`, registered under that name. From then on the given `optimizer` trains it too, with
-# the settings that the optimizer has for the others. All other parameters are trained on as if nothing had happened, with
-# their momentum. The function returns nothing. You need not change `forward`: the check adds `model.offset` to the output.
+# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)`:
+#
+# - it gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name;
+# - from then on the given `optimizer` trains it too, with the settings that the optimizer was built with;
+# - all other parameters are trained on as if nothing had happened: their values, gradients and momentum stay.
+#
+# The function returns nothing, and leaves `forward` and the model's output alone: the check adds `model.offset` to the
+# output itself.
+
 
 # %% nbgrader={"grade": false, "grade_id": "parameter_from_outside", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    """Give the model a parameter `offset` of zeros, shape (size,), which the given optimizer trains from now on."""
+    """Give the model a parameter `offset`, zeros of shape (size,), for the optimizer to train."""
     # TODO: add the parameter, and let the optimizer train it.
     ### BEGIN SOLUTION
     model.offset = Parameter(torch.zeros(size))
@@ -1281,13 +1715,14 @@ import torch.nn as nn
 
 from course.checking import Check, check
 from course.compare import Matches
+from course.probing import ANYTHING, other_than
 
 
-def sgd(parameters, case):
+def _sgd(parameters, case):
     return torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
 
 
-def train_step(model, offset, optimizers, case, name):
+def _train_step(model, offset, optimizers, case, name):
     """One step of training on data called ``name``; the offset, where there is one, is added to the output."""
     output = model(case.tensor(f"x {name}", 5, 3))
     loss = ((output if offset is None else output + offset) * case.tensor(f"upstream {name}", 5, 2)).sum()
@@ -1298,32 +1733,58 @@ def train_step(model, offset, optimizers, case, name):
         optimizer.step()
 
 
-def trained_by_learner(nb, case, make):
-    """A model after one step without the offset and two steps with it."""
+def _trained_by_learner(nb, case, make):
+    """A model after one step without the offset and two steps with it, its optimizer, and a gradient in between."""
     model = case.build("model", nn.Linear, 3, 2)
     optimizer = make(model.parameters(), case)
-    train_step(model, None, [optimizer], case, "one")
+    _train_step(model, None, [optimizer], case, "one")
     nb.function("add_offset")(model, 2, optimizer)
+    gradient = None if model.weight.grad is None else model.weight.grad.clone()
     for name in ("two", "three"):
-        train_step(model, model.offset, [optimizer], case, name)
-    return model
+        _train_step(model, model.offset, [optimizer], case, name)
+    return model, optimizer, gradient
 
 
-def trained_apart(case, make):
-    """The same, by an optimizer for the old parameters and another, of the same kind, for the offset."""
+def _trained_apart(case, make, times=1, extra_step=False):
+    """The same, by an optimizer for the old parameters and another, of the same kind, for the offset.
+
+    The options are mistakes: the offset is added more than once; one step more is made.
+    """
     model = case.build("model", nn.Linear, 3, 2)
     offset = nn.Parameter(torch.zeros(2))
     old, new = make(model.parameters(), case), make([offset], case)
-    train_step(model, None, [old], case, "one")
+    _train_step(model, None, [old], case, "one")
+    gradient = model.weight.grad.clone()
+    if extra_step:
+        old.step()
     for name in ("two", "three"):
-        train_step(model, offset, [old, new], case, name)
-    return model, offset
+        _train_step(model, times * offset, [old, new], case, name)
+    return model, offset, gradient
 
 
-class Registered(Check):
+class _OfTheOffset(Check):
+    """What all checks of add_offset have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: param_group must be a dict": "anatomy_group_in_another_form",
+        r"TypeError: optimizer can only optimize Tensors": "anatomy_group_in_another_form",
+        r"ValueError: can't optimize a non-leaf": "optimizer_does_not_know",
+        r"ValueError: loaded state dict": "group_replaced",
+        r"KeyError: '(lr|momentum|weight_decay|maximize|foreach|fused|betas)'": "anatomy_group_without_settings",
+        r"TypeError: (parameter|buffer) name should be a string": "anatomy_register_arguments",
+        r"AttributeError: 'Linear' object has no attribute 'offset'": "attributes_missing",
+        r"KeyError: .attribute 'offset' already exists": "anatomy_name_taken",
+        r"RuntimeError: Only Tensors of floating point": "anatomy_whole_numbers",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: add_offset\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+
+class OffsetIsRegistered(_OfTheOffset):
     """The model has a parameter `offset`: zeros, of the given size, which needs a gradient."""
 
-    blame = {"offset is a Parameter": "unregistered_from_outside"}
+    blame = {"isinstance(model.offset, Parameter)": "unregistered_from_outside"}
 
     def probe(self, nb, case):
         size = case.integer("size", 3, 9)
@@ -1334,75 +1795,107 @@ class Registered(Check):
             "model.offset": offset,
             "parameters": sorted(name for name, _ in model.named_parameters()),
             "offset.requires_grad": getattr(offset, "requires_grad", None),
-            "offset is a Parameter": isinstance(offset, nn.Parameter),
+            "isinstance(model.offset, Parameter)": isinstance(offset, nn.Parameter),
         }
-
-    def other_values(self, case):
-        kind = (case.integer("size", 3, 9),), "float32"
-        return lambda found: None if (found.shape, found.dtype) == kind else "of another kind"
 
     def truth(self, case):
         return {
             "model.offset": torch.zeros(case.integer("size", 3, 9)),
             "parameters": ["0.bias", "0.weight", "offset"],
             "offset.requires_grad": True,
-            "offset is a Parameter": True,
+            "isinstance(model.offset, Parameter)": True,
         }
 
     def mistakes(self, case):
+        size = case.integer("size", 3, 9)
+
+        def says(test):
+            return {"model.offset": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+
         return {
             "attributes_missing": {"model.offset": None, "parameters": ["0.bias", "0.weight"]},
+            "anatomy_other_names": {"model.offset": None},
             "sizes_of_example": {"model.offset": torch.zeros(2)},
-            "wrong_start": {"model.offset": Matches(self.other_values(case), "other values")},
+            "offset_shape": says(lambda found: found.shape != (size,)),
+            "anatomy_wrong_dtype": says(lambda found: found.dtype != "float32"),
+            "wrong_start": {"model.offset": other_than(torch.zeros(size))},
             "unregistered_from_outside": {"parameters": ["0.bias", "0.weight"]},
             "gradient_cut": {"parameters": ["0.bias", "0.weight", "offset"], "offset.requires_grad": False},
         }
 
 
-class JoinsTheTraining(Check):
+class JoinsTheTraining(_OfTheOffset):
     """The optimizer that was there before trains `offset`."""
 
+    blame = {"model.offset": "anatomy_settings_typed_in"}
+
     def probe(self, nb, case):
-        return {"model.offset": trained_by_learner(nb, case, sgd).offset}
+        return {"model.offset": _trained_by_learner(nb, case, _sgd)[0].offset}
 
     def truth(self, case):
-        return {"model.offset": trained_apart(case, sgd)[1]}
+        return {"model.offset": _trained_apart(case, _sgd)[1]}
 
     def mistakes(self, case):
-        return {"optimizer_does_not_know": {"model.offset": torch.zeros(2)}}
+        return {
+            "optimizer_does_not_know": {"model.offset": torch.zeros(2)},
+            "offset_used_twice": {"model.offset": _trained_apart(case, _sgd, times=2)[1]},
+        }
 
 
-check("parameter_from_outside", Registered, JoinsTheTraining)
+check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining)
+
 
 ### BEGIN HIDDEN TESTS
-class OthersGoOn(Check):
-    """The other parameters are trained on, with their momentum."""
+class OthersGoOn(_OfTheOffset):
+    """The other parameters are trained on as if nothing had happened: values, gradients and momentum stay."""
 
-    blame = {"model.weight": "group_replaced", "model.bias": "group_replaced"}
+    blame = {
+        "model.weight": "group_replaced",
+        "model.bias": "group_replaced",
+        "model.weight.grad after the call": "anatomy_gradients_thrown_away",
+    }
 
     def probe(self, nb, case):
-        model = trained_by_learner(nb, case, sgd)
-        return {"model.weight": model.weight, "model.bias": model.bias}
+        model, optimizer, gradient = _trained_by_learner(nb, case, _sgd)
+        held = [id(p) for group in optimizer.param_groups for p in group["params"]]
+        return {
+            "model.weight": model.weight,
+            "model.bias": model.bias,
+            "model.weight.grad after the call": gradient,
+            "times the optimizer holds model.weight": held.count(id(model.weight)),
+        }
 
     def truth(self, case):
-        model, _ = trained_apart(case, sgd)
-        return {"model.weight": model.weight, "model.bias": model.bias}
+        model, _, gradient = _trained_apart(case, _sgd)
+        return {
+            "model.weight": model.weight,
+            "model.bias": model.bias,
+            "model.weight.grad after the call": gradient,
+            "times the optimizer holds model.weight": ANYTHING,
+        }
+
+    def mistakes(self, case):
+        return {
+            "parameter_in_two_groups": {"times the optimizer holds model.weight": 2},
+            "anatomy_one_step_more": {"model.weight": _trained_apart(case, _sgd, extra_step=True)[0].weight},
+        }
 
 
-def another(parameters, case):
+def _another(parameters, case):
     return torch.optim.AdamW(parameters, lr=case.integer("lr", 2, 9) / 100, weight_decay=0.5)
 
 
-class AnotherOptimizer(Check):
+class AnotherOptimizer(_OfTheOffset):
     """The same with another optimizer and another learning rate."""
 
-    blame = {"model.offset": "fixed_learning_rate"}
+    blame = {"model.offset": "anatomy_settings_typed_in"}
 
     def probe(self, nb, case):
-        return {"model.offset": trained_by_learner(nb, case, another).offset}
+        return {"model.offset": _trained_by_learner(nb, case, _another)[0].offset}
 
     def truth(self, case):
-        return {"model.offset": trained_apart(case, another)[1]}
+        return {"model.offset": _trained_apart(case, _another)[1]}
+
 
 check("parameter_from_outside", OthersGoOn, AnotherOptimizer)
 ### END HIDDEN TESTS
@@ -1428,6 +1921,7 @@ print(fresh.load_state_dict(grown.state_dict()), fresh.offset.data)
 # The worst of this lesson's mistakes raise no error: a layer in a list, a tensor under a plain attribute. This function finds
 # them in any model. Run it on the next model that you write.
 
+
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
     """Dotted names of attributes that hold tensors or modules which the model does not know."""
@@ -1439,8 +1933,8 @@ def find_unregistered(model: nn.Module) -> list[str]:
             if isinstance(value, dict):
                 value = list(value.values())
             items = value if isinstance(value, (list, tuple)) else [value]
-            lost = [one for one in items if isinstance(one, (nn.Module, torch.Tensor)) and id(one) not in known]
-            if lost and key not in internal:
+            tracked = [one for one in items if isinstance(one, (nn.Module, torch.Tensor))]
+            if key not in internal and any(id(one) not in known for one in tracked):
                 found.append(f"{name}.{key}" if name else key)
     return found
 
@@ -1461,3 +1955,6 @@ print(find_unregistered(model))
 # - A parameter may come from outside, at any time. Tell the optimizer, and let something use it.
 #
 # **Next:** lesson 02 hangs the first hooks on tensors, and looks at gradients while they flow.
+
+# %%
+progress()

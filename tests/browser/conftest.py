@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -71,7 +72,8 @@ def running_lab(course: Path) -> Iterator[Lab]:
     log = course / "lab.log"
     # A learner's first start: no settings, no workspace of an earlier one, nothing solved.
     folders = ("JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTER_RUNTIME_DIR")
-    own = {**os.environ, **{name: str(course / ".jupyter" / name.lower()) for name in folders}}
+    home = Path(tempfile.mkdtemp(prefix="lab-"))  # short: sockets lie in it, whose paths may have 107 bytes
+    own = {**os.environ, **{name: str(home / name.lower()) for name in folders}}
     own["COURSE_PROGRESS"] = str(course / "progress.db")
     with log.open("w") as sink:
         server = subprocess.Popen(
@@ -98,3 +100,4 @@ def running_lab(course: Path) -> Iterator[Lab]:
     finally:
         server.terminate()
         server.wait(20)
+        shutil.rmtree(home, ignore_errors=True)

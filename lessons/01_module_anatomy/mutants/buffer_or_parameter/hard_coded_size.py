@@ -1,4 +1,4 @@
-# misconception: a window of the size of the example | hint: shapes_do_not_fit
+# misconception: a window of the size of the example | hint: sizes_of_example
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()

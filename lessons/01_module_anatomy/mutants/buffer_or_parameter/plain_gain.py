@@ -1,4 +1,4 @@
-# misconception: the gain is a plain tensor that needs a gradient | hint: tensor_for_parameter
+# misconception: the gain is a plain tensor that needs a gradient | hint: anatomy_not_a_parameter
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()

@@ -1,4 +1,4 @@
-# misconception: shows the limits as integers | hint: none
+# misconception: shows the limits as integers | hint: repr_rounded
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()

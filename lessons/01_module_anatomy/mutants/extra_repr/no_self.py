@@ -1,4 +1,4 @@
-# misconception: forgets self | hint: undefined_name
+# misconception: forgets self | hint: anatomy_read_without_self
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()

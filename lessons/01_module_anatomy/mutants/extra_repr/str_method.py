@@ -1,4 +1,4 @@
-# misconception: overrides __str__ | hint: repr_nothing
+# misconception: overrides __str__ | hint: repr_misnamed
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()

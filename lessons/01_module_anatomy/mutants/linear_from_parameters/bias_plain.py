@@ -1,4 +1,4 @@
-# misconception: the bias is a plain tensor | hint: tensor_for_parameter
+# misconception: the bias is a plain tensor | hint: anatomy_not_a_parameter
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()

@@ -1,4 +1,4 @@
-# misconception: buffers instead of parameters | hint: tensor_for_parameter
+# misconception: buffers instead of parameters | hint: anatomy_not_a_parameter
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()

@@ -1,4 +1,4 @@
-# misconception: plain tensors that need a gradient | hint: tensor_for_parameter
+# misconception: plain tensors that need a gradient | hint: anatomy_not_a_parameter
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()

@@ -1,4 +1,4 @@
-# misconception: sorts the names | hint: wrong_order
+# misconception: sorts the names | hint: anatomy_another_order
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": sorted(n for n, _ in model.named_children()),

@@ -1,4 +1,4 @@
-# misconception: reads _parameters, where None may stand | hint: none
+# misconception: reads _parameters, where None may stand | hint: absent_is_none
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],

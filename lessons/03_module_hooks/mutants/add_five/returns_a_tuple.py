@@ -1,4 +1,4 @@
-# misconception: returns a tuple | hint: none
+# misconception: returns a tuple | hint: tuple_for_output
 add = Add()
 
 

@@ -1,4 +1,4 @@
-# misconception: a tensor hook on the parameter that keeps its gradient | hint: none
+# misconception: a tensor hook on the parameter that keeps its gradient | hint: parameter_instead_of_module
 model = Model()
 answer = []
 

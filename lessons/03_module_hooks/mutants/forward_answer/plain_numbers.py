@@ -1,4 +1,4 @@
-# misconception: stores lists of numbers | hint: none
+# misconception: stores lists of numbers | hint: numbers_for_tensors
 add = Add()
 answer = []
 

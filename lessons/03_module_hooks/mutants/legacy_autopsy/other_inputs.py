@@ -1,4 +1,4 @@
-# misconception: runs at other inputs | hint: none
+# misconception: runs at other inputs | hint: autopsy_other_inputs
 answer = []
 legacy_model, full_model = Model(), Model()
 

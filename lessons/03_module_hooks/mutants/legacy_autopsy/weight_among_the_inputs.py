@@ -1,4 +1,4 @@
-# misconception: believes that grad_input holds the weight's gradient | hint: none
+# misconception: believes that grad_input holds the weight's gradient | hint: autopsy_weight_gradient
 answer = []
 legacy_model, full_model = Model(), Model()
 

@@ -1,0 +1,13 @@
+# misconception: registers the length as well | hint: anatomy_more_than_asked
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+        self.register_buffer("n", torch.tensor(n))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

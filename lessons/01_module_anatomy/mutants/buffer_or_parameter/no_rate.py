@@ -1,0 +1,11 @@
+# misconception: forgets the rate | hint: attributes_missing
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

@@ -1,0 +1,12 @@
+# misconception: a Parameter made of a number | hint: anatomy_no_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(1.0)
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

@@ -1,0 +1,12 @@
+# misconception: a window of float64 | hint: anatomy_wrong_dtype
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n, dtype=torch.float64), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

@@ -1,0 +1,12 @@
+# misconception: a method without self | hint: anatomy_method_without_self
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr() -> str:
+        return f"low={self.low}, high={self.high}"

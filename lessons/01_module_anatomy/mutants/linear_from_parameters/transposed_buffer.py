@@ -1,0 +1,10 @@
+# misconception: registers the transposed weight as a buffer | hint: anatomy_more_than_asked
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+        self.register_buffer("transposed", self.weight.T)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x @ self.weight.T + self.bias

@@ -1,0 +1,13 @@
+# misconception: the pre-hook returns a bare tensor | hint: stop_pre_hook_return
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return torch.zeros_like(grad_output[0])
+
+    return module.register_full_backward_pre_hook(hook)

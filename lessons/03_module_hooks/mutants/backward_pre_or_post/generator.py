@@ -1,0 +1,13 @@
+# misconception: returns a generator | hint: stop_generator
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return (torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return (torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)

@@ -1,0 +1,13 @@
+# misconception: registers the deprecated hook | hint: legacy_hook
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)

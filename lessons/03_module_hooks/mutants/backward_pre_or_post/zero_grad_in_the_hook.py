@@ -1,0 +1,14 @@
+# misconception: calls zero_grad in a full backward hook | hint: no_grad_is_not_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        module.zero_grad()
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)

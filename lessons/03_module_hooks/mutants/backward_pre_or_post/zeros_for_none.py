@@ -1,0 +1,13 @@
+# misconception: makes zeros for None as well | hint: stop_none_replaced
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(torch.zeros(1) if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)

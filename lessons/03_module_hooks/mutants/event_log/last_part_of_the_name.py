@@ -1,0 +1,14 @@
+# misconception: the last part of each name only | hint: event_log_other_names
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        name = name.split(".")[-1]
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

@@ -1,0 +1,14 @@
+# misconception: keeps an entry once | hint: event_log_keeps_first
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        if (kind, name) not in log:
+            log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

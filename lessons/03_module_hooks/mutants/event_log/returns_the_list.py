@@ -1,0 +1,14 @@
+# misconception: the hook returns the list, which becomes the input | hint: watcher_changes_output
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+        return log
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

@@ -1,0 +1,11 @@
+# misconception: output first | hint: swaps_gradients
+def gradient_sizes(layer):
+    sizes = []
+
+    def size(grad):
+        return None if grad is None else grad.norm().item()
+
+    layer.register_full_backward_hook(
+        lambda module, grad_input, grad_output: sizes.append((size(grad_output[0]), size(grad_input[0])))
+    )
+    return sizes

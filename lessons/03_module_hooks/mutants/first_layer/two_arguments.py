@@ -1,0 +1,10 @@
+# misconception: a backward hook of two arguments | hint: hook_arguments
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes

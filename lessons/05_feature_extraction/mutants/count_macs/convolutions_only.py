@@ -1,0 +1,19 @@
+# misconception: forgets the linear layers | hint: feat_one_kind
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, nn.Conv2d):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))

@@ -1,0 +1,20 @@
+# misconception: adds the bias | hint: feat_bias
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        each = module.weight[0].numel() + (module.bias is not None)
+        counts.append(output.numel() * each)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))

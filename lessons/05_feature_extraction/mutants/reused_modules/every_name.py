@@ -1,0 +1,24 @@
+# misconception: a hook for each name of a module | hint: feat_under_each_name
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules(remove_duplicate=False):
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])

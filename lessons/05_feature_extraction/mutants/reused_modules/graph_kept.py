@@ -1,0 +1,24 @@
+# misconception: keeps the graph | hint: feat_graph
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])

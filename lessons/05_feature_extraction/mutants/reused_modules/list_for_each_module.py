@@ -1,0 +1,24 @@
+# misconception: collects a list for each module | hint: feat_grouped
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = {}, []
+
+    def keep(name, module, args, output):
+        calls.setdefault(name, []).append(output.detach().clone())
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return [(name, output) for name, outputs in calls.items() for output in outputs]
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])

@@ -1,0 +1,26 @@
+# misconception: one list for all runs, emptied at each | hint: feat_one_dict
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+calls = []
+
+
+def record_calls(model, x):
+    calls.clear()
+    handles = []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])

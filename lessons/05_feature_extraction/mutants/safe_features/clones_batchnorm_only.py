@@ -1,0 +1,19 @@
+# misconception: copies only where ResNet-18 overwrites | hint: feat_alias
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        output = output.detach()
+        features[name] = output.clone() if isinstance(module, nn.BatchNorm2d) else output
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))

@@ -1,0 +1,18 @@
+# misconception: the dict is a default argument | hint: stale_result
+def safe_features(model, layers, x, features={}):
+    handles = []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {name: features[name] for name in layers if name in features}
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))

@@ -1,0 +1,18 @@
+# misconception: keeps what goes in | hint: input_or_output
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args):
+        features[name] = args[0].detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_pre_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))

@@ -1,0 +1,18 @@
+# misconception: returns output and features | hint: output_for_features
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        output = model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return output, features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))

@@ -1,0 +1,22 @@
+# misconception: leaves the hooks there | hint: feat_hook_left
+def every_tensor(model, layers, x):
+    found = {}
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    for name in layers:
+        model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o))
+    model(x)
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})

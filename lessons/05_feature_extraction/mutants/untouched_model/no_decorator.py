@@ -1,0 +1,13 @@
+# misconception: a generator without @contextmanager | hint: feat_no_context_manager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()

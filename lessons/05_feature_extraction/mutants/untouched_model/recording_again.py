@@ -1,0 +1,15 @@
+# misconception: switches autograd on at the end | hint: feat_grad_mode
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    torch.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(True)
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()

@@ -1,0 +1,86 @@
+"""A check does not break an answer that uses a name of the test cell's for something else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from course.apart import names_bound
+
+SCRIPT = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+def run(source):
+    result = shell.run_cell(source)
+    error = result.error_before_exec or result.error_in_exec
+    return "" if error is None else f"{type(error).__name__}: {error}"
+print("setup", run("import course"))
+ANSWER = '''
+def walk(x):
+    return x + 1
+
+LIMIT = 10
+
+def answer(x):
+    return walk(x) + LIMIT
+'''
+TEST = '''# Run this cell to check your answer.
+from course.checking import Check, check
+
+LIMIT = 1000
+
+def walk(case):
+    return case.integer("x", 1, 9)
+
+class Values(Check):
+    "It adds eleven."
+    def probe(self, nb, case):
+        return {"result": nb.function("answer")(walk(case)), "limit": LIMIT}
+    def truth(self, case):
+        return {"result": walk(case) + 11, "limit": 1000}
+
+check("eleven", Values)
+
+def other(case):
+    return walk(case) * 2
+
+class More(Values):
+    "It adds eleven to other numbers."
+    def probe(self, nb, case):
+        return {"result": nb.function("answer")(other(case)), "limit": LIMIT}
+    def truth(self, case):
+        return {"result": other(case) + 11, "limit": 1000}
+
+check("eleven", More)
+'''
+print("answer", run(ANSWER))
+for _ in range(2):
+    print("test", run(TEST))
+    print("after", run("assert walk(1) == 2 and LIMIT == 10"))
+print("wrong", run(ANSWER.replace("+ LIMIT", "+ 7")), run(TEST)[:11])
+# Whoever has nothing of that name gets no surprise either, and a second run of the check is like the first.
+print("plain", run("del walk, LIMIT\\ndef answer(x): return x + 11"), run(TEST), run(TEST))
+"""
+
+
+def test_a_learners_name_stays_the_learners() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
+    lines = [line.rstrip() for line in done.stdout.splitlines() if not line.startswith("eleven")]
+    said = [line for line in lines if line.split(" ")[0] in ("setup", "answer", "test", "after", "wrong", "plain")]
+    assert said == [
+        "setup", "answer", "test", "after", "test", "after", "wrong  CheckFailed", "plain",
+    ], done.stdout + done.stderr  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import torch.nn as nn, os.path\nfrom a import b as c", ["nn", "os", "c"]),
+        ("def f(): x = 1\nclass G: y = 2\na, (b, *c) = 1, (2, 3)\nd: int = 3", ["f", "G", "a", "b", "c", "d"]),
+        ("%matplotlib inline\nx = 1", []),
+    ],
+)
+def test_the_names_that_a_cell_defines(source: str, names: list[str]) -> None:
+    assert names_bound(source) == names
