@@ -44,7 +44,7 @@ lint: $(DEV) ## style and types
 
 test: $(DEV) ## all of it: style, types, the contract, the tests
 	@$(MAKE) --no-print-directory lint
-	@$(PY) -m pytest
+	@$(PY) -m tests
 
 bench: $(DEV) ## stock nbgrader, the engine and the floor; then cost as the class grows (long)
 	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth

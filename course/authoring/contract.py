@@ -87,13 +87,15 @@ def check_contract(
     pairs: list[tuple[Lesson, Exercise]],
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
     limit: float = 60.0,
+    mutant_seeds: tuple[int, ...] = (1, 2),
 ) -> list[Record]:
     """Run every candidate of these exercises; the records hold what was found.
 
-    ``step`` is told of progress; after ``limit`` seconds a candidate is cut off.
+    ``step`` is told of progress; after ``limit`` seconds a candidate is cut off. ``mutant_seeds``: the runs of each
+    mutant, for whoever runs them with other seeds elsewhere.
     """
     jobs = [(number, candidate) for number, (_, exercise) in enumerate(pairs) for candidate in exercise.candidates]
-    trials = [_trial(*pairs[number], candidate, limit) for number, candidate in jobs]
+    trials = [_trial(*pairs[number], candidate, limit, mutant_seeds) for number, candidate in jobs]
     records = [Record(exercise) for _, exercise in pairs]
     outcomes: dict[int, list[tuple[Candidate, Outcome]]] = {number: [] for number in range(len(pairs))}
     for done, (index, outcome) in enumerate(run_trials(trials), 1):
@@ -106,10 +108,14 @@ def check_contract(
     return records
 
 
-def _trial(lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float) -> Trial:
+def _trial(
+    lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...] = (1, 2)
+) -> Trial:
     position = lesson.cells.index(exercise.tests[-1])
     setup = tuple(cell.source for cell in lesson.cells[:position] if cell.kind == "setup")
     tests = tuple((cell.grade_id, cell.source) for cell in exercise.tests)
+    if candidate.role == "mutant":
+        return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds)
     if candidate.role != "reference":
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
     released = tuple((name, visible_of(source)) for name, source in tests if visible_of(source) != source)
