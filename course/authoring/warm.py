@@ -1,12 +1,14 @@
 """What the server of :mod:`course.authoring.trial` has ready for its forks. Import it there only.
 
-IPython's shell, and the parts of torch that import themselves when they are first used: the first optimizer
-step and the first vmap import torch._dynamo, for more than a second.
+IPython's shell; what lessons import, matplotlib above all; and the parts of torch that import themselves when they
+are first used: the first optimizer step and the first vmap import torch._dynamo, for more than a second.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
+import pkgutil
 import tempfile
 
 import torch._dynamo
@@ -17,7 +19,13 @@ import torch.utils.flop_counter  # noqa: F401
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+import course.data
+import course.pictures
+
 __all__ = ["SHELL"]
+
+for _module in pkgutil.iter_modules(course.pictures.__path__, "course.pictures."):
+    importlib.import_module(_module.name)
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.
