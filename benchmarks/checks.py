@@ -1,12 +1,14 @@
 """How long a check in a learner's notebook takes beyond the learner's own code: truth, comparison, hint, panel, picture.
 
-    python -m benchmarks.checks
+    python -m benchmarks.checks [--mutants N]
 
-For each exercise the reference and every mutant answer the checks that learners have, three times; the quickest counts.
+For each exercise the reference and its first N mutants (default: 3) answer the checks that learners have, three times; the
+quickest counts.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import sys
@@ -85,12 +87,15 @@ def _show(findings: list[Finding]) -> None:
 
 def main() -> int:
     """See the module's text."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mutants", type=int, default=3, help="wrong answers of each exercise (default: 3)")
+    mutants = parser.parse_args().mutants
     say = Console(highlight=False).print
     found: list[tuple[float, str]] = []
     for folder in find_lessons(ROOT):
         lesson = read_lesson(folder)
         for exercise in lesson.exercises:
-            found += [(seconds, f"{exercise.id}/{name}") for name, seconds in overheads(lesson, exercise)]
+            found += [(seconds, f"{exercise.id}/{name}") for name, seconds in overheads(lesson, exercise, mutants)]
     found.sort(reverse=True)
     for seconds, name in found[:15]:
         say(f"{seconds * 1000:7.1f} ms  {name}")
