@@ -109,7 +109,7 @@ def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evi
             yield from leaves(inner, where if isinstance(wanted, AnyOf) else f"{where}[{key!r}]")
     else:
         leaf = snapshot(wanted)
-        usual = _TOLERANCES.get(leaf.dtype, (_RTOL, _ATOL))[1] if isinstance(leaf, TensorRecord) else _ATOL
+        usual = tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
         yield where, leaf, usual if atol is None else atol
 
 
@@ -278,7 +278,7 @@ def _between_tensors(got: TensorRecord, wanted: TensorRecord, where: str, tolera
         # In double precision, which holds every value of every dtype but the largest integers.
         wide = torch.complex128 if other.is_complex() else torch.float64
         one, other = one.to(wide), other.to(wide)
-        rtol, atol = tolerance or _TOLERANCES.get(wanted.dtype, (_RTOL, _ATOL))
+        rtol, atol = tolerance or tolerance_of(wanted.dtype)
         lost = one.isfinite().logical_not() & other.isfinite()
         if bool(lost.any()):
             index = _first_index(lost)

@@ -12,9 +12,9 @@ from course.authoring.lesson import Exercise, Lesson
 from course.authoring.regions import stub_of, visible_of
 from course.outline import fingerprint
 
-__all__ = ["HEADER", "outline_of", "write_outline"]
+__all__ = ["outline_of", "read_outline", "write_outline"]
 
-HEADER = re.compile(
+_HEADER = re.compile(
     r"### Exercise: (?P<title>.+)\n+(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min · (?P<points>[\d.]+) points?"
 )
 """How the prose in front of an exercise begins."""
@@ -30,7 +30,7 @@ def outline_of(lesson: Lesson) -> dict[str, Any]:
 def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:
     before = lesson.cells[: lesson.cells.index(exercise.answer)]
     prose = "\n\n".join(cell.source for cell in before if cell.kind == "prose")
-    found = list(HEADER.finditer(prose))
+    found = list(_HEADER.finditer(prose))
     header: dict[str, str] = found[-1].groupdict() if found else {}
     return {
         "id": exercise.id,
@@ -54,14 +54,18 @@ def _visible_checks(source: str) -> list[str]:
     ]
 
 
+def read_outline(root: Path) -> dict[str, Any]:
+    """The outline as it is written down; empty where it is missing or damaged."""
+    try:
+        return dict(json.loads((root / "course" / "outline.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
 def write_outline(root: Path, lessons: list[Lesson], slugs: list[str]) -> Path | None:
     """Bring the outline up to date for ``lessons``; ``slugs`` are all there are. The path where it changed."""
     path = root / "course" / "outline.json"
-    try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        known = {}
-    fresh = {slug: part for slug, part in known.items() if slug in slugs}
+    fresh = {slug: part for slug, part in read_outline(root).items() if slug in slugs}
     fresh |= {lesson.slug: outline_of(lesson) for lesson in lessons}
     text = json.dumps(fresh, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") == text:

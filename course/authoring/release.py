@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ import nbformat
 
 from course.authoring.build import build
 from course.authoring.lesson import Lesson
-from course.authoring.outlining import outline_of
+from course.authoring.outlining import outline_of, read_outline
 from course.authoring.regions import private_lines
 from course.nbgrader_setup import course_config
 
@@ -58,7 +57,7 @@ def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
     """Where the lessons stand beside the package, its outline must be theirs."""
     path = root / "course" / "outline.json"
     if (root / "course" / "__init__.py").exists():
-        known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        known = read_outline(root)
         for lesson in lessons:
             if known.get(lesson.slug) != outline_of(lesson):
                 yield Violation(f"course/outline.json is outdated about {lesson.slug}", str(path), "make build")
