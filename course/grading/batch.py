@@ -10,26 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import queue
 import secrets
-import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from nbgrader.apps import NbGraderAPI
-from traitlets.config import Config
 
-from course.errors import CourseError
-from course.grading.engine import Engine
 from course.grading.gradebook import Writer, register
 from course.grading.graded import graded_notebook
 from course.grading.intake import Intake, Submission
-from course.grading.judge import Judge
 from course.grading.launch import Launched, refuse_if_exposed
-from course.grading.marking import mark, read_cells
-from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_blueprint, read_file, rebuild
+from course.grading.pool import Job, LocalPool, Pool
+from course.grading.rebuild import Blueprint, Damaged, read_blueprint, read_file
 from course.grading.results import GradedClass, Score, SubmissionVerdict
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
@@ -37,12 +30,6 @@ from course.nbgrader_setup import course_config
 __all__ = ["grade_class"]
 
 _JOURNAL = ".verdict.json"
-
-
-@dataclass(frozen=True)
-class _Job:
-    submission: Submission
-    digest: str
 
 
 def grade_class(
@@ -70,7 +57,12 @@ def grade_class(
         if lesson not in known or run.registered.get(lesson) != digests[lesson]:
             register(config, lesson)
             run.note_registered(lesson, digests[lesson])
-    class_run = _ClassRun(root, config, run, lessons, digests, isolated, workers, launched)
+    blueprints = {lesson: read_blueprint(_source(root, lesson), config) for lesson in lessons}
+    limits = GradingLimits(config=config)
+    pool = LocalPool(
+        blueprints, run.seed, limits, isolated=isolated, workers=workers or os.cpu_count() or 1, launched=launched
+    )
+    class_run = _ClassRun(root, run, blueprints, digests, limits, pool)
     with Writer(coursedir.db_url, coursedir.course_id) as writer:
         scores, graded = class_run.go(intake, writer, force, step)
     run.complete()
@@ -133,19 +125,11 @@ def _replace(path: Path, data: bytes) -> None:
 
 class _ClassRun:
     def __init__(
-        self, root: Path, config: Config, run: _Run, lessons: list[str], digests: dict[str, str], isolated: bool,
-        workers: int | None,
-        launched: Launched | None,
+        self, root: Path, run: _Run, blueprints: dict[str, Blueprint], digests: dict[str, str], limits: GradingLimits,
+        pool: Pool,
     ) -> None:  # fmt: skip
-        self.root, self.run, self.isolated, self.launched = root, run, isolated, launched
-        self.workers = workers or os.cpu_count() or 1
-        self.limits = GradingLimits(config=config)
-        self.digests = digests
-        self.blueprints: dict[str, Blueprint] = {
-            lesson: read_blueprint(_source(root, lesson), config) for lesson in lessons
-        }
-        self.judges: dict[str, Judge] = {}
-        self._lock = threading.Lock()
+        self.root, self.run, self.blueprints, self.digests = root, run, blueprints, digests
+        self.limits, self.pool = limits, pool
 
     def go(
         self, intake: Intake, writer: Writer, force: bool, step: Callable[[int, int, str], None]
@@ -158,7 +142,7 @@ class _ClassRun:
             if submission.problem:
                 scores[key] = Score(*key, 0.0, most, submission.problem)
                 continue
-            job = _Job(submission, self._digest(submission))
+            job = Job(submission, self._digest(submission))
             old = None if force else self._journalled(job)
             if old is None:
                 jobs.append(job)
@@ -169,7 +153,7 @@ class _ClassRun:
                 have = writer.score(*key)
                 scores[key] = Score(*key, have or 0.0, most, statuses=_statuses(old), fresh=False)
         graded = []
-        for done, (job, verdict) in enumerate(self._marked(jobs), 1):
+        for done, (job, verdict) in enumerate(self.pool.marked(jobs), 1):
             key = (job.submission.learner, job.submission.lesson)
             most = self.blueprints[job.submission.lesson].max_score
             if verdict.problem:
@@ -193,7 +177,7 @@ class _ClassRun:
     def _folder(self, submission: Submission) -> Path:
         return self.root / "autograded" / submission.learner / submission.lesson
 
-    def _journalled(self, job: _Job) -> SubmissionVerdict | None:
+    def _journalled(self, job: Job) -> SubmissionVerdict | None:
         folder = self._folder(job.submission)
         try:
             kept = json.loads((folder / _JOURNAL).read_text(encoding="utf-8"))
@@ -204,7 +188,7 @@ class _ClassRun:
             return None
         return SubmissionVerdict.from_dict(kept["verdict"])
 
-    def _journal(self, job: _Job, verdict: SubmissionVerdict) -> None:
+    def _journal(self, job: Job, verdict: SubmissionVerdict) -> None:
         folder = self._folder(job.submission)
         folder.mkdir(parents=True, exist_ok=True)
         blueprint = self.blueprints[verdict.lesson]
@@ -213,59 +197,6 @@ class _ClassRun:
         _replace(folder / f"{verdict.lesson}.ipynb", text.encode(errors="replace"))
         # Last: where the journal is, everything is.
         _replace(folder / _JOURNAL, json.dumps({"digest": job.digest, "verdict": verdict.as_dict()}).encode())
-
-    def _marked(self, jobs: list[_Job]) -> Iterator[tuple[_Job, SubmissionVerdict]]:
-        """Mark the jobs in parallel; yields each as it is done. Never raises for what a learner handed in."""
-        if not jobs:
-            return
-        waiting: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        done: queue.SimpleQueue[tuple[_Job, SubmissionVerdict] | BaseException] = queue.SimpleQueue()
-        for job in jobs:
-            waiting.put(job)
-        count = min(self.workers, len(jobs))
-        for _ in range(count):
-            waiting.put(None)
-
-        def work(engine: Engine) -> None:
-            try:
-                while (job := waiting.get()) is not None:
-                    done.put((job, self._mark(engine, job.submission)))
-            except BaseException as error:
-                done.put(error)
-
-        with Engine(self.limits, self.isolated, self.launched) as engine:
-            threads = [threading.Thread(target=work, args=(engine,), daemon=True) for _ in range(count)]
-            for thread in threads:
-                thread.start()
-            for _ in jobs:
-                item = done.get()
-                if isinstance(item, BaseException):
-                    raise item
-                yield item
-            for thread in threads:
-                thread.join()
-
-    def _judge(self, lesson: str) -> Judge:
-        with self._lock:
-            if lesson not in self.judges:
-                self.judges[lesson] = Judge(self.blueprints[lesson], self.run.seed)
-            return self.judges[lesson]
-
-    def _mark(self, engine: Engine, submission: Submission) -> SubmissionVerdict:
-        blueprint, judge = self.blueprints[submission.lesson], self._judge(submission.lesson)
-        try:
-            data = read_file(submission.path, self.limits.notebook_mb << 20)
-            rebuilt = rebuild(blueprint, read_cells(engine, data))
-            files = read_attachments(submission.path.parent, submission.path, self.limits.attachment_mb << 20)
-            return mark(engine, blueprint, judge, rebuilt, submission.learner, files)
-        except (Damaged, OSError) as error:
-            problem = str(error)
-        except CourseError:
-            raise
-        except Exception as error:
-            # A flaw of the grader that one submission has found is that submission's problem, not the class's.
-            problem = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-        return SubmissionVerdict(submission.learner, submission.lesson, self.run.seed, (), {}, {}, problem=problem)
 
 
 def _statuses(verdict: SubmissionVerdict) -> tuple[str, ...]:

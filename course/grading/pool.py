@@ -1,0 +1,94 @@
+"""Where submissions are marked side by side: in threads of this process, each with a sealed worker at a time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from course.grading.engine import Engine
+from course.grading.intake import Submission
+from course.grading.launch import Launched
+from course.grading.marker import Marker, order_of
+from course.grading.rebuild import Blueprint, Damaged
+from course.grading.results import SubmissionVerdict
+from course.limits import GradingLimits
+
+__all__ = ["Job", "LocalPool", "Pool"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission to be marked, and the digest of all that its verdict depends on."""
+
+    submission: Submission
+    digest: str
+
+
+class Pool(Protocol):
+    """What marks a class. Writes nothing."""
+
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """Each job once, as it is done, in any order. Never raises for what a learner handed in."""
+        ...
+
+
+class LocalPool:
+    """This machine, ``workers`` submissions at a time."""
+
+    def __init__(
+        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolated: bool,
+        workers: int, launched: Launched | None = None,
+    ) -> None:  # fmt: skip
+        self._blueprints, self._seed, self._limits = blueprints, seed, limits
+        self._isolated, self._workers, self._launched = isolated, workers, launched
+
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """See :class:`Pool`."""
+        if not jobs:
+            return
+        count = min(self._workers, len(jobs))
+        with Engine(self._limits, self._isolated, self._launched) as engine:
+            marker = Marker(engine, self._blueprints, self._seed)
+
+            def one(job: Job) -> SubmissionVerdict:
+                submission = job.submission
+                try:
+                    order = order_of(submission.learner, submission.lesson, submission.path, self._limits)
+                except (Damaged, OSError) as error:
+                    return marker.refuse(submission.learner, submission.lesson, str(error))
+                return marker.mark(order)
+
+            yield from _side_by_side(jobs, one, count)
+
+
+def _side_by_side(
+    jobs: Sequence[Job], one: Callable[[Job], SubmissionVerdict], count: int
+) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    """Daemon threads, because a run that is interrupted must not wait for a learner's code."""
+    waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Job, SubmissionVerdict] | BaseException] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    for _ in range(count):
+        waiting.put(None)
+
+    def work() -> None:
+        try:
+            while (job := waiting.get()) is not None:
+                done.put((job, one(job)))
+        except BaseException as error:
+            done.put(error)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for _ in jobs:
+        item = done.get()
+        if isinstance(item, BaseException):
+            raise item
+        yield item
+    for thread in threads:
+        thread.join()
