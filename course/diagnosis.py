@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from course.compare import AnyOf, Close, Difference, Matches, first_difference
+from course.compare import AnyOf, Close, Difference, Matches, is_same
 from course.evidence import Evidence, TensorRecord
 
 __all__ = ["hint_for_difference", "hint_for_error"]
@@ -132,15 +132,15 @@ def _brings(evidence: Evidence, brought: object, wanted: object) -> bool:
     if isinstance(brought, AnyOf):
         return any(_brings(evidence, option, wanted) for option in brought.options)
     if not isinstance(brought, Mapping) or not isinstance(evidence, dict):
-        return first_difference(evidence, brought) is None
-    if any(key not in evidence or first_difference(evidence[key], brought[key], str(key)) for key in brought):
+        return is_same(evidence, brought)
+    if any(key not in evidence or not is_same(evidence[key], brought[key], str(key)) for key in brought):
         return False
     known = wanted if isinstance(wanted, Mapping) else {}
     return any(_tells(evidence[key], known[key], str(key)) if key in known else True for key in brought)
 
 
 def _tells(got: Evidence, wanted: object, field: str) -> bool:
-    return isinstance(wanted, Matches) or first_difference(got, wanted, field) is not None
+    return isinstance(wanted, Matches) or not is_same(got, wanted, field)
 
 
 def _permuted(got: Evidence, wanted: object) -> bool:
@@ -158,7 +158,7 @@ def _permuted(got: Evidence, wanted: object) -> bool:
         return False
     left = list(wanted)
     for item in got:
-        match = next((index for index, other in enumerate(left) if first_difference(item, other) is None), None)
+        match = next((index for index, other in enumerate(left) if is_same(item, other)), None)
         if match is None:
             return False
         del left[match]

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.compare import Matches, first_difference, in_words
+from course.compare import Matches, in_words, is_same
 from course.evidence import Evidence
 
 __all__ = [
@@ -35,7 +35,7 @@ def other_than(value: object) -> Matches:
     """In ``mistakes``: any evidence but ``value``."""
 
     def test(got: Evidence) -> str | None:
-        return "just this" if first_difference(got, value) is None else None
+        return "just this" if is_same(got, value) else None
 
     return Matches(test, "another value")
 
@@ -49,7 +49,7 @@ def undisclosed(value: object, says: str) -> Matches:
     """In a truth: just ``value``, which no message may show, because it is the answer. ``says`` tells its form."""
 
     def test(got: Evidence) -> str | None:
-        return None if first_difference(got, value) is None else in_words(got)
+        return None if is_same(got, value) else in_words(got)
 
     return Matches(test, says)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from course.compare import AnyOf, Close, Matches, first_difference, in_words, tolerance_of
+from course.compare import AnyOf, Close, Matches, in_words, is_same, tolerance_of
 from course.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 from course.pictures.canvas import Picture
 from course.pictures.cells import Grid, cell_text, draw_grids
@@ -55,7 +55,7 @@ def difference_html(got: object, wanted: object) -> str:
     """
     try:
         plain = snapshot(got)
-        if wanted is not None and first_difference(plain, wanted) is None:
+        if wanted is not None and is_same(plain, wanted):
             return ""
         place = _place_of(plain, wanted)
         picture = _drawn(place, None) if place is not None and _worth_it(place) else None
@@ -86,7 +86,7 @@ def _descend(place: _Place) -> _Place | None:
         steps = [(f"[{at}]", one, other) for at, (one, other) in enumerate(zip(got, wanted, strict=True))]
     for step, one, other in steps:
         within = other if place.tolerance is None else Close(other, *place.tolerance)
-        if first_difference(one, within) is not None:
+        if not is_same(one, within):
             return _descend(_Place(place.where + step, one, other, place.tolerance))
     return place
 
