@@ -6,33 +6,19 @@ first place that differs is drawn, which is the place that the check's sentence 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import torch
 
-from course.compare import AnyOf, Close, Matches, in_words, is_same, tolerance_of
-from course.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
+from course.compare import in_words, is_same, tolerance_of
+from course.evidence import Evidence, TensorRecord, Unreadable, snapshot
 from course.pictures.canvas import Picture
 from course.pictures.cells import Grid, cell_text, draw_grids
 from course.pictures.orders import draw_orders
+from course.pictures.place import HIDDEN, Place, is_single, place_of, worth_drawing
 
-__all__ = ["difference_html", "draw_difference"]
+__all__ = ["difference_html", "draw_difference", "draw_place"]
 
 _MOST = 300_000
 """Elements of the largest tensor that is drawn."""
-
-_HIDDEN = object()
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where the first difference is, and what stands there. ``wanted`` is _HIDDEN where nobody may see it."""
-
-    where: str
-    got: Evidence
-    wanted: object
-    tolerance: tuple[float, float] | None = None
 
 
 def draw_difference(got: object, wanted: object, title: str | None = None) -> Picture:
@@ -41,7 +27,7 @@ def draw_difference(got: object, wanted: object, title: str | None = None) -> Pi
     ``got`` and ``wanted`` are tensors, numbers, texts, or lists or dicts of them; ``wanted`` may use AnyOf and Close.
     With ``wanted`` None only the answer is drawn. Raises ValueError for what cannot be drawn.
     """
-    place = _place_of(got, wanted)
+    place = place_of(got, wanted)
     made = None if place is None else _drawn(place, title)
     if made is None:
         raise ValueError("there is nothing to be seen in a picture here")
@@ -57,77 +43,23 @@ def difference_html(got: object, wanted: object) -> str:
         plain = snapshot(got)
         if wanted is not None and is_same(plain, wanted):
             return ""
-        place = _place_of(plain, wanted)
-        picture = _drawn(place, None) if place is not None and _worth_it(place) else None
+        place = place_of(plain, wanted)
+        picture = _drawn(place, None) if place is not None and worth_drawing(place) else None
         return "" if picture is None else _small_image(picture)
     except Exception:  # a picture is a help; nothing that a learner hands in may cost them the panel
         return ""
 
 
-def _place_of(got: object, wanted: object) -> _Place | None:
-    plain = snapshot(got)
-    return _Place("", plain, _HIDDEN) if wanted is None else _descend(_Place("", plain, wanted))
-
-
-def _descend(place: _Place) -> _Place | None:
-    """Down to the first tensor, text, number or list of words that differs."""
-    got, wanted = place.got, place.wanted
-    if isinstance(wanted, AnyOf):
-        return _descend(_Place(place.where, got, wanted.options[0], place.tolerance))
-    if isinstance(wanted, Close):
-        return _descend(_Place(place.where, got, wanted.value, (wanted.rtol, wanted.atol)))
-    if isinstance(wanted, Matches):
+def draw_place(place: Place) -> Picture | None:
+    """A picture of a place that was noted earlier; None where there is nothing to be seen. Never raises."""
+    try:
+        return _drawn(place, None)
+    except Exception:  # as above
         return None
-    steps: list[tuple[str, Evidence, object]] = []
-    if isinstance(wanted, Mapping) and isinstance(got, dict) and {key_text(key) for key in wanted} <= set(got):
-        named = [(key, key_text(key), value) for key, value in wanted.items()]
-        steps = [(f"[{key!r}]" if place.where else text, got[text], value) for key, text, value in named]
-    elif isinstance(wanted, (list, tuple)) and isinstance(got, list) and not _order(got, wanted):
-        steps = [(f"[{at}]", one, other) for at, (one, other) in enumerate(zip(got, wanted, strict=True))]
-    for step, one, other in steps:
-        within = other if place.tolerance is None else Close(other, *place.tolerance)
-        if not is_same(one, within):
-            return _descend(_Place(place.where + step, one, other, place.tolerance))
-    return place
 
 
-def _order(got: list[Evidence], wanted: list[object] | tuple[object, ...]) -> bool:
-    """Whether two lists are best seen as wholes: of different lengths, or of words and numbers."""
-    return len(got) != len(wanted) or all(_wordy(item) for side in (got, wanted) for item in side)
-
-
-def _wordy(item: object) -> bool:
-    """Whether a list's item is a word or a number, or a few of them: ('enter', 'fc')."""
-    if isinstance(item, (list, tuple)):
-        return len(item) <= 4 and all(_single(part) for part in item)
-    return _single(item)
-
-
-def _single(item: object) -> bool:
-    return item is None or isinstance(item, (str, bool, int, float))
-
-
-def _worth_it(place: _Place) -> bool:
-    plain = [snapshot(side) for side in (place.got, place.wanted) if side is not _HIDDEN]
-    return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
-
-
-def _family(side: Evidence) -> str:
-    if isinstance(side, (bool, int, float)):
-        return "number"
-    return type(side).__name__
-
-
-def _count(side: Evidence) -> int:
-    if isinstance(side, TensorRecord):
-        return int(torch.Size(side.shape).numel())
-    if isinstance(side, str):
-        return 2 if len(side) > 40 or "\n" in side else 1
-    return len(side) if isinstance(side, (list, dict)) else 1
-
-
-def _drawn(place: _Place, title: str | None) -> Picture | None:
-    got, hidden = place.got, place.wanted is _HIDDEN
+def _drawn(place: Place, title: str | None) -> Picture | None:
+    got, hidden = place.got, place.wanted is HIDDEN
     wanted = None if hidden else snapshot(place.wanted)
     if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
         return None
@@ -139,7 +71,7 @@ def _drawn(place: _Place, title: str | None) -> Picture | None:
     return draw_orders(_as_words(got), None if hidden else _as_words(wanted), _title(title, place))
 
 
-def _title(title: str | None, place: _Place) -> str:
+def _title(title: str | None, place: Place) -> str:
     return title or place.where
 
 
@@ -158,7 +90,7 @@ def _word(item: Evidence) -> str:
         return item
     if isinstance(item, TensorRecord):
         return f"tensor {item.shape}"
-    if isinstance(item, list) and len(item) <= 4 and all(_single(part) for part in item):
+    if isinstance(item, list) and len(item) <= 4 and all(is_single(part) for part in item):
         return "  ".join(_word(part) for part in item)
     return in_words(item, 60)
 
@@ -173,7 +105,7 @@ def _as_tensor(side: Evidence) -> torch.Tensor | None:
     return None
 
 
-def _tensors(place: _Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str | None) -> Picture | None:
+def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str | None) -> Picture | None:
     if max(got.numel(), 0 if wanted is None else wanted.numel()) > _MOST:
         return None
     listed = isinstance(place.got, list)
