@@ -9,7 +9,7 @@ from typing import Any
 
 from course.evidence import Evidence, snapshot
 from course.grading import wire
-from course.pictures.place import Place, place_of, worth_drawing
+from course.pictures.place import Place, place_of, plainly, worth_drawing
 
 __all__ = ["pack", "unpack"]
 
@@ -27,7 +27,7 @@ def pack(compared: tuple[Evidence, object] | None) -> dict[str, Any] | None:
         place = place_of(*compared)
         if place is None or not worth_drawing(place):
             return None
-        sides, payload = wire.encode([place.got, snapshot(place.wanted)])
+        sides, payload = wire.encode([place.got, snapshot(plainly(place.wanted))])
         if len(payload) > _MOST_BYTES or len(json.dumps(sides)) > _MOST_TEXT:
             return None
         packed = base64.b64encode(zlib.compress(payload, 6)).decode("ascii")

@@ -13,7 +13,7 @@ from course.evidence import Evidence, TensorRecord, Unreadable, snapshot
 from course.pictures.canvas import Picture
 from course.pictures.cells import Grid, cell_text, draw_grids
 from course.pictures.orders import draw_orders
-from course.pictures.place import HIDDEN, Place, is_single, place_of, worth_drawing
+from course.pictures.place import HIDDEN, Place, is_single, place_of, plainly, worth_drawing
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 
@@ -60,7 +60,7 @@ def draw_place(place: Place) -> Picture | None:
 
 def _drawn(place: Place, title: str | None) -> Picture | None:
     got, hidden = place.got, place.wanted is HIDDEN
-    wanted = None if hidden else snapshot(place.wanted)
+    wanted = None if hidden else snapshot(plainly(place.wanted))
     if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
         return None
     numbers = _as_tensor(got), None if hidden else _as_tensor(wanted)
@@ -154,6 +154,9 @@ def _d(tensor: torch.Tensor) -> str:
 
 
 def _small_image(picture: Picture) -> str:
-    """The picture in few bytes, because graded notebooks drop a panel that is too long: much text is less sharp."""
-    png = picture.png(colours=16, scale=1.0 if len(picture.texts) > 30 else 1.5)
+    """The picture in few bytes, because graded notebooks drop a panel that is too long: much text is less sharp.
+
+    With fewer colours than these the shades of a large tensor leave none for the words.
+    """
+    png = picture.png(colours=40, scale=1.0 if len(picture.texts) > 30 else 1.5)
     return picture.image(png, style="display:block;margin:.4em 0 .2em 1.3em")

@@ -14,7 +14,7 @@ import torch
 from course.compare import AnyOf, Close, Matches, is_same
 from course.evidence import Evidence, TensorRecord, key_text, snapshot
 
-__all__ = ["HIDDEN", "Place", "is_single", "place_of", "worth_drawing"]
+__all__ = ["HIDDEN", "Place", "is_single", "place_of", "plainly", "worth_drawing"]
 
 HIDDEN = object()
 """Stands for a wanted value that nobody may see."""
@@ -78,9 +78,22 @@ def is_single(item: object) -> bool:
     return item is None or isinstance(item, (str, bool, int, float))
 
 
+def plainly(wanted: object) -> object:
+    """What was wanted, without what tells the comparison how to compare: the first of several, what a test asks for."""
+    if isinstance(wanted, AnyOf):
+        return plainly(wanted.options[0])
+    if isinstance(wanted, Close):
+        return plainly(wanted.value)
+    if isinstance(wanted, Matches):
+        return wanted.says
+    if isinstance(wanted, Mapping):
+        return {key: plainly(value) for key, value in wanted.items()}
+    return [plainly(item) for item in wanted] if isinstance(wanted, (list, tuple)) else wanted
+
+
 def worth_drawing(place: Place) -> bool:
     """Whether a picture tells more than a sentence: not for single numbers and words, nor for values of another type."""
-    plain = [snapshot(side) for side in (place.got, place.wanted) if side is not HIDDEN]
+    plain = [snapshot(plainly(side)) for side in (place.got, place.wanted) if side is not HIDDEN]
     return len({_family(side) for side in plain}) == 1 and any(_count(side) > 1 for side in plain)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import os
 import time
@@ -332,3 +333,20 @@ def test_what_cannot_be_drawn_is_refused_in_words() -> None:
         draw_difference(object(), torch.ones(2))
     with pytest.raises(ValueError, match="nothing to be seen"):
         draw_difference(3, Matches(lambda got: None, "anything"))
+
+
+def test_words_stay_readable_beside_many_shades() -> None:
+    wanted = torch.randn(2, 4, 5, 7, generator=torch.Generator().manual_seed(0))
+    page = difference_html(wanted.relu(), wanted)
+    with Image.open(io.BytesIO(base64.b64decode(page.split("base64,")[1].split('"')[0]))) as image:
+        ink = sum(
+            max(pixel) < 110 and max(pixel) - min(pixel) < 60 for pixel in image.convert("RGB").get_flattened_data()
+        )
+    assert ink > 400, "the pixels of the words have taken the colours of the map"
+
+
+def test_what_tells_how_to_compare_is_not_shown() -> None:
+    wanted = {"a": Close(torch.ones(3)), "b": AnyOf(Close(2.0), 3.0), "c": Matches(lambda got: "no", "any name")}
+    shown = " ".join(texts(draw_difference({"x": torch.ones(3), "b": 1.0}, wanted)))
+    assert not [word for word in ("Close", "AnyOf", "Matches") if word in shown]
+    assert all(word in shown for word in ("a: tensor (3,)", "b: 2.0", "c: any name")), shown
