@@ -1301,10 +1301,10 @@ check("unit_grad_sum", AnyForwardSumsToOne)
 #   from the loss
 #        │
 #        ▼
-#   grad_output ──► full backward PRE-hook ──► own part, W.grad ──► full backward hook ──► grad_input
-#                                                                                              │
-#                                                                                              ▼
-#                                                                                    to the layers in front
+#   grad_output ──► full backward PRE-hook ──► own part: W.grad
+#                                                   │
+#                                                   ▼
+#   layers in front ◄── grad_input ◄── full backward hook
 # ```
 #
 # Both may replace what they get. A full backward **pre**-hook returns a new `grad_output`, again a tuple with one
