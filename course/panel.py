@@ -74,7 +74,7 @@ def _details(finding: Finding, ask: bool, picture: str) -> str:
     if picture:
         body += f'<div style="margin:.3em 0 .3em 1.3em">{picture}</div>'
     hint = _hint(finding)
-    named = f"<b>Looks like {escape(hint.name)}.</b> " if hint is not None else ""
+    named = f"<b>Looks like {prose(hint.name)}.</b> " if hint is not None else ""
     step = prose("Run `hint()` in a cell for help." if ask else hint.question if hint is not None else "")
     if named or step:
         body += f'<div style="margin:.3em 0 0 1.3em">{named}{step}</div>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 import types
 from html.parser import HTMLParser
@@ -144,3 +145,10 @@ def test_somebody_who_looks_sees_yours_beside_wanted(
     compared = None if secret else (snapshot([torch.tensor([1.0, 2.0])]), [torch.tensor([1.0, 3.0])])
     show_findings("forward", [Finding("forward", "Sum", "Asked.", False, 1, "it is wrong", compared=compared)])
     assert ("<img" in shown[0]) == seen
+
+
+def test_code_in_the_name_of_a_misconception_is_shown_as_code() -> None:
+    named = next(hint for hint in all_hints().values() if "`" in hint.name)
+    page = html_of("forward", [dataclasses.replace(BAD, hint=named.id)])
+    assert "`" not in Reader(page).text
+    assert "code" in Reader(page).tags
