@@ -10,6 +10,7 @@ c.CourseDirectory.course_id = "pytorch_hooks"
 # What a learner finds in place of the reference solution. It runs, and does nothing: so
 # "Run All" reaches the check, which says kindly what is missing.
 c.ClearSolutions.code_stub = {"python": "pass  # TODO: your code"}
+c.ClearSolutions.text_stub = "Write your answer here, in two or three sentences."
 
 # Seconds that one cell may take while grading.
 c.ExecutePreprocessor.timeout = 60

@@ -38,7 +38,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None) -> nbformat
     seen: set[str] = set()
     cells = []
     for cell in lesson.cells:
-        make = nbformat.v4.new_markdown_cell if cell.kind == "prose" else nbformat.v4.new_code_cell
+        make = nbformat.v4.new_markdown_cell if cell.kind in ("prose", "written") else nbformat.v4.new_code_cell
         node = make(cell.source.replace(LIMITS, said) if cell.kind == "prose" else cell.source)
         node["id"] = _cell_id(cell, seen)
         node["metadata"] = nbformat.from_dict({**dict(cell.metadata), **_nbgrader(cell)})
@@ -51,15 +51,16 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
     if not cell.grade_id:
         return {}
     grading: dict[str, Any] = {
-        "grade": cell.kind == "test",
+        "grade": cell.kind in ("test", "written"),
         "grade_id": cell.grade_id,
-        "locked": cell.kind != "answer",
+        "locked": cell.kind not in ("answer", "written"),
         "schema_version": 3,
-        "solution": cell.kind == "answer",
+        "solution": cell.kind in ("answer", "written"),
         "task": False,
     }
-    if cell.kind == "test":
+    if grading["grade"]:
         grading["points"] = int(cell.points) if cell.points.is_integer() else cell.points
+    if cell.kind == "test":
         # Folded in JupyterLab: a learner reads the lesson and the panel; a click opens the test.
         return {"nbgrader": grading, "jupyter": {"source_hidden": True}}
     return {"nbgrader": grading}

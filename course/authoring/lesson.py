@@ -6,6 +6,7 @@ JupyterLab writes them when the file is edited as a notebook, and that metadata 
 ==================  =========================================================================
 autograded answer   ``solution`` true, ``grade`` false: the TODO cell, ``grade_id`` = exercise id
 autograder tests    ``grade`` true, ``solution`` false: ``test_<id>`` or ``test_<id>_<part>``
+written answer      markdown, ``grade`` and ``solution`` true: ``explain_<topic>``, marked by a person
 read-only           ``locked`` only: definitions that answers and tests rely on; run while grading
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
@@ -23,7 +24,7 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
-from course.authoring.regions import refuse_bad_markers, refuse_markers, stub_of
+from course.authoring.regions import refuse_bad_markers, refuse_markers, refuse_unmarkable, stub_of
 from course.errors import LessonError, UsageError
 
 __all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
@@ -37,7 +38,7 @@ class Cell:
     """One cell, with the place it comes from."""
 
     kind: str
-    """'prose', 'show', 'setup', 'answer' or 'test'."""
+    """'prose', 'show', 'setup', 'answer', 'test' or 'written'."""
     source: str
     place: str
     grade_id: str = ""
@@ -91,6 +92,11 @@ class Lesson:
     path: Path
     cells: tuple[Cell, ...]
     exercises: tuple[Exercise, ...]
+
+    @property
+    def written(self) -> tuple[Cell, ...]:
+        """The cells whose answers a person marks."""
+        return tuple(cell for cell in self.cells if cell.kind == "written")
 
     def exercise(self, name: str) -> Exercise:
         """The exercise with this id. Raises UsageError where the lesson has none."""
@@ -156,21 +162,25 @@ def _cell(raw: Any, place: str) -> Cell:
             f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
         )
     grade, solution = bool(nbgrader.get("grade")), bool(nbgrader.get("solution"))
+    points = nbgrader.get("points") if grade else 0
+    if grade and (not isinstance(points, (int, float)) or points <= 0):
+        raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
     if raw.cell_type == "markdown":
-        raise LessonError(
-            f"{grade_id} is text with nbgrader metadata, which lessons do not use",
-            place,
-            "see CONTRIBUTING.md, 'Cells'",
-        )
+        if not (grade and solution and grade_id.startswith("explain_")):
+            raise LessonError(
+                f"{grade_id} is text with nbgrader metadata, and no written answer",
+                place,
+                "see CONTRIBUTING.md, 'Cells': its id is explain_<topic>, and \"grade\" and \"solution\" are true",
+            )
+        refuse_bad_markers(raw.source, place, grade_id, "written")
+        refuse_unmarkable(raw.source, place, grade_id)
+        return Cell("written", raw.source, place, grade_id, float(points), extra)
     if grade and not solution:
         kind = "test"
-        points = nbgrader.get("points")
-        if not isinstance(points, (int, float)) or points <= 0:
-            raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
     elif solution and not grade:
-        kind, points = "answer", 0
+        kind = "answer"
     elif not grade and not nbgrader.get("task"):
-        kind, points = "setup", 0
+        kind = "setup"
     else:
         raise LessonError(
             f"{grade_id} is a kind of cell that lessons do not use", place, "see CONTRIBUTING.md, 'Cells'"

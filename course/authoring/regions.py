@@ -1,7 +1,9 @@
 """The marked regions of a cell: what nbgrader takes out when it makes the release.
 
 A reference solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` in an answer cell,
-hidden tests between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` in a test cell.
+hidden tests between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` in a test cell. The cell of a
+written answer is one solution region; in it, between ``### BEGIN MARK SCHEME`` and ``### END MARK SCHEME``,
+stands what graders go by.
 """
 
 from __future__ import annotations
@@ -10,15 +12,16 @@ import re
 
 from course.errors import LessonError
 
-__all__ = ["private_lines", "refuse_bad_markers", "refuse_markers", "stub_of", "visible_of"]
+__all__ = ["private_lines", "refuse_bad_markers", "refuse_markers", "refuse_unmarkable", "stub_of", "visible_of"]
 
-# Each pair of markers belongs into one kind of cell; nbgrader refuses it in any other.
+# The kinds of cells that each pair of markers belongs into; nbgrader refuses it in any other.
 _PAIRS = (
-    ("answer", "### BEGIN SOLUTION", "### END SOLUTION"),
-    ("test", "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
+    (("answer", "written"), "### BEGIN SOLUTION", "### END SOLUTION"),
+    (("test",), "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
+    (("written",), "### BEGIN MARK SCHEME", "### END MARK SCHEME"),
 )
 # nbgrader takes any line with these words in it for a marker.
-_MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS)")
+_MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
 
 
 def stub_of(source: str) -> str:
@@ -50,12 +53,13 @@ def private_lines(source: str) -> tuple[set[str], set[str]]:
     """A cell's lines outside of its regions, and those in them with their markers; stripped, without blank ones."""
     public: set[str] = set()
     private: set[str] = set()
-    inside = False
+    depth = 0  # a mark scheme stands in a solution region
     for line in map(str.strip, source.splitlines()):
         begins, ends = (line in (pair[edge] for pair in _PAIRS) for edge in (1, 2))
-        inside = (inside or begins) and not ends
+        depth += begins
         if line:
-            (private if inside or ends else public).add(line)
+            (private if depth else public).add(line)
+        depth = max(0, depth - ends)
     return public, private
 
 
@@ -69,13 +73,14 @@ def refuse_bad_markers(source: str, place: str, grade_id: str, kind: str) -> Non
                 place,
                 f"write exactly one of: {', '.join(markers)}; or other words",
             )
-    for home, begin, end in _PAIRS:
-        if kind != home and (begin in source or end in source):
+    for homes, begin, end in _PAIRS:
+        if kind not in homes and (begin in source or end in source):
             marker = begin if begin in source else end
             raise LessonError(
                 f"{grade_id}: {marker!r} in a cell of another kind",
                 place,
-                f"move it: solutions belong into answer cells, hidden tests into test cells; this is a {kind} cell",
+                "move it: solutions belong into answer cells, hidden tests into test cells, mark schemes into those of "
+                f"written answers; this is a {kind} cell",
             )
         inside = False
         for line in source.splitlines():
@@ -99,4 +104,21 @@ def refuse_markers(source: str, place: str) -> None:
             f"{found[0]!r} in a cell without nbgrader metadata: it would be released as it is",
             place,
             "give the cell its nbgrader metadata, or drop the marker",
+        )
+
+
+def refuse_unmarkable(source: str, place: str, grade_id: str) -> None:
+    """Raise LessonError where a written answer's cell is not one solution region with a mark scheme at its end."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    if lines[:1] != ["### BEGIN SOLUTION"] or lines[-1:] != ["### END SOLUTION"] or source.count("### BEGIN SOL") > 1:
+        raise LessonError(
+            f"{grade_id}: more than its reference answer stands in the cell: learners would find it in their answer",
+            place,
+            "begin the cell with '### BEGIN SOLUTION', end it with '### END SOLUTION'; the question goes into the prose above",
+        )
+    if lines[-2] != "### END MARK SCHEME" or lines[1] == "### BEGIN MARK SCHEME":
+        raise LessonError(
+            f"{grade_id}: graders need a reference answer, and then what earns how many points",
+            place,
+            "put '### BEGIN MARK SCHEME' and '### END MARK SCHEME' below the reference answer, before '### END SOLUTION'",
         )

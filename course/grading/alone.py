@@ -23,6 +23,7 @@ from course.grading.rebuild import (
     rebuild,
 )
 from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.grading.written import written_in
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
@@ -102,7 +103,7 @@ def _in_a_kernel(
                 ran[name] = "" if error is None else error.evalue
     return SubmissionVerdict(
         "you", blueprint.lesson, seed, tuple(_told(blueprint, name, answers, ran) for name in blueprint.stubs),
-        answers, {}, recovered,
+        answers, {}, recovered, written=written_in(blueprint.written, answers),
     )  # fmt: skip
 
 

@@ -151,7 +151,9 @@ class _ClassRun:
                     # Marked, but the run was cut off before the gradebook had it all.
                     writer.write(old, self.blueprints[submission.lesson], submission.path)
                 have = writer.score(*key)
-                scores[key] = Score(*key, have or 0.0, most, statuses=_statuses(old), fresh=False)
+                scores[key] = Score(
+                    *key, have or 0.0, most, statuses=_statuses(old), fresh=False, waiting=writer.waiting(*key)
+                )
         graded = []
         for done, (job, verdict) in enumerate(self.pool.marked(jobs), 1):
             key = (job.submission.learner, job.submission.lesson)
@@ -159,11 +161,15 @@ class _ClassRun:
             if verdict.problem:
                 scores[key] = Score(*key, 0.0, most, verdict.problem)
             else:
+                earlier = self._earlier_answers(job.submission)
                 self._journal(job, verdict)
-                writer.write(verdict, self.blueprints[key[1]], job.submission.path)
+                writer.write(verdict, self.blueprints[key[1]], job.submission.path, earlier)
                 graded.append(key)
                 have = writer.score(*key)
-                scores[key] = Score(*key, verdict.score if have is None else have, most, statuses=_statuses(verdict))
+                scores[key] = Score(
+                    *key, verdict.score if have is None else have, most, statuses=_statuses(verdict),
+                    waiting=writer.waiting(*key),
+                )  # fmt: skip
             step(done, len(jobs), "/".join(key))
         return [scores[key] for key in sorted(scores)], graded
 
@@ -187,6 +193,14 @@ class _ClassRun:
         if kept.get("digest") != job.digest or not graded.exists():
             return None
         return SubmissionVerdict.from_dict(kept["verdict"])
+
+    def _earlier_answers(self, submission: Submission) -> dict[str, str]:
+        """What was graded last for this learner and lesson, whatever became of it since."""
+        try:
+            kept = json.loads((self._folder(submission) / _JOURNAL).read_text(encoding="utf-8"))
+            return dict(kept["verdict"]["answers"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
 
     def _journal(self, job: Job, verdict: SubmissionVerdict) -> None:
         folder = self._folder(job.submission)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
@@ -57,16 +58,35 @@ class Writer:
             return None
 
     def holds(self, verdict: SubmissionVerdict) -> bool:
-        """Whether every score of this verdict has arrived. nbgrader commits a new submission before its scores."""
+        """Whether every score of this verdict has arrived. nbgrader commits a new submission before its scores, and
+        scores that differ are those of an earlier hand-in."""
         try:
             submission = self._gradebook.find_submission(verdict.lesson, verdict.learner)
         except MissingEntry:
             return False
         grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-        return all(grade.auto_score is not None for grade in grades if grade.cell.name in verdict.scores)
+        return all(
+            grade.auto_score == verdict.scores[grade.cell.name] for grade in grades if grade.cell.name in verdict.scores
+        )
 
-    def write(self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path) -> None:
-        """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction."""
+    def waiting(self, learner: str, lesson: str) -> int:
+        """How many written answers of this submission nobody has marked yet."""
+        try:
+            submission = self._gradebook.find_submission(lesson, learner)
+        except MissingEntry:
+            return 0
+        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+        return sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in grades)
+
+    def write(
+        self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path,
+        earlier: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction.
+
+        ``earlier``: the answers of the hand-in that was graded before. A written answer that a person has marked, and
+        that is still the same, does not wait for a person again.
+        """
         book = self._gradebook
         try:
             book.find_student(verdict.learner)
@@ -80,10 +100,15 @@ class Writer:
                     grade.auto_score = scores[grade.cell.name]
                     # A mark that a person gave stays, and is to be looked at again.
                     grade.needs_manual_grade = grade.manual_score is not None
+                elif grade.cell.name in blueprint.written:
+                    text, before = (texts.get(grade.cell.name) for texts in (verdict.answers, earlier or {}))
+                    grade.auto_score = None
+                    grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or text != before
             for comment in notebook.comments:
-                stub = blueprint.stubs.get(comment.cell.name)
+                question = blueprint.written.get(comment.cell.name)
+                stub = question.stub if question is not None else blueprint.stubs.get(comment.cell.name)
                 if stub is not None:
-                    untouched = verdict.answers.get(comment.cell.name, "").strip() == stub.strip()
+                    untouched = verdict.answers.get(comment.cell.name, "").strip() in ("", stub.strip())
                     comment.auto_comment = "No response." if untouched else None
         book.db.commit()
 

@@ -1,7 +1,7 @@
 """The graded notebook: the learner's answers and their outputs in the instructor's copy, verdicts below the tests.
 
-It holds no hidden test. A failed test cell carries an error output, as after stock grading, so that
-nbgrader's own rule for scores comes to the same marks.
+It holds no hidden test, and a written answer stands in it as text that does nothing. A failed test cell carries
+an error output, as after stock grading, so that nbgrader's own rule for scores comes to the same marks.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import nbformat
 
 from course.grading.rebuild import Blueprint, Rebuilt, fill_in
 from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.grading.written import is_blank, shown
 from course.panel import html_of, text_of
 from course.results import Finding
 
@@ -18,12 +19,15 @@ __all__ = ["graded_notebook"]
 
 def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbformat.NotebookNode:
     """The notebook for ``autograded/``, formgrader and feedback."""
-    notebook = fill_in(blueprint, Rebuilt(verdict.answers))
+    blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
+    notebook = fill_in(blueprint, Rebuilt({name: text for name, text in verdict.answers.items() if name not in blank}))
     exercises = {exercise.id: exercise for exercise in verdict.exercises}
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name in exercises:
+        if name in blueprint.written and name not in blank:
+            cell["source"] = shown(cell["source"])
+        elif name in exercises:
             run = verdict.runs.get(name)
             cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs] if run else []
             cell["execution_count"] = number

@@ -13,6 +13,7 @@ from course.grading.judge import Judge
 from course.grading.outputs import Outputs
 from course.grading.rebuild import SMALL, Blueprint, Cells, Damaged, Rebuilt, cells_of
 from course.grading.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.grading.written import written_in
 from course.notebook import readable
 from course.results import Brought, Finding, Trouble
 
@@ -98,6 +99,7 @@ class _Marking:
         return SubmissionVerdict(
             learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
             dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
+            written=written_in(self.blueprint.written, self.rebuilt.answers),
         )  # fmt: skip
 
     def _after_setup(self) -> int:

@@ -59,7 +59,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         answers = {
             cell.metadata.nbgrader.grade_id: cell.source
             for cell in nb.cells
-            if cell.metadata.get("nbgrader", {}).get("grade_id") in blueprint.stubs
+            if cell.metadata.get("nbgrader", {}).get("grade_id") in (*blueprint.stubs, *blueprint.written)
         }
         limits = _limits(self.config)
         # nbgrader has copied the submission's own files next to the notebook.

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
 from traitlets.config import Config
 
 from course.grading.testcells import ProbePart, probe_part
+from course.grading.written import Question, questions_in, written_answers
 
 __all__ = [
     "SMALL",
@@ -67,16 +68,22 @@ class Blueprint:
     setup: dict[str, str]
     stubs: dict[str, str]
     tests: dict[str, TestCell]
+    written: dict[str, Question] = field(default_factory=dict)
+    """What a person marks: grade_id of the markdown cell -> the question."""
 
     @property
     def max_score(self) -> float:
-        """The lesson's marks."""
-        return sum(test.points for test in self.tests.values())
+        """The lesson's marks, those for written answers included."""
+        tested = sum(test.points for test in self.tests.values())
+        return tested + sum(question.points for question in self.written.values())
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """A submission's answers: grade_id -> text, and how each that was not where it should be was found."""
+    """A submission's answers: grade_id -> text, and how each that was not where it should be was found.
+
+    The texts of written answers are among them.
+    """
 
     answers: dict[str, str]
     recovered: dict[str, str] = field(default_factory=dict)
@@ -106,7 +113,8 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
             order.append(("setup", name))
     learner = copy.deepcopy(instructor)
     resources: dict[str, Any] = {}
-    for preprocessor in (ClearSolutions, ClearHiddenTests):
+    # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
+    for preprocessor in (ClearSolutions, ClearHiddenTests, ComputeChecksums):
         learner, resources = preprocessor(parent=None, config=config).preprocess(learner, resources)
     stubs = {
         cell.metadata.nbgrader.grade_id: cell.source
@@ -116,6 +124,7 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs,
         {name: TestCell(name, points[name], text, probe_part(text), _tested(name, answers)) for name, text in tests.items()},
+        questions_in(instructor, learner),
     )  # fmt: skip
 
 
@@ -134,7 +143,8 @@ SMALL = 2 * 1024 * 1024
 
 def rebuild(blueprint: Blueprint, cells: Cells) -> Rebuilt:
     """The answers among a submission's cells, by grade_id, and by content where an id is lost."""
-    return _answers(blueprint, cells)
+    rebuilt = _answers(blueprint, cells)
+    return Rebuilt({**rebuilt.answers, **written_answers(blueprint.written, cells)}, rebuilt.recovered)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
@@ -196,7 +206,7 @@ _LONGEST_STRAY = 20_000
 def _answers(blueprint: Blueprint, cells: Cells) -> Rebuilt:
     answers: dict[str, str] = {}
     recovered: dict[str, str] = {}
-    own = set(blueprint.stubs) | set(blueprint.tests) | set(blueprint.setup)
+    own = set(blueprint.stubs) | set(blueprint.tests) | set(blueprint.setup) | set(blueprint.written)
     strays = [source for name, source in cells if name not in own and len(source) <= _LONGEST_STRAY][:_MOST_STRAYS]
     for name, stub in blueprint.stubs.items():
         texts = [source for other, source in cells if other == name]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["STATUSES", "CellRun", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict"]
+__all__ = [
+    "STATUSES", "CellRun", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict", "WrittenAnswer",
+]  # fmt: skip
 
 STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
 
@@ -56,6 +58,16 @@ class ExerciseVerdict:
 
 
 @dataclass(frozen=True)
+class WrittenAnswer:
+    """What a person is to mark, or need not, because nobody has written anything. Its text is among the answers."""
+
+    id: str
+    title: str
+    max_score: float
+    answered: bool
+
+
+@dataclass(frozen=True)
 class SubmissionVerdict:
     """How one submission ended."""
 
@@ -70,16 +82,18 @@ class SubmissionVerdict:
     seconds: float = 0.0
     peak_mb: float = 0.0
     problem: str = ""
+    written: tuple[WrittenAnswer, ...] = ()
 
     @property
     def score(self) -> float:
-        """Its marks."""
+        """Its marks, as far as they can be given without a person."""
         return sum(exercise.score for exercise in self.exercises)
 
     @property
     def scores(self) -> dict[str, float]:
-        """Marks by grade_id of the test cell."""
-        return {test.grade_id: test.score for exercise in self.exercises for test in exercise.tests}
+        """Marks by grade_id: of every test cell, and 0 for each written answer that nobody has written."""
+        tested = {test.grade_id: test.score for exercise in self.exercises for test in exercise.tests}
+        return {**tested, **{one.id: 0.0 for one in self.written if not one.answered}}
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON-able data."""
@@ -101,7 +115,8 @@ class SubmissionVerdict:
             for one in data["exercises"]
         )
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
-        return cls(**{**data, "exercises": exercises, "runs": runs})
+        written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
+        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written})
 
 
 @dataclass(frozen=True)
@@ -116,6 +131,8 @@ class Score:
     statuses: tuple[str, ...] = ()
     fresh: bool = True
     """False where an earlier run had graded these same bytes."""
+    waiting: int = 0
+    """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,9 @@ def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
             console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
     for name, how in verdict.recovered.items():
         console.print(f"note: {name}: {how}", highlight=False, markup=False)
+    for one in verdict.written:
+        told = "your text is there" if one.answered else "nothing is written yet"
+        console.print(f"[dim]·[/] [bold]{one.id}[/]  not checked automatically: {told}", highlight=False)
     most = sum(test.max_score for exercise in verdict.exercises for test in exercise.tests)
     console.print(
         f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}", highlight=False

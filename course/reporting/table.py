@@ -106,6 +106,10 @@ def print_class(graded: GradedClass, notes: Sequence[str], feedback: Path, secon
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
         console.print(f"exercises: {parts}", highlight=False)
+    waiting = sum(score.waiting for score in graded.scores)
+    if waiting:
+        told = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
+        console.print(f"{told} for your marks: python -m course formgrader", highlight=False)
     fresh = sum(score.fresh and not score.problem for score in graded.scores)
     kept = sum(not score.fresh for score in graded.scores)
     console.print(f"graded {fresh}, unchanged {kept}, {seconds:.1f} s, seed {graded.seed}", highlight=False)

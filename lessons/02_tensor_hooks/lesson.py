@@ -15,8 +15,8 @@
 #   `retain_grad` and from editing `.grad`; which of several hooks runs when; and the mistakes that people make with
 #   hooks.
 # - **You need** to know what `requires_grad`, `backward()` and `.grad` are.
-# - **Time** about 150 minutes, twelve exercises, 33 points. Four parts: watch, change, when, memory. Each is a good
-#   place for a pause.
+# - **Time** about 155 minutes: twelve exercises for 33 points, and one question in your own words, 2 points. Four parts:
+#   watch, change, when, memory. Each is a good place for a pause.
 # - **Out of scope** hooks on modules (lesson 03), hooks under `torch.compile`, hooks for gradients of gradients.
 # - **Help** After a check that failed, `hint()` in any cell gives the next step of help. `hint("weight_grad")`, with
 #   the id of an exercise, helps to begin.
@@ -3169,7 +3169,40 @@ print(f"the loss: {loss.item()}", *report.lines, sep="\n")
 # %% [markdown]
 # Read it from the top, in the order of backward: the gradient of `root` is fine, the gradient of `x` is not. So the
 # culprit is the operation between them: `sqrt` at 0 has an infinite slope, and infinity times 0 is NaN.
+
+# %% [markdown]
+# ### In your own words: The wrong half of the network stands still
 #
+# 5 min · 2 points
+#
+# A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a while.
+# He hangs a hook on `h`, the input of `head`, that returns a tensor of zeros: "Then no gradient gets into the head any more."
+# He trains with plain SGD and finds the opposite: `head` learns as before, and `features` stands still.
+#
+# Explain to him what happened, so that he can predict it next time: in which order are the gradients computed, what did his
+# hook change, and what was done already when it ran? Where would a hook have to be to do what he wanted?
+#
+# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# Backward runs from the loss to the front. The gradients of the parameters of `head` are computed from the gradient of its
+# **output**, by the same operation that computes the gradient of `h`; the hook on `h` runs after that. What a hook returns
+# goes on only to what comes later in backward, so to everything that `h` was computed from: `features` gets zeros. To stop
+# `head` he needs a hook that returns zeros on each parameter of `head` (or `requires_grad_(False)` on them). A hook on the
+# output of `head` would stop `head`, and `features` as well.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: the direction (backward goes from the loss to the front, so a hook reaches what was computed *before* the tensor
+#   in forward), **and** that the gradients of `head` were there already or do not depend on the gradient of `h`. A place that works.
+# - 1 point: only the direction, or only a place that works with a reason.
+# - Common wrong explanations, 0 points for that part: the hook changes the *value* of `h`; the hook ran too late because it was
+#   registered too late; `head` got zeros, but the optimizer's momentum moved it (it is plain SGD); the gradient "flows through
+#   `h` into `head`".
+# ### END MARK SCHEME
+# ### END SOLUTION
+
+# %% [markdown]
 # ## Recap
 #
 # | you want to | use |
