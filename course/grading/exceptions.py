@@ -5,7 +5,8 @@
     CourseError                   (course.errors: fact, place, next command)
     └── GradingError
         ├── NoIsolation           this machine cannot isolate learners' code
-        └── EngineFailed          the engine's own processes ended
+        ├── EngineFailed          the engine's own processes ended
+        └── ClusterLost           no scheduler or no worker of a Dask cluster is there to mark
     WorkerLost                    one worker ended, or broke the protocol: a learner's failure, never a run's
 """
 
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 from course.errors import CourseError
 
-__all__ = ["EngineFailed", "GradingError", "NoIsolation", "WorkerLost"]
+__all__ = ["ClusterLost", "EngineFailed", "GradingError", "NoIsolation", "WorkerLost"]
 
 
 class GradingError(CourseError):
@@ -26,6 +27,10 @@ class NoIsolation(GradingError):
 
 class EngineFailed(GradingError):
     """The process that forks workers ended, or could not start."""
+
+
+class ClusterLost(GradingError):
+    """The Dask cluster is out of reach, or has nobody left who may mark. What is journalled stays."""
 
 
 class WorkerLost(Exception):
