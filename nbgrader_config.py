@@ -29,6 +29,13 @@ if sys.platform == "linux" and importlib.util.find_spec("course"):
     c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
 
+# Feedback, by nbgrader or by formgrader's button, is the page that `python -m course feedback` writes.
+if importlib.util.find_spec("course"):
+    c.GenerateFeedback.exporter_class = "course.reporting.nbgrader_page.FeedbackPage"
+
+# nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".verdict.json", ".verdict.json.new"]
+
 # What one submission may use while it is graded. These are the defaults; learners find them in each lesson.
 c.GradingLimits.exercise_seconds = 30.0
 c.GradingLimits.submission_seconds = 180.0

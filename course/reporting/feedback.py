@@ -1,36 +1,245 @@
-"""Feedback pages for learners, by nbgrader's own generate_feedback, several at a time."""
+"""Feedback pages for learners: which ones are to be written anew, by how many processes, and into which files.
+
+``feedback/<learner>/<lesson>/<lesson>.html`` is where nbgrader looks for them, ``feedback/<learner>/index.html``
+leads to them. Each page carries a digest of what it was made from: the verdict, the marks and comments of the
+gradebook, the words and the look. Where that is the same, the page stays as it is. One page that cannot be written
+never stops the others.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import hashlib
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
-__all__ = ["write_feedback"]
+from course.errors import CourseError, UsageError
+from course.reporting.marks import Marks
+
+__all__ = ["Feedback", "Task", "chosen_submissions", "page_path", "print_feedback", "task_of", "write_feedback"]
+
+_Step = Callable[[int, int, str], None]
+_CHUNK = 6
+"""Pages that a process writes before it reports."""
+_FEW = 4
+"""Pages that are written sooner than further processes are started."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One page to be written."""
+
+    learner: str
+    lesson: str
+    digest: str
+    marks: Marks | None = None
+    problem: str = ""
+    """Why the submission could not be graded; empty where it was."""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What became of the pages."""
+
+    written: tuple[tuple[str, str], ...]
+    unchanged: int
+    failed: tuple[tuple[str, str, str], ...]
+    """(learner, lesson, reason)."""
+
+
+def page_path(root: Path, learner: str, lesson: str) -> Path:
+    """Where a submission's page lies."""
+    return root / "feedback" / learner / lesson / f"{lesson}.html"
+
+
+def chosen_submissions(root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """(learner, lesson) of every graded notebook, of these learners and lessons only where some are named.
+
+    Raises UsageError for a name that nothing was graded for.
+    """
+    found = sorted(
+        (path.parent.parent.name, path.parent.name)
+        for path in (root / "autograded").glob("*/*/*.ipynb")
+        if path.stem == path.parent.name
+    )
+    if not found:
+        raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), "python -m course grade")
+    for what, names, known in (
+        ("learner", learners, {learner for learner, _ in found}),
+        ("lesson", lessons, {lesson for _, lesson in found}),
+    ):
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, sorted(known), n=3)
+                raise UsageError(
+                    f"nothing was graded for a {what} {name!r}",
+                    str((root / "autograded").resolve()),
+                    f"did you mean {' or '.join(near)}?"
+                    if near
+                    else f"python -m course grade; known: {len(known)} {what}s",
+                )
+    return [pair for pair in found if (not learners or pair[0] in learners) and (not lessons or pair[1] in lessons)]
 
 
 def write_feedback(
-    root: Path, graded: Sequence[tuple[str, str]], step: Callable[[int, int, str], None] = lambda done, of, name: None
-) -> None:
-    """Write ``feedback/<learner>/<lesson>/<lesson>.html`` for these (learner, lesson) pairs."""
-    if not graded:
+    root: Path,
+    graded: Iterable[tuple[str, str]],
+    step: _Step = lambda done, of, name: None,
+    *,
+    problems: Mapping[tuple[str, str], str] | None = None,
+    force: bool = False,
+    workers: int | None = None,
+) -> Feedback:
+    """Write the pages of these (learner, lesson) pairs, and of ``problems``, where something changed (all with ``force``).
+
+    Raises CourseError where the gradebook cannot be read.
+    """
+    problems = dict(problems or {})
+    pairs = sorted({*graded, *problems}, key=lambda pair: (pair[1], pair[0]))
+    if not pairs:
+        return Feedback((), 0, ())
+    root = root.resolve()
+    marks = _marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs})
+    from course.reporting.feedback_page import digest_in
+
+    tasks, unchanged = [], 0
+    for learner, lesson in pairs:
+        task = task_of(root, learner, lesson, marks.get((learner, lesson)), problems.get((learner, lesson), ""))
+        if not force and digest_in(page_path(root, learner, lesson)) == task.digest:
+            unchanged += 1
+        else:
+            tasks.append(task)
+    outcome: dict[tuple[str, str], str] = {}
+    for task, reason in _written(root, tasks, workers or os.cpu_count() or 1):
+        outcome[task.learner, task.lesson] = reason
+        step(len(outcome), len(tasks), f"{task.learner}/{task.lesson}")
+    failed = [(*pair, reason) for pair, reason in sorted(outcome.items()) if reason]
+    failed += _write_overviews(root, sorted({task.learner for task in tasks}))
+    return Feedback(tuple(pair for pair, reason in sorted(outcome.items()) if not reason), unchanged, tuple(failed))
+
+
+def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem: str = "") -> Task:
+    """What is to be written for a submission, with the digest of all that it is made from."""
+    from course.reporting.feedback_page import made_of
+
+    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    folder = root / "autograded" / learner / lesson
+    for path in () if problem else (folder / ".verdict.json", folder / f"{lesson}.ipynb"):
+        with contextlib.suppress(OSError):
+            seen.update(path.read_bytes())
+            break
+    return Task(learner, lesson, seen.hexdigest(), marks, problem)
+
+
+def _marks(root: Path, lessons: set[str], learners: set[str] | None) -> dict[tuple[str, str], Marks]:
+    from course.reporting.marks import read_marks
+
+    try:
+        return read_marks(root, lessons, learners)
+    except CourseError:
+        raise
+    except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
+        raise CourseError(
+            f"the gradebook cannot be read ({type(error).__name__}), and feedback would lack marks and comments of people",
+            str(root / "gradebook.db"),
+            "python -m course grade, which says what to do; then python -m course feedback",
+        ) from None
+
+
+def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, str]]:
+    """Each task as it is done, with the reason where it failed."""
+    if len(tasks) <= _FEW or workers == 1:
+        for task in tasks:
+            yield task, _write(str(root), [task])[0]
         return
-    workers = min(os.cpu_count() or 1, len(graded))
-    # Fresh processes: nbconvert's exporters keep state, and this process may hold threads and sockets.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        pending = {pool.submit(_write_one, str(root.resolve()), *pair): pair for pair in graded}
-        for done, future in enumerate(as_completed(pending), 1):
-            future.result()
-            step(done, len(pending), "/".join(pending[future]))
+    chunks = [tasks[at : at + _CHUNK] for at in range(0, len(tasks), _CHUNK)]
+    left: list[Sequence[Task]] = []
+    with _processes(min(workers, len(chunks))) as pool:
+        pending = {pool.submit(_write, str(root), chunk): chunk for chunk in chunks}
+        for future in as_completed(pending):
+            chunk = pending[future]
+            try:
+                yield from zip(chunk, future.result(), strict=True)
+            except BrokenProcessPool:
+                left.append(chunk)
+    # A page took its process with it, and every page behind it: one by one they tell which.
+    for task in (task for chunk in left for task in chunk):
+        with _processes(1) as pool:
+            future_of: Future[list[str]] = pool.submit(_write, str(root), [task])
+            try:
+                yield task, future_of.result()[0]
+            except BrokenProcessPool:
+                yield task, "the process that wrote it was ended from outside, perhaps for its memory"
 
 
-def _write_one(root: str, learner: str, lesson: str) -> None:
-    from nbgrader.apps import NbGraderAPI
+def _processes(count: int) -> ProcessPoolExecutor:
+    # Fresh ones: this process may hold threads and sockets.
+    return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
 
-    from course.nbgrader_setup import course_config
 
-    outcome = NbGraderAPI(config=course_config(Path(root))).generate_feedback(lesson, learner, force=True)
-    if not outcome["success"]:
-        raise RuntimeError(f"no feedback for {learner}/{lesson}: {outcome.get('error') or outcome.get('log')}")
+def _write(root: str, tasks: Sequence[Task]) -> list[str]:
+    """Write these pages; for each the reason why it could not be, or nothing."""
+    from course.reporting.feedback_page import page_of
+
+    reasons = []
+    for task in tasks:
+        path = page_path(Path(root), task.learner, task.lesson)
+        try:
+            _replace(path, page_of(Path(root), task))
+            reasons.append("")
+        except OSError as error:
+            reasons.append(f"{error.strerror or type(error).__name__}: {error.filename or path}")
+        except Exception as error:  # a flaw that one submission has found costs no other learner their page
+            reasons.append(f"please report this ({type(error).__name__}: {str(error)[:200]})")
+    return reasons
+
+
+def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str, str]]:
+    """The page of each learner over all lessons that have a page; (learner, "", reason) of those that failed."""
+    from course.reporting.feedback_page import overview_page, row_of
+
+    if not learners:
+        return []
+    lessons = {path.parent.name for learner in learners for path in (root / "feedback" / learner).glob("*/*.html")}
+    marks = _marks(root, lessons, set(learners))
+    failed = []
+    for learner in learners:
+        own = sorted(path.parent.name for path in (root / "feedback" / learner).glob("*/*.html"))
+        try:
+            rows = [row_of(lesson, marks.get((learner, lesson))) for lesson in dict.fromkeys(own)]
+            _replace(root / "feedback" / learner / "index.html", overview_page(learner, rows))
+        except Exception as error:
+            failed.append((learner, "", f"{type(error).__name__}: {str(error)[:200]}"))
+    return failed
+
+
+def _replace(path: Path, page: str) -> None:
+    """Write a file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(path.name + ".new")
+    try:
+        fresh.write_text(page, encoding="utf-8", errors="backslashreplace")
+        os.replace(fresh, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise
+
+
+def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
+    """What became of the pages, those that could not be written first."""
+    from course.reporting.console import console_for_output
+
+    console = console_for_output()
+    for learner, lesson, reason in feedback.failed:
+        place = f"feedback/{learner}/{lesson}" if lesson else f"feedback/{learner}/index.html"
+        console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+    pages = f"{len(feedback.written)} page{'' if len(feedback.written) == 1 else 's'}"
+    console.print(f"wrote {pages}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
+    console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)

@@ -12,7 +12,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-__all__ = ["harmless", "shortened", "without_paths"]
+__all__ = ["harmless", "shortened", "visible", "without_paths"]
 
 _LONGEST_LINE = 400
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
@@ -30,8 +30,12 @@ _LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|
 
 def harmless(text: object, most: int = 2_000) -> str:
     """A learner's text, or what their code brought about, fit to be shown: at most ``most`` characters and a little."""
-    kept = shortened(text if isinstance(text, str) else str(text), most)
-    kept = _ESCAPES.sub("", kept).replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    return visible(shortened(text if isinstance(text, str) else str(text), most))
+
+
+def visible(text: str) -> str:
+    """The text with everything in it to be seen: no control, nothing that turns or hides other text, no own path."""
+    kept = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     # A progress bar writes over itself: what was written last is what one saw.
     kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
     kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
@@ -43,10 +47,10 @@ def shortened(text: str, most: int) -> str:
     """The beginning and the end of a long text, and of long lines the beginning, with a word on what is missing."""
     if len(text) > most:
         head, tail = text[: most * 2 // 3], text[len(text) - most // 3 :]
-        left_out = len(text) - len(head) - len(tail)
         # Whole lines, where that costs no more than a part of either.
         head = head[: head.rfind("\n") + 1] or head if "\n" in head[len(head) // 2 :] else head
         tail = tail[tail.find("\n") + 1 :] if "\n" in tail[: len(tail) // 2] else tail
+        left_out = len(text) - len(head) - len(tail)
         text = f"{head.rstrip()}\n[… {left_out:,} characters left out …]\n{tail}"
     lines = text.split("\n")
     if max(map(len, lines)) > _LONGEST_LINE:
