@@ -17,10 +17,13 @@ from typing import Any
 
 from course.authoring.regions import private_lines
 
-__all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "read_secrets", "text_of", "text_of_page"]
+__all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
 
 SHORTEST = 12
 """Characters of the shortest line that counts: ``return grad`` has eleven."""
+
+_WHOLE = 24
+"""Characters of the shortest line that is looked for within longer ones; ``torch.no_grad()`` stands in many sentences."""
 
 _KEY = SHORTEST
 
@@ -61,7 +64,8 @@ class Secrets:
             plain = _even(line)
             for start in {plain[at : at + _KEY] for at in range(len(plain) - _KEY + 1)} & self._by_start.keys():
                 for secret in self._by_start[start]:
-                    if secret in plain and secret not in found:
+                    whole = len(secret) < _WHOLE
+                    if (plain == secret if whole else secret in plain) and secret not in found:
                         kept = kept or "\n".join(map(_even, own.splitlines())) or " "
                         if secret not in kept:
                             found[secret] = None
@@ -81,10 +85,14 @@ def _even(line: str) -> str:
     return " ".join(line.split())
 
 
-def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True) -> Secrets:
-    """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``."""
+def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = True, released: bool = True) -> Secrets:
+    """The secret lines of these lessons (none named: all) from ``source/``, and from ``lessons/`` with ``candidates``.
+
+    Without ``released`` the release cannot vouch for itself: public is what ``source/`` shows outside of its regions.
+    """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
-    public = {_even(line) for path in (root / "release").glob("*/*.ipynb") for line in _lines_of(path)}
+    notebooks = (root / "release").glob("*/*.ipynb") if released else ()
+    public = {_even(line) for path in notebooks for line in _lines_of(path)}
     found: list[tuple[str, str]] = []
     for folder in folders:
         for path in sorted(folder.glob("*.ipynb")):
@@ -95,7 +103,14 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
                 found += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
         if candidates:
             found += list(_candidates(root / "lessons" / folder.name))
-    return Secrets((line, origin) for line, origin in found if _even(line) not in public)
+    shown = "\n".join(public)
+    return Secrets((line, origin) for line, origin in found if _even(line) not in shown)
+
+
+def public_text(root: Path) -> str:
+    """All lines of ``source/`` that learners may see."""
+    cells = (cell for path in sorted((root / "source").glob("*/*.ipynb")) for cell in _cells(path))
+    return "\n".join(line for cell in cells for line in sorted(private_lines(_source(cell))[0]))
 
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
