@@ -52,7 +52,7 @@ class Notebook:
     def __getattr__(self, name: str) -> Any:
         try:
             return self._namespace[name]
-        except KeyError:
+        except LookupError:
             raise Unanswered(f"`{name}` is not defined. Run the exercise's TODO cell, then this cell again.") from None
 
     def list(self, name: str) -> list[Any]:
@@ -105,12 +105,12 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
     backward_kind = module_internals._global_is_full_backward_hook
     dtype, muted = torch.get_default_dtype(), logging.root.manager.disable
     printed = _Printed()
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(contextlib.redirect_stdout(printed))
-        stack.enter_context(_no_stderr())
-        stack.enter_context(case.seeded("probe"))
-        stack.enter_context(torch.enable_grad())
-        stack.enter_context(_no_saved_tensors_hooks())
+    with contextlib.ExitStack() as aside:
+        aside.enter_context(contextlib.redirect_stdout(printed))
+        aside.enter_context(_no_stderr())
+        aside.enter_context(case.seeded("probe"))
+        aside.enter_context(torch.enable_grad())
+        aside.enter_context(_no_saved_tensors_hooks())
         try:
             logging.disable(logging.CRITICAL)
             torch.set_default_dtype(torch.float32)
@@ -157,10 +157,10 @@ def _no_saved_tensors_hooks() -> Iterator[None]:
 @contextlib.contextmanager
 def _no_stderr() -> Iterator[None]:
     """Drop warnings and stderr: Python's stream, and the file descriptor that C++ code writes to."""
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(warnings.catch_warnings())
+    with contextlib.ExitStack() as aside:
+        aside.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        aside.enter_context(contextlib.redirect_stderr(io.StringIO()))
         try:
             saved = os.dup(2)
         except OSError:

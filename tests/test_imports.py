@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 COURSE = Path(__file__).parent.parent / "course"
-BEHIND = ("authoring", "grading", "reporting", "cli", "__main__", "lab", "nbgrader_setup")
+BEHIND = ("authoring", "collecting", "grading", "reporting", "cli", "__main__", "lab", "nbgrader_setup")
 """What is not for learners: packages and modules of course/."""
 
 

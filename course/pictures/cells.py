@@ -120,7 +120,7 @@ def draw_grids(grids: list[Grid], title: str, words: str) -> Picture:
     places = _flat(shapes) if flat else _side_by_side(shapes, fits)
     head, foot = (0.32 if title else 0.1), (0.32 if words else 0.1)
     alt = ". ".join(part for part in (title, *(grid.in_words() for grid in grids), words) if part)
-    picture = Picture(_WIDE, head + max(place.y + place.high for place in places) + foot, alt)
+    picture = Picture(_WIDE, head + max(box.y + box.high for box in places) + foot, alt)
     tall = picture.get_figheight()
     if title:
         picture.write(0.1, tall - 0.16, cut(title, 60), weight="bold", family=MONO)

@@ -85,7 +85,7 @@ def plainly(wanted: object) -> object:
     if isinstance(wanted, Close):
         return plainly(wanted.value)
     if isinstance(wanted, Matches):
-        return wanted.says
+        return f"{wanted.says}"
     if isinstance(wanted, Mapping):
         return {key: plainly(value) for key, value in wanted.items()}
     return [plainly(item) for item in wanted] if isinstance(wanted, (list, tuple)) else wanted

@@ -63,11 +63,11 @@ def _recorded(
 ) -> tuple[list[Event], Exception | None]:
     recorder = _Recorder(how)
     try:
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(quietly())
+        with contextlib.ExitStack() as hooks:
+            hooks.enter_context(quietly())
             double = double_of(model)
             for name, module in double.named_modules():
-                recorder.watch(stack, name, module)
+                recorder.watch(hooks, name, module)
             output = double(*spare_copy(inputs), **spare_copy(dict(keywords)))
             recorder.open.clear()
             outputs = [tensor for tensor in tensors_in(output) if tensor.requires_grad]

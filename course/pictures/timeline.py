@@ -36,7 +36,7 @@ def draw_hook_timeline(model: nn.Module, *inputs: Any, title: str | None = None,
     """
     events, note = record_hooks(model, *inputs, **keywords)
     heading = title or f"Hooks of one forward and one backward of {type(model).__name__}"
-    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+    kinds = {name: type(module).__name__ for name, module in dict(model.named_modules()).items()}
     seen_by_tensors = note.startswith("in-place")
     labels = {kind: look[0] for kind, look in _KINDS.items()}
     if seen_by_tensors:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from course.hints import Hint, all_hints
-from course.reporting.table import console_for_output
+from course.reporting.console import console_for_output
 
 if TYPE_CHECKING:
     from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict

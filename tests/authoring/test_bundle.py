@@ -1,0 +1,163 @@
+"""What learners get: enough to learn with, and nothing that gives an answer away."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course.authoring.bundle import NAME, bundle
+from course.authoring.lesson import find_lessons, read_lesson
+from course.cli import main
+from course.errors import CourseError
+
+ROOT = Path(__file__).parent.parent.parent
+MADE_FROM = ("course", "source", "release", "docs", "LICENSE", "requirements.txt", "constraints.txt", "pyproject.toml")
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bundle")
+    bundle(ROOT, out=folder / "b.zip")
+    with zipfile.ZipFile(folder / "b.zip") as archive:
+        assert {name.split("/")[0] for name in archive.namelist()} == {NAME}
+        archive.extractall(folder)
+    return folder / NAME
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Python in the unpacked folder, with the course of that folder and no other."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "COURSE_PROGRESS": str(folder / "progress.db")}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path) -> None:
+    # Found here in another way than by the bundle's own search: region by region, from lesson.py.
+    shown = {
+        path: {" ".join(line.split()) for line in _lines(path)}
+        for path in unpacked.rglob("*")
+        if path.is_file() and path.suffix != ".db"
+    }
+    lessons = [read_lesson(folder) for folder in find_lessons(ROOT)]
+    public = {" ".join(line.split()) for lesson in lessons for cell in lesson.cells for line in _outside(cell.source)}
+    for lesson in lessons:
+        private = {" ".join(line.split()) for cell in lesson.cells for line in _inside(cell.source)}
+        telling = {line for line in private - public if len(line) >= 12}
+        assert len(telling) > 60
+        for path, lines in shown.items():
+            assert not lines & telling, f"{path.relative_to(unpacked)}: {sorted(lines & telling)[:3]}"
+    names = {part for path in shown for part in path.relative_to(unpacked).parts}
+    assert not names & {"lessons", "source", "accepted", "mutants", "lesson.py", "authoring", "grading", "tests"}
+
+
+def _lines(path: Path) -> list[str]:
+    if path.suffix == ".ipynb":
+        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"]).splitlines()
+    return path.read_text().splitlines()
+
+
+def _inside(source: str, wanted: bool = True) -> list[str]:
+    found, inside = [], False
+    for line in source.splitlines():
+        inside = inside or line.strip().startswith("### BEGIN ")
+        if inside is wanted:
+            found.append(line)
+        inside = inside and not line.strip().startswith("### END ")
+    return found
+
+
+def _outside(source: str) -> list[str]:
+    return _inside(source, wanted=False)
+
+
+def test_a_learner_can_begin(unpacked: Path) -> None:
+    told = run(unpacked, "-m", "course", "--help").stdout
+    assert "lab" in told and "progress" in told
+    assert not [word for word in ("grade", "build", "bundle") if f"    {word} " in told]
+    seen = run(unpacked, "-m", "course", "progress")
+    assert seen.returncode == 0, seen.stderr
+    assert "0 of " in seen.stdout
+    where = "import course; print(course.__file__)"
+    assert str(unpacked) in run(unpacked, "-c", where).stdout
+
+
+def test_every_module_in_it_can_be_imported(unpacked: Path) -> None:
+    modules = [
+        ".".join(path.relative_to(unpacked).with_suffix("").parts).removesuffix(".__init__")
+        for path in (unpacked / "course").rglob("*.py")
+        if path.name != "__main__.py"
+    ]
+    assert len(modules) > 40
+    script = f"import importlib\nfor name in {sorted(modules)!r}: importlib.import_module(name)"
+    done = run(unpacked, "-W", "error::ImportWarning", "-c", script)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_released_lesson_runs_up_to_its_first_check(unpacked: Path) -> None:
+    path = next(iter(sorted(unpacked.glob("release/*/*.ipynb"))))
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    first = next(i for i, cell in enumerate(cells) if cell["metadata"].get("nbgrader", {}).get("grade"))
+    script = "\n".join("".join(cell["source"]) for cell in cells[: first + 1])
+    done = run(unpacked, "-c", f"import matplotlib\nmatplotlib.use('agg')\n{script}")
+    assert "CheckFailed" in done.stderr, done.stderr[-500:]
+
+
+def test_some_lessons_only(tmp_path: Path) -> None:
+    made = bundle(ROOT, ["02_tensor_hooks"], tmp_path / "b.zip")
+    with zipfile.ZipFile(made.path) as archive:
+        notebooks = [name for name in archive.namelist() if name.endswith(".ipynb")]
+        assert notebooks == [f"{NAME}/release/02_tensor_hooks/02_tensor_hooks.ipynb"]
+        assert list(json.loads(archive.read(f"{NAME}/course/outline.json"))) == ["02_tensor_hooks"]
+        page = archive.read(f"{NAME}/START.html").decode()
+    assert "02_tensor_hooks" in page
+    assert "03_module_hooks" not in page
+
+
+def test_equal_contents_give_equal_bytes(tmp_path: Path) -> None:
+    assert (
+        bundle(ROOT, out=tmp_path / "a.zip").path.read_bytes() == bundle(ROOT, out=tmp_path / "b.zip").path.read_bytes()
+    )
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    for name in MADE_FROM:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.mark.parametrize("where", ["release", "course/hints/general.toml", "course/models.py"])
+def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lesson = read_lesson(find_lessons(ROOT)[1])
+    solution = max((line.strip() for cell in lesson.cells for line in _inside(cell.source)), key=len)
+    path = copied / where
+    if path.is_dir():
+        path = copied / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+        notebook = json.loads(path.read_text())
+        notebook["cells"][3]["source"] = f"# forgotten\n{solution}"
+        path.write_text(json.dumps(notebook))
+    else:
+        path.write_text(path.read_text() + f"\n# {solution}\n")
+    with pytest.raises(CourseError, match="would show a line of source/"):
+        bundle(copied, out=copied / "b.zip")
+    assert not (copied / "b.zip").exists()
+    assert main(["bundle", "--course", str(copied)]) == 1
+    assert "error: the bundle would show" in capsys.readouterr().err
+
+
+def test_wrong_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bundle", "nonsense", "--course", str(ROOT)]) == 2
+    assert "choose from: 01_module_anatomy" in capsys.readouterr().err
+    assert main(["bundle", "--course", str(ROOT), "--out", str(tmp_path / "no" / "b.zip")]) == 1
+    assert "the bundle cannot be written" in capsys.readouterr().err
