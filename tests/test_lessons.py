@@ -14,6 +14,7 @@ import pytest
 from course.authoring.build import notebook_of
 from course.authoring.contract import Record, check_contract, check_release, select
 from course.authoring.lesson import find_lessons, read_lesson
+from course.authoring.release import unasked
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
@@ -81,6 +82,18 @@ def test_every_exercise_shows_difficulty_minutes_and_points(lesson) -> None:
         found = re.search(r"(easy|medium|hard) · (\d+) min · (\d+) points?", prose)
         assert found, f"{exercise.id}: no line '<difficulty> · <minutes> min · <points> points'"
         assert int(found[3]) == exercise.points
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+def test_the_opening_counts_exercises_and_points_as_they_are(lesson) -> None:
+    words = {5: "five", 7: "seven", 9: "nine", 10: "ten", 12: "twelve"}
+    opening = " ".join(lesson.cells[0].source.split())
+    found = re.search(r"(\w+) exercises for (\d+) points.*? and one question in your own words, (\d+) points", opening)
+    assert found, opening
+    (written,) = lesson.written
+    points = sum(exercise.points for exercise in lesson.exercises)
+    assert found.groups() == (words[len(lesson.exercises)], f"{points:g}", f"{written.points:g}")
+    assert list(unasked(lesson)) == []
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)

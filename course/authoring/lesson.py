@@ -170,7 +170,7 @@ def _cell(raw: Any, place: str) -> Cell:
             raise LessonError(
                 f"{grade_id} is text with nbgrader metadata, and no written answer",
                 place,
-                "see CONTRIBUTING.md, 'Cells': its id is explain_<topic>, and \"grade\" and \"solution\" are true",
+                'see CONTRIBUTING.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
             )
         refuse_bad_markers(raw.source, place, grade_id, "written")
         refuse_unmarkable(raw.source, place, grade_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +14,10 @@ from course.authoring.build import build
 from course.authoring.lesson import Lesson
 from course.authoring.outlining import outline_of, read_outline
 from course.authoring.regions import private_lines
+from course.grading.written import HEADER
 from course.nbgrader_setup import course_config
 
-__all__ = ["Violation", "check_release", "leaks"]
+__all__ = ["Violation", "check_release", "leaks", "unasked"]
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,28 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
             release = root / "release" / lesson.slug / notebook
             if release.exists():
                 found += leaks(lesson, release)
+        found += unasked(lesson)
     found += _stale_outline(root, lessons)
     return found
+
+
+_EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
+
+
+def unasked(lesson: Lesson) -> Iterator[Violation]:
+    """A written answer needs its question right above it, with the points that it brings."""
+    for before, cell in zip(lesson.cells, lesson.cells[1:], strict=False):
+        if cell.kind != "written":
+            continue
+        header = list(HEADER.finditer(before.source)) if before.kind == "prose" else []
+        asked = before.source[header[-1].end() :].strip() if header else ""
+        effort = _EFFORT.match(asked.partition("\n")[0])
+        if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:
+            yield Violation(
+                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {cell.points:g} points",
+                cell.place,
+                f"begin the text above with '### In your own words: <title>' and '5 min · {cell.points:g} points'",
+            )
 
 
 def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:

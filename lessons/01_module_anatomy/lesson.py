@@ -16,7 +16,8 @@
 # - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
 # - **You will learn** what PyTorch registers in a module and what it does not see, and how to walk through any model.
 # - **You need** Python classes, tensors, and `loss.backward()`. No GPU, no download.
-# - **Time** about 70 minutes, seven exercises, 20 points. The first one takes five minutes.
+# - **Time** about 75 minutes: seven exercises for 20 points, the first one takes five minutes, and one question in your
+#   own words, 2 points.
 # - **Out of scope** hooks (from lesson 02 on), how to design a network, how to make it fast.
 #
 # ## How this works
@@ -1943,6 +1944,39 @@ model = TinyNet()
 model.extra = [nn.Linear(8, 8), nn.Linear(8, 8)]
 model.features.mask = torch.ones(8)
 print(find_unregistered(model))
+
+# %% [markdown]
+# ### In your own words: The layers that nobody missed
+#
+# 5 min · 2 points
+#
+# A colleague keeps two layers of her network in a plain python list, and a third one, `head`, in an attribute. `forward`
+# goes through all three. She builds the optimizer from `net.parameters()`, trains, and the loss falls. "So it works," she
+# says. "And if PyTorch did not know my layers, they would get no gradient. But look: `net.layers[0].weight.grad` is full of
+# numbers."
+#
+# She is right about the gradient. How can a layer have a gradient and still not learn, why does the loss fall nevertheless,
+# and what will she find when she saves the model and loads it into a new one?
+#
+# To answer, double-click the text below, write, and press Shift+Enter. Where this notebook is handed in, a person reads your
+# answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# Autograd follows the computation: whatever tensor with `requires_grad` took part in `forward` gets a gradient, registered
+# or not. The optimizer knows only what `parameters()` listed when it was built, and that is what the register of the module
+# holds. A list is not looked into, so the two layers are never stepped (their gradients are not even zeroed, they pile up).
+# The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone: the loaded model has
+# other random layers in the list, no error is raised, and its results are wrong.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: says that autograd (what was computed) and the register (what was assigned to attributes) are two different
+#   things, **and** that the optimizer or the file only knows the second. The loss falls because of `head`.
+# - 1 point: one of the two halves, or only the remedy ("use a ModuleList") with a true reason.
+# - Common wrong explanations, 0 points for that part: the layers get no gradient; the graph is cut by the list; the layers
+#   learn, but slowly; loading raises an error about missing keys (nothing is missing: the names were never there).
+# ### END MARK SCHEME
+# ### END SOLUTION
 
 # %% [markdown]
 # ## What to remember

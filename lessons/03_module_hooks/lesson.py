@@ -15,8 +15,8 @@
 # - **You will learn** which hook gets what, what it may return, in which order hooks fire in nested modules, how to
 #   take them off again, and where they fail.
 # - **You need** lesson 01 (what a module is made of) and lesson 02 (hooks on tensors).
-# - **Time** about 165 minutes, twelve exercises, 29 points. A good place for a break is after the exercise "Who still
-#   learns?", when you have met all four kinds of hooks.
+# - **Time** about 170 minutes: twelve exercises for 29 points, and one question in your own words, 2 points. A good
+#   place for a break is after the exercise "Who still learns?", when you have met all four kinds of hooks.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("add_five")`, with an
 #   exercise's id, helps to begin.
 # - **Out of scope** the hooks for all modules at once (`register_module_forward_hook` and its sisters),
@@ -3041,6 +3041,39 @@ def layer_report(model, *inputs):
 torch.manual_seed(0)
 net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(inplace=True), nn.Flatten(), nn.Linear(144, 2))
 layer_report(net, torch.randn(2, 3, 8, 8))
+
+# %% [markdown]
+# ### In your own words: Frozen, and still it moves
+#
+# 5 min · 2 points
+#
+# A colleague wants to freeze the middle one of three linear layers, and leaves the others in training. He registers a full
+# backward hook on it that returns zeros for `grad_input`. "That is the gradient of the layer," he says. After one step of
+# plain SGD the middle layer has changed, and the first one has not.
+#
+# What is `grad_input` the gradient of, and what is it not? Say why the layer's own weight learned as before, why the first
+# layer stands still, and which of the hooks of this lesson would not help him either, although it does reach the weight.
+#
+# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_grad_input", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# `grad_input` is the gradient of the loss with respect to what went **into** the layer, not with respect to its weight and
+# bias. The layer's own gradients are computed from `grad_output` and the kept input, before the full backward hook runs, so
+# they are as ever. What the hook returns goes on to the layers in front: zeros, so the first layer has gradient 0. A full
+# backward *pre*-hook that returns zeros for `grad_output` does reach the weight, but the gradient of the input is computed
+# from the same zeros, so it stops the first layer as well. To freeze one layer: `requires_grad_(False)`, or tensor hooks on
+# its parameters.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: `grad_input` belongs to the input and not to the parameters, **and** the parameters' gradients come from
+#   `grad_output` (or: are computed before the hook). Names the pre-hook, with its side effect on the layers in front.
+# - 1 point: `grad_input` told apart from the parameters' gradient, without the reason or without the pre-hook.
+# - Common wrong explanations, 0 points for that part: `grad_input` holds the weight's gradient at another index (what the
+#   deprecated hook seemed to show); the hook's return value is ignored; the optimizer's weight decay or momentum moved the
+#   weight; the hook came too late because the optimizer had stepped.
+# ### END MARK SCHEME
+# ### END SOLUTION
 
 # %% [markdown]
 # ## Recap

@@ -18,7 +18,8 @@
 # - **You will learn** what `apply` does with your function, what a layer in two places means, how to change a `Parameter`
 #   safely, how to put a method on one object, two ways to replace a `forward`.
 # - **You need** `Parameter` and `named_modules` from lesson 01, forward hooks from lesson 03.
-# - **Time** about 150 minutes, ten exercises, 30 points. A good place for a break is before 'A text for repr'.
+# - **Time** about 155 minutes: ten exercises for 30 points, and one question in your own words, 2 points. A good place for a
+#   break is before 'A text for repr'.
 # - **Out of scope** which random initialisation is best; loading saved weights; compiled models.
 #
 # After a check that failed, `hint()` in any cell gives the next step of help; `hint("visit_order")` helps you to begin that
@@ -3159,6 +3160,38 @@ def census(model):
 
 for name, (modules, elements) in census(nn.TransformerDecoderLayer(d_model=16, nhead=2)).items():
     print(f"{name:<28} {modules:>2} modules {elements:>7,} elements")
+
+# %% [markdown]
+# ### In your own words: The frozen part that drifts
+#
+# 5 min · 2 points
+#
+# `model.backbone.requires_grad_(False)`, then a new `head` behind it is trained for one epoch, with an optimizer that got only
+# the parameters of `head`. Before and after, a colleague puts the same picture through the backbone alone, both times in eval
+# mode. The two results differ. "An optimizer that does not know the backbone has changed it," she says, "or eval mode is random."
+#
+# Neither. Which numbers of the backbone changed, at which moment, and who changed them? Why did neither `requires_grad_(False)`
+# nor the choice of parameters for the optimizer prevent it, and what does?
+#
+# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_frozen_batch_norm", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# The running mean and variance of the backbone's batch norms. They are buffers: in training mode the **forward** of a batch
+# norm moves them at every call, by a rule that has nothing to do with gradients or optimizers. `requires_grad_(False)` is
+# about parameters and backward, the optimizer's list is about steps; both are never asked. In eval mode the layer uses these
+# numbers, so the same picture gives another result. The backbone has to be in eval mode during training, put there *after*
+# `model.train()`, which sets the whole tree to training mode.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: running statistics (buffers) are moved by **forward in training mode**, without gradient or optimizer; eval mode
+#   for the backbone while the head is trained.
+# - 1 point: names the running statistics or batch norm, but believes that a gradient or the optimizer has a part in it, or
+#   offers no remedy that works.
+# - Common wrong explanations, 0 points for that part: `requires_grad_(False)` came too late; weight decay; dropout (eval mode
+#   switches it off in both measurements); `torch.no_grad()` around the backbone as the remedy: the statistics move all the same.
+# ### END MARK SCHEME
+# ### END SOLUTION
 
 # %% [markdown]
 # ## In short

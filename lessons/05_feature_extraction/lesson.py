@@ -16,7 +16,8 @@
 #   tensor can change after the hook has ended; how hooks pile up, and how to be sure that they are gone; what to do about reused layers
 #   and outputs in parts; what hooks cannot see, and when torchvision's `create_feature_extractor` is the better tool.
 # - **You need** lesson 03: what a forward hook gets, and what happens to the value it returns.
-# - **Time** about 150 minutes, nine exercises, 26 points. A good place for a break is before *One layer, two calls*.
+# - **Time** about 155 minutes: nine exercises for 26 points, and one question in your own words, 2 points. A good place for a break is before
+#   *One layer, two calls*.
 # - **Help** after a check that failed, `hint()` in any cell gives the next step. `hint("verbose_net")`, with an exercise's id, helps you to begin.
 # - **Out of scope** training on the features, gradients of the features.
 #
@@ -3059,7 +3060,40 @@ print("running_mean unchanged:", torch.equal(before, net.layer1[0].bn1.running_m
 # | whether a feature matters | `patch_activation` |
 #
 # If you don't know a model's names yet: `print([name for name, _ in model.named_modules()])`.
+
+# %% [markdown]
+# ### In your own words: No negative values anywhere
 #
+# 5 min · 2 points
+#
+# A colleague records every convolution of a network with `kept[name] = output.detach()` and draws histograms. Not one
+# convolution has a negative output. She is about to write a blog post: "After training, convolutions only ever say yes." In
+# this network a `ReLU(inplace=True)` follows each convolution. She knows that, but: "I have detached, so whatever happens later
+# cannot reach my copies."
+#
+# What does `detach()` cut, and what does it not? Say what her histograms really show, which single change makes them true, and
+# how she could have noticed before the blog post.
+#
+# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_detach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# `detach()` gives a new tensor object that autograd does not follow, on the **same memory**. There is no copy. The in-place
+# ReLU writes its result into that memory after the hook has run, so her histograms show the outputs of the ReLUs. With
+# `output.detach().clone()` she has memory of her own, taken at the moment of the hook. She could have noticed by comparing
+# with what `F.conv2d` gives on the same input, with the values printed inside the hook, or by the `data_ptr()` of what she kept
+# and what the ReLU returns: they are equal.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: `detach` cuts off the history and shares the memory, **and** the ReLU wrote into it afterwards, so that she sees
+#   the ReLU's output. `clone()`. Any check that would really have shown it.
+# - 1 point: "use clone" with only a vague reason, or the sharing without what she therefore sees.
+# - Common wrong explanations, 0 points for that part: the hook ran after the ReLU; `detach` is a copy of the values, but a lazy
+#   one; `no_grad` would have helped; an in-place operation raises an error if somebody holds the tensor.
+# ### END MARK SCHEME
+# ### END SOLUTION
+
+# %% [markdown]
 # ## What you take with you
 #
 # - A wrapper that registers forward hooks looks into any model without a change to its code.

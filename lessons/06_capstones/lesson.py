@@ -14,7 +14,7 @@
 # - **You will learn** how to make a tool of hooks that somebody else can trust: it works on any model, cleans up after itself, and changes nothing
 #   that it should only watch.
 # - **You need** lessons 02, 03 and 05. The five parts do not build on each other: take them in any order.
-# - **Time** about 150 minutes, five exercises, 21 points. After each of the five is a good place for a break. The cells below an exercise put your
+# - **Time** about 155 minutes: five exercises for 21 points, and one question in your own words, 2 points. After each of the five is a good place for a break. The cells below an exercise put your
 #   own tool to work, so they run once it is there.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("grad_cam")`, with an exercise's id, helps you to begin.
 # - **Out of scope** several GPUs, `torch.compile`.
@@ -2923,6 +2923,39 @@ draw_memory(bars, title="A net in training: what the model and its optimizer nee
 # | a learning-rate schedule | keep the optimizers in a list, and make one schedule for each |
 #
 # PyTorch's FSDP, which trains large models on many GPUs, uses the same hook.
+
+# %% [markdown]
+# ### In your own words: Whose gradient is it?
+#
+# 5 min · 2 points
+#
+# `PerSampleGradients` is correct for the nets of this lesson. A colleague puts a `BatchNorm1d` between the layers, in training
+# mode, and finds: the sum over the samples is still right, but the "gradient of sample 2" is another one when he exchanges
+# sample 5. "Then your tool has a bug: I have not touched sample 2."
+#
+# Is it a bug? Say what the outer product of sample 2's rows assumes about the other samples, what the batch norm does to that,
+# and whether another tool could compute what he wants. What would you tell him to change, in the net or in its mode?
+#
+# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_own_gradient", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# It is no bug of the tool: with a batch norm in training mode "the gradient of sample 2" does not exist. The normalisation uses
+# mean and variance of the whole batch, so the loss of sample 2 depends on sample 5, and sample 5's on sample 2. The outer product
+# of a sample's rows is its own gradient only where the rows do not meet on the way: then the gradient that arrives at row 2
+# comes from sample 2's loss alone. Here it holds parts of all losses. Running sample 2 on its own computes something else (and
+# fails with one value per channel). In eval mode the statistics are constants and it is right again; or use a norm that looks
+# at one sample only, such as `LayerNorm` or `GroupNorm`.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: with batch statistics the samples' losses depend on each other, so the question itself has no answer in training
+#   mode, whatever the tool. A remedy: eval mode, or a norm within the sample.
+# - 1 point: sees that the batch norm mixes the samples, but calls it a fault of the tool, or gives no remedy that works.
+# - Common wrong explanations, 0 points for that part: `reduction` is set wrongly (then all samples would be off by one factor,
+#   and the sum too); the hooks fire in another order; the running statistics are the reason (they are not used in training mode);
+#   `vmap` would give the right answer.
+# ### END MARK SCHEME
+# ### END SOLUTION
 
 # %% [markdown]
 # ## What you take with you

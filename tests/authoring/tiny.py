@@ -126,6 +126,26 @@ def metadata(grade_id: str, **changes: object) -> str:
     return "nbgrader=" + json.dumps({**kind, "grade_id": grade_id, **changes})
 
 
+WRITTEN = f"""
+# %% [markdown]
+# ### In your own words: Twice
+#
+# 5 min · 2 points
+#
+# Why does the hook run twice?
+
+# %% [markdown] {metadata("explain_twice", grade=True, solution=True, locked=False, points=2)}
+# ### BEGIN SOLUTION
+# Because it is registered twice.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: registered twice.
+# ### END MARK SCHEME
+# ### END SOLUTION
+"""
+"""A question that a person marks, to be added to a lesson's text."""
+
+
 @dataclass
 class Sketch:
     """An exercise to be written down: sound as it stands."""

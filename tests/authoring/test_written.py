@@ -1,0 +1,97 @@
+"""Questions that a person marks: asked above the cell, answered and marked in it, and neither reaches learners."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.utils import compute_checksum
+from tiny import WRITTEN, Sketch, write_lesson
+
+from course.authoring.build import build
+from course.authoring.lesson import read_lesson
+from course.authoring.release import leaks, unasked
+from course.errors import LessonError
+
+NOTEBOOK = "00_tiny/00_tiny.ipynb"
+
+
+def _course(root: Path, written: str = WRITTEN) -> Path:
+    folder = write_lesson(root, "00_tiny", [Sketch()])
+    path = folder / "lesson.py"
+    path.write_text(path.read_text() + written)
+    return folder
+
+
+def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path) -> None:
+    lesson = read_lesson(_course(tmp_path))
+    assert [cell.grade_id for cell in lesson.written] == ["explain_twice"]
+    assert len(lesson.exercises) == 1
+    build(tmp_path, say=lambda line: None)
+    source, release = (
+        nbformat.read(tmp_path / step / NOTEBOOK, as_version=4).cells[-1] for step in ("source", "release")
+    )
+    assert source.cell_type == release.cell_type == "markdown"
+    assert source.metadata.nbgrader == {
+        "grade": True, "grade_id": "explain_twice", "locked": False, "points": 2, "schema_version": 3, "solution": True,
+        "task": False,
+    }  # fmt: skip
+    assert "registered twice" in source.source
+    assert release.source == "Write your answer here, in two or three sentences."
+    assert release.metadata.nbgrader.checksum == compute_checksum(release)
+    assert list(unasked(lesson)) == list(leaks(lesson, tmp_path / "release" / NOTEBOOK)) == []
+
+    notebook = nbformat.read(tmp_path / "release" / NOTEBOOK, as_version=4)
+    for leak in ("Because it is registered twice.", "- 2 points: registered twice.", "### END MARK SCHEME"):
+        notebook.cells[-1].source = f"Write here.\n{leak}"
+        nbformat.write(notebook, tmp_path / "release" / NOTEBOOK)
+        (found,) = leaks(lesson, tmp_path / "release" / NOTEBOOK)
+        assert found.fact == f"the release shows a private line: {leak}"
+
+
+REFUSED = {
+    "no points": (', "points": 2', "", "explain_twice has no points"),
+    "another name": ("explain_twice", "twice", "twice is text with nbgrader metadata, and no written answer"),
+    "no solution": ("# ### BEGIN SOLUTION\n", "", "'### END SOLUTION' without"),
+    "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
+    "no mark scheme": ("BEGIN MARK", "begin mark", "'### END MARK SCHEME' without"),
+    "no mark scheme at all": (
+        "# ### BEGIN MARK SCHEME\n# - 2 points: registered twice.\n# ### END MARK SCHEME\n", "", "what earns how many points",
+    ),
+    "no reference": ("# Because it is registered twice.\n#\n", "", "graders need a reference answer"),
+    "hidden tests in it": ("### BEGIN MARK SCHEME", "### BEGIN HIDDEN TESTS", "in a cell of another kind"),
+    "misspelt marker": ("### END MARK SCHEME", "### END MARK SCHEMES", "takes this line for a marker"),
+    "id used twice": ("explain_twice", "catch", "catch is text with nbgrader metadata"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", REFUSED)
+def test_a_cell_that_nobody_could_mark_is_refused(broken: str, tmp_path: Path) -> None:
+    before, after, fact = REFUSED[broken]
+    assert before in WRITTEN
+    folder = _course(tmp_path, WRITTEN.replace(before, after, 1))
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert fact in caught.value.fact
+    name, _, line = caught.value.place.rpartition(":")
+    assert Path(name).read_text().splitlines()[int(line) - 1].startswith("# %% [markdown] nbgrader=")
+
+
+def test_a_mark_scheme_elsewhere_is_refused(tmp_path: Path) -> None:
+    answer = "x = 1\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\nx = 2\n### END MARK SCHEME\n### END SOLUTION\n"
+    with pytest.raises(LessonError, match="MARK SCHEME' in a cell of another kind"):
+        read_lesson(write_lesson(tmp_path, "00_tiny", [Sketch(answer=answer)]))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("In your own words: Twice", "Twice"), ("· 2 points\n", "· 3 points\n"), ("5 min · 2 points", "Soon"),
+     ("# Why does the hook run twice?\n", "")],
+)  # fmt: skip
+def test_a_question_that_is_not_asked_is_a_violation(before: str, after: str, tmp_path: Path) -> None:
+    assert before in WRITTEN
+    lesson = read_lesson(_course(tmp_path, WRITTEN.replace(before, after, 1)))
+    (violation,) = unasked(lesson)
+    assert violation.fact.startswith("explain_twice: nothing right above it asks for it")
+    assert violation.place == lesson.written[0].place
