@@ -1,0 +1,324 @@
+"""What is known of a class, read from the disk: verdicts, the gradebook's marks, what could not be graded.
+
+Reading never fails for one submission's sake: a record that cannot be read is told as that
+submission's problem. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from course.errors import UsageError
+from course.grading.intake import lessons_with_source, take_in
+from course.grading.results import ExerciseVerdict, SubmissionVerdict
+
+__all__ = [
+    "ClassRecords", "Exercise", "Lesson", "Outcome", "Person", "Work", "names_of", "note_problems", "read_class", "title_of",
+]  # fmt: skip
+
+JOURNAL = ".verdict.json"
+_MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of a lesson. ``points``: what its tests give."""
+
+    id: str
+    title: str
+    points: float
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A lesson that somebody handed in."""
+
+    slug: str
+    title: str
+    max_score: float
+    exercises: tuple[Exercise, ...] = ()
+    due: str = ""
+    stubs: Mapping[str, str] = field(default_factory=dict)
+    """What each TODO cell says before it is worked on."""
+    given: str = ""
+    """All text of the released notebook: words in it are the course's, not a learner's."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A learner. ``id`` is the folder's name in ``submitted/``; the rest is what the gradebook knows."""
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_id: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one exercise of one submission ended."""
+
+    id: str
+    status: str
+    score: float
+    max_score: float
+    sentence: str
+    difference: str = ""
+    """The first difference that a check found; empty where none got that far."""
+    hints: tuple[str, ...] = ()
+    """Misconceptions that the checks recognised."""
+    seconds: float = 0.0
+    answer: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it earned every point."""
+        return self.score >= self.max_score
+
+
+@dataclass(frozen=True)
+class Work:
+    """One learner's submission of one lesson."""
+
+    learner: str
+    lesson: str
+    score: float = 0.0
+    """With manual marks, less the late penalty."""
+    max_score: float = 0.0
+    penalty: float = 0.0
+    pending: bool = False
+    """Whether a manual mark is still to be given."""
+    outcomes: tuple[Outcome, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+    recovered: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+    problem: str = ""
+    """Why it was not graded; empty where it was."""
+    note: str = ""
+
+    @property
+    def share(self) -> float:
+        """Score by maximum, 0 to 1."""
+        return self.score / self.max_score if self.max_score else 0.0
+
+
+@dataclass(frozen=True)
+class ClassRecords:
+    """A class: lessons in order, learners by id, and what each handed in."""
+
+    course: str
+    lessons: tuple[Lesson, ...]
+    learners: tuple[Person, ...]
+    works: Mapping[tuple[str, str], Work]
+    notes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Whatever could name one of the learners, for taking it out of what others read."""
+
+    def of_lesson(self, slug: str) -> list[Work]:
+        """What was handed in for a lesson and graded, ordered by learner."""
+        return [work for _, work in sorted(self.works.items()) if work.lesson == slug and not work.problem]
+
+    def ungraded(self) -> list[Work]:
+        """What was handed in and could not be graded."""
+        return [work for _, work in sorted(self.works.items()) if work.problem]
+
+    def lesson(self, slug: str) -> Lesson:
+        """The lesson with this name."""
+        return next(lesson for lesson in self.lessons if lesson.slug == slug)
+
+
+def read_class(
+    root: Path, names: list[str], step: Callable[[int, int, str], None] = lambda done, of, name: None
+) -> ClassRecords:
+    """Everything that grading has left behind for these lessons (none named: all). Raises UsageError where there is nothing."""
+    from course.nbgrader_setup import course_config
+
+    config = course_config(root)
+    known = lessons_with_source(root, [])
+    lessons = lessons_with_source(root, names)
+    intake = take_in(root, lessons, known)
+    works = {
+        (one.learner, one.lesson): Work(one.learner, one.lesson, problem=one.problem or "not graded yet")
+        for one in intake.submissions
+    }
+    reasons = _reasons(root)
+    for key, work in works.items():
+        works[key] = replace(work, problem=reasons[key]) if key in reasons else work
+    paths = {(one.learner, one.lesson): one.path for one in intake.submissions}
+    journals = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
+    for done, path in enumerate(journals, 1):
+        key = (path.parent.parent.name, path.parent.name)
+        if key[0].isprintable() and not (key in works and works[key].problem and _problem_stands(works[key])):
+            works[key] = _read_work(path, *key, paths.get(key))
+        step(done, len(journals), "/".join(key))
+    people, works, due, notes = _with_gradebook(config, lessons, works)
+    if not works:
+        raise UsageError(
+            "nothing was handed in for " + (", ".join(names) or "any lesson"),
+            str((root / "submitted").resolve()),
+            "python -m course grade",
+        )
+    found = sorted({lesson for _, lesson in works})
+    return ClassRecords(
+        str(config.CourseDirectory.get("course_id", "")) or root.resolve().name,
+        tuple(_lesson(root, config, slug, works.values(), due.get(slug, "")) for slug in found),
+        tuple(people[name] for name in sorted(people)),
+        works,
+        (*intake.notes, *notes),
+        names_of(people.values()),
+    )
+
+
+def names_of(people: Iterable[Person]) -> tuple[str, ...]:
+    """Whatever could name somebody of the class."""
+    return tuple(
+        name
+        for person in people
+        for name in (person.id, person.first_name, person.last_name, person.email.partition("@")[0], person.lms_id)
+        if name
+    )
+
+
+def _problem_stands(work: Work) -> bool:
+    """What is in submitted/ now cannot be graded, whatever was graded there before."""
+    return work.problem != "not graded yet"
+
+
+def _reasons(root: Path) -> dict[tuple[str, str], str]:
+    """Why the last run could not grade what it could not, where it left that behind."""
+    try:
+        kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
+        return {(one["learner"], one["lesson"]): str(one["problem"]) for one in kept["problems"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def note_problems(root: Path, scores: Iterable[Any]) -> None:
+    """Keep why a run could not grade what it could not, for reports that are written later."""
+    kept = _reasons(root)
+    for score in scores:
+        kept.pop((score.learner, score.lesson), None)
+        if score.problem:
+            kept[score.learner, score.lesson] = score.problem
+    problems = [{"learner": who, "lesson": lesson, "problem": why} for (who, lesson), why in sorted(kept.items())]
+    path = root / ".course" / "problems.json"
+    path.parent.mkdir(exist_ok=True)
+    fresh = path.with_name("problems.json.new")
+    fresh.write_text(json.dumps({"problems": problems}, indent=1), encoding="utf-8")
+    fresh.replace(path)
+
+
+def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) -> Work:
+    try:
+        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
+            raise ValueError("not a journal")
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        verdict = SubmissionVerdict.from_dict(kept["verdict"])
+        if (verdict.learner, verdict.lesson) != (learner, lesson):
+            raise ValueError("another submission's journal")
+        outcomes = tuple(_outcome(one, verdict.answers) for one in verdict.exercises)
+        return Work(
+            learner, lesson, float(verdict.score), sum(one.max_score for one in outcomes), 0.0, False, outcomes,
+            {str(name): str(text) for name, text in verdict.answers.items()},
+            {str(name): str(how) for name, how in verdict.recovered.items()},
+            float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), _newer(submitted, path),
+        )  # fmt: skip
+    except Exception:  # whatever stands in a file that anybody may have written
+        return Work(learner, lesson, problem="its verdict cannot be read; python -m course grade --force")
+
+
+def _newer(submitted: Path | None, journal: Path) -> str:
+    try:
+        if submitted is not None and submitted.stat().st_mtime > journal.stat().st_mtime + 1:
+            return "handed in again after it was graded"
+    except OSError:
+        pass
+    return ""
+
+
+def _outcome(verdict: ExerciseVerdict, answers: Mapping[str, str]) -> Outcome:
+    most = sum(test.max_score for test in verdict.tests)
+    wrong = [test for test in verdict.tests if test.score < test.max_score]
+    hints = tuple(dict.fromkeys(test.hint for test in wrong if test.hint))
+    difference = next((test.sentence for test in wrong if test.sentence), "")
+    return Outcome(
+        str(verdict.id), str(verdict.status), float(verdict.score), float(most), str(verdict.sentence),
+        str(difference), tuple(map(str, hints)), float(verdict.seconds), str(answers.get(verdict.id, "")),
+    )  # fmt: skip
+
+
+def _with_gradebook(
+    config: Any, lessons: list[str], works: dict[tuple[str, str], Work]
+) -> tuple[dict[str, Person], dict[tuple[str, str], Work], dict[str, str], list[str]]:
+    """Scores, penalties, names and due dates from the gradebook, through nbgrader's API; a note where it has none."""
+    from nbgrader.api import Gradebook
+    from nbgrader.apps import NbGraderAPI
+
+    coursedir = NbGraderAPI(config=config).coursedir
+    people = {learner: Person(learner) for learner, _ in works}
+    due: dict[str, str] = {}
+    works = dict(works)
+    place = Path(coursedir.db_url.removeprefix("sqlite:///"))
+    if coursedir.db_url.startswith("sqlite:///") and not place.is_file():
+        return people, works, due, ["there is no gradebook: manual marks and late penalties are not in this report"]
+    try:
+        with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+            for student in book.student_dicts():
+                rest = [str(student.get(key) or "") for key in ("first_name", "last_name", "email", "lms_user_id")]
+                people[student["id"]] = Person(student["id"], *rest)
+            for assignment in book.assignments:
+                if assignment.name not in lessons:
+                    continue
+                due[assignment.name] = "" if assignment.duedate is None else f"{assignment.duedate:%Y-%m-%d %H:%M} UTC"
+                for submission in book.assignment_submissions(assignment.name):
+                    key = (submission.student_id, assignment.name)
+                    work = works.get(key, Work(*key))
+                    if work.problem and work.problem != "not graded yet":
+                        continue
+                    penalty = float(submission.late_submission_penalty or 0.0)
+                    works[key] = replace(
+                        work, score=max(0.0, float(submission.score) - penalty), max_score=float(assignment.max_score),
+                        penalty=penalty, pending=bool(submission.needs_manual_grade), problem="",
+                    )  # fmt: skip
+    except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
+        return people, works, {}, [
+            f"the gradebook cannot be read ({type(error).__name__}): "
+            "manual marks and late penalties are not in this report; python -m course grade says what to do"
+        ]  # fmt: skip
+    return people, works, due, []
+
+
+def _lesson(root: Path, config: Any, slug: str, works: Iterable[Work], due: str) -> Lesson:
+    from course.grading.rebuild import read_blueprint
+    from course.outline import outline
+
+    blueprint = read_blueprint(root / "source" / slug / f"{slug}.ipynb", config)
+    outlined = next((one for one in outline() if one.slug == slug), None)
+    titles = {one.id: one.title for one in outlined.exercises} if outlined else {}
+    points: dict[str, float] = {}
+    for test in blueprint.tests.values():
+        points[test.exercise] = points.get(test.exercise, 0.0) + test.points
+    seen = {outcome.id for work in works if work.lesson == slug for outcome in work.outcomes}
+    exercises = tuple(
+        Exercise(name, titles.get(name, name), points[name]) for name in blueprint.stubs if name in points
+    )
+    # Of another version of the lesson, graded before it was changed.
+    gone = sorted(seen - {exercise.id for exercise in exercises})
+    exercises += tuple(Exercise(name, f"{name} (no longer in the lesson)", 0.0) for name in gone)
+    most = max([blueprint.max_score, *(work.max_score for work in works if work.lesson == slug)])
+    given = "\n".join(str(cell.source) for cell in blueprint.notebook.cells)
+    return Lesson(slug, title_of(slug), most, exercises, due, dict(blueprint.stubs), given)
+
+
+def title_of(slug: str) -> str:
+    """A lesson's title as plain text; its name where it has none."""
+    from course.outline import outline
+
+    found = next((one.title for one in outline() if one.slug == slug), slug.replace("_", " "))
+    return found.replace("`", "")
