@@ -33,6 +33,9 @@ if sys.platform == "linux" and importlib.util.find_spec("course"):
 if importlib.util.find_spec("course"):
     c.GenerateFeedback.exporter_class = "course.reporting.nbgrader_page.FeedbackPage"
 
+    # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
+    c.HTMLExporter.preprocessors = ["course.grading.reading_view.ReadingView"]
+
 # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
 c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".verdict.json", ".verdict.json.new"]
 

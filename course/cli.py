@@ -23,6 +23,7 @@ def main(argv: list[str] | None = None) -> int:
     for name, run, help_text, add in (
         ("lab", _lab, "open a lesson in JupyterLab", _lab_arguments),
         ("grade", _grade, "grade submitted/ (where it is empty: a simulated class)", _grade_arguments),
+        ("formgrader", _formgrader, "mark written answers, and see what is graded, in the browser", _formgrader_arguments),
         ("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _alone_arguments),
         ("progress", _progress, "what you have solved, tried, and where to go on", _progress_arguments),
         ("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
@@ -33,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
         add(command)
         command.set_defaults(run=run)
     arguments, rest = parser.parse_known_args(argv)
-    if rest and arguments.run is not _lab:
+    if rest and arguments.run not in (_lab, _formgrader):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
     try:
@@ -135,6 +136,19 @@ def _isolation(arguments: argparse.Namespace) -> str:
         "python -m course grade --stock",
         "leave --stock out, or add --unsafe if you would run every submission yourself",
     )
+
+
+def _formgrader_arguments(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "Runs until Ctrl-C. Every option that is not listed goes to JupyterLab, such as --no-browser or --port=8899. "
+        "Marks and comments stay when you grade again; `python -m course feedback` puts them on the learners' pages."
+    )
+
+
+def _formgrader(arguments: argparse.Namespace) -> int:
+    from course.grading.formgrader import open_formgrader
+
+    return open_formgrader(arguments.course, arguments.rest)
 
 
 def _alone_arguments(command: argparse.ArgumentParser) -> None:

@@ -16,7 +16,7 @@ _SOCKET_PATH = 103
 """Bytes that the path of a socket may have on every system; with more, no kernel starts."""
 _SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
-__all__ = ["open_lab", "prepare_workspace", "released_lessons"]
+__all__ = ["open_lab", "prepare_workspace", "released_lessons", "start_server"]
 
 _SETTINGS = {
     # No pop-ups about news and updates: a learner came for the lesson.
@@ -66,9 +66,14 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
         # Only in an environment of our own; a Jupyter that serves other courses keeps its settings.
         settings.mkdir(parents=True, exist_ok=True)
         (settings / "overrides.json").write_text(json.dumps(_SETTINGS, indent=1), encoding="utf-8")
+    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra)
+
+
+def start_server(root: Path, page: str, extra: list[str]) -> int:
+    """Start JupyterLab in ``root`` and open ``page`` of it in the browser; returns when it ends."""
     arguments = [
         sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root.resolve()}",
-        f"--LabApp.default_url=/lab/tree/learn/{name}/{name}.ipynb", *extra,
+        f"--LabApp.default_url={page}", *extra,
     ]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
         arguments.append("--allow-root")

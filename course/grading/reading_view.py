@@ -1,0 +1,81 @@
+"""What formgrader shows of a graded notebook: what is asked, answered and found, and for the grader the mark scheme.
+
+A lesson has a hundred cells, most of them prose and pictures that the grader knows. nbgrader_config.py hangs
+:class:`ReadingView` into formgrader's pages. It changes the page alone: graded notebooks and feedback stay whole, and
+never hold a mark scheme.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.preprocessors import Preprocessor
+from nbgrader.coursedir import CourseDirectory
+
+__all__ = ["ReadingView"]
+
+_ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
+_MARKERS = re.compile(r"^### (?:BEGIN|END) (?:SOLUTION|MARK SCHEME)\n?", re.MULTILINE)
+_SCHEME = (
+    '<details><summary style="display:list-item;cursor:pointer"><i>Reference answer and mark scheme: learners never see '
+    "this</i></summary>\n\n{}\n\n</details>"
+)
+_NOTE = (
+    "*Left out here: the lesson's prose and pictures, and the text of the tests. The whole notebook is in "
+    "`autograded/`, the lesson with all its tests in `source/`.*"
+)
+
+
+class ReadingView(Preprocessor):  # type: ignore[misc]
+    """Leaves out what nobody wrote, adds mark schemes; does nothing outside of formgrader."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """The cells in order: questions, answers with their outputs, verdicts."""
+        # Only formgrader names a submission by its id.
+        if "submission_id" not in resources:
+            return nb, resources
+        schemes = self._schemes(str(resources["assignment_id"]), str(resources["notebook_id"]))
+        cells = [nbformat.v4.new_markdown_cell(_NOTE)]
+        for cell in nb.cells:
+            cells += _shown(cell, schemes)
+        # A notebook of another make, in which nothing is asked as here, is shown as it is.
+        if any(_ASKS.match(cell.source) for cell in cells):
+            nb.cells = cells
+        return nb, resources
+
+    def _schemes(self, lesson: str, notebook: str) -> dict[str, str]:
+        """By grade_id; empty where the instructor's notebook cannot be read: the page is there all the same."""
+        course = CourseDirectory(config=self.config)
+        path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
+        try:
+            cells = nbformat.read(path, as_version=4).cells
+        except Exception:  # nbformat raises whatever json and its schemas raise
+            return {}
+        found = {}
+        for cell in cells:
+            grading = cell.metadata.get("nbgrader") or {}
+            if cell.cell_type == "markdown" and grading.get("grade") and grading.get("solution"):
+                parted = cell.source.replace("### BEGIN MARK SCHEME", "---\n\n### BEGIN MARK SCHEME")
+                found[grading["grade_id"]] = _MARKERS.sub("", parted)
+        return found
+
+
+def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
+    grading = cell.metadata.get("nbgrader") or {}
+    name = grading.get("grade_id")
+    if name in schemes:
+        return [cell, nbformat.v4.new_markdown_cell(_SCHEME.format(schemes[name]))]
+    if grading.get("solution") or grading.get("task"):
+        return [cell]
+    if grading.get("grade"):
+        lines = len(cell.source.splitlines())
+        cell.source = f"# The tests, {lines} lines of them visible to learners. What they found stands below."
+        return [cell]
+    asks = _ASKS.search(cell.source) if cell.cell_type == "markdown" else None
+    if asks is None:
+        return []
+    cell.source = cell.source[asks.start() :]
+    return [cell]
