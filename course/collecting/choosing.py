@@ -1,0 +1,145 @@
+"""Which of several copies counts: the last, or the last that was on time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cmp_to_key
+
+__all__ = ["Copy", "Order", "choose", "compare"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What says when a copy was handed in; 0 where nothing is known. Times are seconds since 1970."""
+
+    said: float = 0.0
+    """By the file's name, by a timestamp, by an LMS's archive."""
+    attempt: int = 0
+    """Canvas's counter of hand-ins, plus 1."""
+    number: int = 0
+    """Canvas's number of the file."""
+    disk: float = 0.0
+    """By the file system or an archive's entry: the time of the last change."""
+    inner: float = 0.0
+    """By the entry in a learner's own archive."""
+    copied: int = 0
+    """``(2)`` in the file's name, as browsers count."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy of a learner's notebook. ``key`` is what the caller knows it by."""
+
+    key: int
+    sha256: str
+    order: Order
+    late: bool = False
+    tier: int = 0
+    """0: a notebook of this lesson. 1: of this lesson, no notebook. 2: Jupyter's own copy. 3: it cannot be told what it is."""
+    here: bool = False
+    """It is what lies in submitted/ now."""
+    untouched: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The copy that counts, what became of the others (key -> status, sentence), and what a person should know."""
+
+    chosen: Copy
+    others: dict[int, tuple[str, str]] = field(default_factory=dict)
+    remark: str = ""
+    """Empty, or why a person should look."""
+
+
+def compare(one: Order, other: Order) -> int:
+    """1 where ``one`` is the later, -1 where it is the earlier, 0 where nothing tells."""
+    pairs: list[tuple[float, float]] = [(one.said, other.said)]
+    if one.number and other.number:
+        pairs += [(one.attempt, other.attempt), (one.number, other.number)]
+    # To two seconds, as archives and some disks note it.
+    pairs += [
+        (_rough(one.said or one.disk), _rough(other.said or other.disk)),
+        (_rough(one.inner), _rough(other.inner)),
+    ]
+    for mine, theirs in pairs:
+        if mine and theirs and mine != theirs:
+            return 1 if mine > theirs else -1
+    return (one.copied > other.copied) - (one.copied < other.copied)
+
+
+def _by_order(one: Copy, other: Copy) -> int:
+    return compare(one.order, other.order)
+
+
+def _rough(time: float) -> float:
+    return time // 2 * 2
+
+
+def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
+    """Choose among a learner's copies of one lesson."""
+    others: dict[int, tuple[str, str]] = {}
+    distinct = _distinct(copies, others)
+    best = min(copy.tier for copy in distinct)
+    able = [copy for copy in distinct if copy.tier == best]
+    ranked = sorted(able, key=cmp_to_key(_by_order))
+    punctual = [copy for copy in ranked if not copy.late]
+    if on_time and punctual:
+        chosen, pool = punctual[-1], punctual
+    elif on_time:
+        chosen, pool = ranked[0], ranked
+    else:
+        chosen, pool = ranked[-1], ranked
+    remark = ""
+    unclear = [copy for copy in pool if copy is not chosen and compare(copy.order, chosen.order) == 0]
+    if unclear:
+        # What lies in submitted/ stays where nothing says that another is later.
+        group = [chosen, *unclear]
+        chosen = next((copy for copy in group if copy.here), chosen)
+        unclear = [copy for copy in group if copy is not chosen]
+        remark = f"nothing says which of {len(unclear) + 1} copies is the last"
+    elif chosen.untouched and any(not copy.untouched for copy in able):
+        remark = "it is as it was handed out, but another copy was worked on"
+    elif any(copy.tier > best and compare(copy.order, chosen.order) > 0 and copy.tier == 3 for copy in distinct):
+        remark = "a later file cannot be read as this lesson"
+    for copy in distinct:
+        if copy.key != chosen.key:
+            others[copy.key] = _became(copy, chosen, unclear, on_time)
+    return Choice(chosen, others, remark)
+
+
+def _became(copy: Copy, chosen: Copy, unclear: Sequence[Copy], on_time: bool) -> tuple[str, str]:
+    if copy.tier == 2:
+        return "checkpoint", ""
+    if copy in unclear:
+        return "order unknown", "neither name nor time says whether it is later than the one that is taken"
+    if on_time and copy.late and not chosen.late:
+        return "late", "a copy that was on time counts (--prefer on-time)"
+    if chosen.tier < copy.tier == 3:
+        return "earlier copy", "its content is of no lesson; another copy's is"
+    if chosen.tier < copy.tier:
+        return "earlier copy", "the notebook counts"
+    if chosen.here:
+        return "older than submitted", ""
+    return "earlier copy", "the first copy counts, all are late" if on_time and chosen.late else ""
+
+
+def _distinct(copies: Sequence[Copy], others: dict[int, tuple[str, str]]) -> list[Copy]:
+    """One copy for the same bytes: the latest in order, the one in submitted/ where it is among them."""
+    groups: dict[str, list[Copy]] = {}
+    for copy in copies:
+        groups.setdefault(copy.sha256, []).append(copy)
+    found = []
+    for group in groups.values():
+        latest = group[0]
+        for copy in group[1:]:
+            if copy.tier < latest.tier or (copy.tier == latest.tier and compare(copy.order, latest.order) > 0):
+                latest = copy
+        here = next((copy for copy in group if copy.here), None)
+        keep = replace(latest, key=here.key, here=True) if here else latest
+        punctual = all(copy.late for copy in group)
+        found.append(replace(keep, late=punctual))
+        for copy in group:
+            if copy.key != keep.key:
+                others[copy.key] = ("already there", "") if here else ("identical copy", "")
+    return found

@@ -1,0 +1,223 @@
+"""What the place and name of a file say: Canvas, Moodle, Classroom, Blackboard, nbgrader, or a plain folder.
+
+Nothing here decides: a file's name says whose it *may* be, which lesson it was handed in for, and when.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+
+from course.collecting.roster import bare
+
+__all__ = ["Pattern", "Said", "is_junk", "lesson_named", "read_place", "read_time", "without_copy_marks"]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What place and name say of a file."""
+
+    file: str
+    """The name that the learner gave it."""
+    names: tuple[str, ...] = ()
+    """Who it may be of: with an LMS's pattern one name, else every folder's and the file's, outermost first."""
+    account: str = ""
+    """The LMS's number of the learner."""
+    lesson: str = ""
+    """The lesson that a folder names, as it is written there."""
+    time: datetime | None = None
+    late: bool | None = None
+    """What the LMS says; None where it says nothing."""
+    counters: tuple[int, int] = (0, 0)
+    """Canvas's counter of hand-ins (``x-2.ipynb``), and its number of the file, which grows."""
+    system: str = ""
+    scope: str = ""
+    """Where the LMS's own pattern stands: the folder above it, in which its numbers mean something."""
+
+
+_CANVAS = re.compile(
+    r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_(?P<file>\d{1,20})_(?P<rest>.+)", re.DOTALL
+)
+_CANVAS_TEXT = re.compile(r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_text(?P<rest>\.html?)")
+_MOODLE = re.compile(
+    r"(?P<name>.{1,200}?)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL
+)
+_BLACKBOARD = re.compile(
+    r"(?P<lesson>.{1,80}?)_(?P<name>[^_]{1,80})_attempt_(?P<time>\d{4}(?:-\d\d){5})(?:_(?P<rest>.+))?", re.DOTALL
+)
+_EXCHANGE = re.compile(r"(?P<name>[^+]+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-[^+]+)(?:\+.*)?", re.DOTALL)
+_CLASSROOM = re.compile(
+    r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?(?P<name>.{2,120}?) [-–] (?P<rest>.+)", re.DOTALL
+)
+_COPY_OF = re.compile(r"^(?:copy of|copie de|copia de|kopie von|cópia de)\s+", re.IGNORECASE)
+_COPY = re.compile(r"(?:\s*\(\d{1,3}\)|\s*[-–]\s*(?:copy|kopie|copie)\d*|[-_ ]copy\d*)$", re.IGNORECASE)
+_ENDINGS = re.compile(
+    r"(?:\.ipynb|\.txt|\.json|\.html?|\.py|\.md|\.gz|\.zip|\.tar|\.tgz|\.7z|\.rar|\.xz|\.bz2)+$", re.IGNORECASE
+)
+_TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
+_NOBODY = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        untitled notebook notebooks jupyter submission submissions submitted archive extracted downloaded
+        download downloads upload uploads homework hw lesson lessons lab labs assignment assignments week
+        exercise exercises final copy new old solution solutions solved answer answers done file files my
+        updated fixed version v class inbound abgabe abgaben aufgabe aufgaben release hooks pytorch latest
+        attempt draft todo complete completed finished onlinetext comments edited of real really the this
+        one is it work project content desktop documents src code data student students collected colab part
+        task test zip ipynb
+        """,
+    )
+)
+"""Words that no learner's name is made of alone."""
+_ANONYMOUS = {"participant", "anonymous", "anon", "teilnehmer", "teilnehmerin", "user", "student"}
+
+
+def read_place(parts: tuple[str, ...], lessons: list[str]) -> Said:
+    """Read a file's path within the upload; archives in it count as folders."""
+    folders, file = list(parts[:-1]), parts[-1]
+    for at, part in enumerate(parts):
+        rest, scope = parts[at + 1 :], "/".join(parts[:at])
+        if found := _MOODLE.fullmatch(part):
+            name = rest[-1] if rest else found["rest"] or part
+            return _said(found["name"], found["account"], name, "Moodle", scope)
+        if (found := _CANVAS.fullmatch(part)) or (found := _CANVAS_TEXT.fullmatch(part)):
+            own = found["rest"]
+            counter = re.search(r"-(\d{1,3})(?=(?:\.[^.]+)*$)", own)
+            number = int(found.groupdict().get("file") or 0)
+            return _said(
+                found["name"], found["account"], rest[-1] if rest else own, "Canvas", scope,
+                late=bool(found["late"]), counters=(int(counter[1]) if counter else 0, number),
+            )  # fmt: skip
+        if found := _BLACKBOARD.fullmatch(part):
+            own = rest[-1] if rest else found["rest"] or part
+            return _said(
+                found["name"], "", own, "Blackboard", scope, lesson=found["lesson"], time=read_time(found["time"])
+            )
+        if (found := _EXCHANGE.fullmatch(part)) and (rest or _ENDINGS.search(part)):
+            return _said(
+                found["name"], "", file, "nbgrader", scope, lesson=found["lesson"], time=read_time(found["time"])
+            )
+    if (
+        (found := _CLASSROOM.fullmatch(file))
+        and not lesson_named(found["name"], lessons)
+        and not _is_nobody(found["name"])
+    ):
+        return _said(found["name"], "", found["rest"], "Classroom", "/".join(folders))
+    lesson = next((name for part in reversed(folders) if (name := lesson_named(_ENDINGS.sub("", part), lessons))), "")
+    names = [name for part in parts if (name := _learner_in(part, lessons))]
+    return Said(file, tuple(dict.fromkeys(names)), lesson=lesson, time=_own_time(file), scope="/".join(folders))
+
+
+def _said(
+    name: str, account: str, file: str, system: str, scope: str, *, lesson: str = "",
+    time: datetime | None = None, late: bool | None = None, counters: tuple[int, int] = (0, 0),
+) -> Said:  # fmt: skip
+    if bare(name) in _ANONYMOUS and account:
+        name = f"{name} {account}"
+    return Said(
+        file, (" ".join(name.split()),), account, lesson, time or _own_time(file), late, counters, system, scope
+    )  # fmt: skip
+
+
+def _own_time(file: str) -> datetime | None:
+    return read_time(file) if re.search(r"20\d\d-?\d\d-?\d\d[T_ -]+\d\d[-:.h]?\d\d", file) else None
+
+
+def lesson_named(name: str, lessons: list[str]) -> str:
+    """The lesson that a folder's or file's name is, apart from letter case and signs."""
+    asked = bare(name)
+    return next((lesson for lesson in lessons if bare(lesson) == asked), "")
+
+
+def _is_nobody(name: str) -> bool:
+    """Whether a name is one that no learner bears: ``submissions``, ``Untitled3``, ``final version``."""
+    if not bare(name) or len(name) > 200:
+        return True
+    words = re.findall(r"[^\W\d_]+|\d+", name.casefold())
+    return all(word in _NOBODY or (word.isdigit() and len(word) < 4) for word in words)
+
+
+def without_copy_marks(name: str) -> str:
+    """A file's name without endings, ``(1)``, ``Copy of`` and ``- Copy``."""
+    stem = _COPY_OF.sub("", _ENDINGS.sub("", name))
+    while (shorter := _COPY.sub("", _ENDINGS.sub("", stem))) != stem:
+        stem = shorter
+    return stem.strip()
+
+
+def _learner_in(file: str, lessons: list[str]) -> str:
+    """The learner that a file's name holds beside or without the lesson's name: ``02_tensor_hooks_jane.ipynb``."""
+    stem = without_copy_marks(file)
+    if stem.endswith("-checkpoint"):
+        stem = stem.removesuffix("-checkpoint")
+    for lesson in sorted(lessons, key=len, reverse=True):
+        loose = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", lesson))
+        if found := re.search(rf"(?<![^\W_]){loose}(?![^\W_])", stem, re.IGNORECASE):
+            before, after = stem[: found.start()], stem[found.end() :]
+            stem = (before.strip(" _-.+") or after.strip(" _-.+")).strip()
+            break
+    stem = without_copy_marks(_TIME.sub("", stem)).strip(" _-.+")
+    return "" if _is_nobody(stem) else stem
+
+
+def is_junk(parts: tuple[str, ...]) -> bool:
+    """Whether a system made this file, not a learner."""
+    name = parts[-1]
+    if any(part in {"__MACOSX", "__pycache__", ".git", ".vscode", ".idea", ".venv", "$RECYCLE.BIN"} for part in parts):
+        return True
+    if name.lower() in {"thumbs.db", "desktop.ini", ".ds_store", "icon\r"} or name.startswith(("._", "~$", ".~")):
+        return True
+    return name.startswith(".") and ".ipynb" not in name.lower()
+
+
+def read_time(text: str) -> datetime | None:
+    """A time as people and systems write it, UTC where no zone is said. None where there is none."""
+    if re.search(r"(?:[+-]\d\d:?\d\d|Z|UTC|GMT)\s*$", text) or not _TIME.search(text):
+        from nbgrader.utils import parse_utc
+
+        try:
+            told: datetime = parse_utc(text.strip())
+        except (ValueError, OverflowError, TypeError):
+            return None
+        return told.replace(tzinfo=UTC)
+    found = _TIME.search(text)
+    assert found is not None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+class Pattern:
+    """An instructor's own regular expression, with the groups learner (or student_id), timestamp, lesson, late."""
+
+    def __init__(self, text: str) -> None:
+        from course.errors import UsageError
+
+        again = "such as --pattern '(?P<lesson>[^_]+)_(?P<learner>[^_]+)_(?P<timestamp>[0-9-]+)'"
+        try:
+            self._pattern = re.compile(text)
+        except re.error as error:
+            raise UsageError(f"the pattern is no regular expression: {error}", text, again) from None
+        if not {"learner", "student_id"} & set(self._pattern.groupindex):
+            raise UsageError("the pattern has no group called learner", text, again)
+
+    def read(self, parts: tuple[str, ...]) -> Said | None:
+        """What the file's name says, or its whole path; None where the pattern does not match."""
+        found = self._pattern.match(parts[-1]) or self._pattern.search("/".join(parts))
+        if found is None:
+            return None
+        groups = {name: text or "" for name, text in found.groupdict().items()}
+        learner = groups.get("learner") or groups.get("student_id", "")
+        if not learner:
+            return None
+        late = bool(groups["late"]) if "late" in groups else None
+        own = PurePosixPath(groups.get("file_id", "") or parts[-1]).name
+        return Said(
+            own, (learner,), lesson=groups.get("lesson", ""), time=read_time(groups.get("timestamp", "")), late=late,
+            system="pattern", scope="/".join(parts[:-1]),
+        )  # fmt: skip

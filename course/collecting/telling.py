@@ -1,0 +1,78 @@
+"""What was collected, as a table in the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from course.collecting.outcome import PLACED, STATUSES, Collected, Line
+from course.errors import UsageError
+from course.reporting.console import console_for_output
+
+__all__ = ["print_collected", "write_json"]
+
+
+def print_collected(collected: Collected, root: Path) -> None:
+    """Every file that a learner handed in, what became of it and why; what needs a person stands last."""
+    console = console_for_output()
+    rows = [line for line in collected.lines if line.status != "junk"]
+    if rows:
+        table = Table(title="collected" + (" (dry run: nothing was written)" if collected.dry_run else ""))
+        table.add_column("file", overflow="fold", ratio=4)
+        table.add_column("learner", overflow="fold", ratio=2)
+        table.add_column("lesson", overflow="fold", ratio=2)
+        table.add_column("what became of it", overflow="fold", ratio=4)
+        for line in sorted(rows, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
+            table.add_row(*(escape(_printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
+        console.print(table)
+    if junk := Counter(line.status for line in collected.lines)["junk"]:
+        console.print(
+            f"{junk} more files are not learners' work (archives, .DS_Store and the like): see list.json",
+            highlight=False,
+        )
+    for note in collected.notes:
+        console.print(_printable(note), highlight=False, markup=False, soft_wrap=True)
+    if collected.missing:
+        console.print(f"nothing came from {_some(collected.missing)}", highlight=False, markup=False, soft_wrap=True)
+    told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
+    console.print(told or "no file came", highlight=False)
+    if needs := len(collected.needs_person):
+        console.print(
+            f"[red]{needs} need{'s' if needs == 1 else ''} you[/]: the last rows of the table", highlight=False
+        )
+    for upload in collected.uploads:
+        if upload.folder:
+            place = root / "collected" / upload.folder / "list.json"
+            console.print(f"kept: {place}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _ending(line: Line) -> str:
+    colour = "red" if line.needs_person else "green" if line.status in PLACED else "dim"
+    why = line.why or ("" if line.status in PLACED else STATUSES[line.status])
+    return f"[{colour}]{line.status}[/]" + (f": {escape(_printable(why))}" if why else "")
+
+
+def _printable(text: str) -> str:
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def write_json(collected: Collected, path: Path) -> None:
+    """The list of all files. Raises UsageError where it cannot be written."""
+    fresh = path.with_name(path.name + ".new")
+    try:
+        fresh.write_text(json.dumps(collected.as_dict(), indent=1) + "\n", encoding="utf-8")
+        os.replace(fresh, path)
+    except OSError as error:
+        raise UsageError(
+            f"the list cannot be written ({error.strerror})", str(path), "choose another file: --json FILE"
+        ) from None
