@@ -16,6 +16,9 @@ __all__ = ["CourseError", "HintError", "LessonError", "UsageError"]
 class CourseError(Exception):
     """``fact``: what is wrong. ``place``: where. ``next_command``: what to do now."""
 
+    exit_code = 1
+    """Of the command that ends with it."""
+
     def __init__(self, fact: str, place: str = "", next_command: str = "") -> None:
         self.fact, self.place, self.next_command = fact, place, next_command
         super().__init__("\n".join(self.lines()))
@@ -40,3 +43,5 @@ class LessonError(CourseError):
 
 class UsageError(CourseError):
     """A command that names something unknown, or finds nothing to work on."""
+
+    exit_code = 2

@@ -6,12 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.api import BaseCell, Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
 from course.errors import CourseError
+from course.grading.held import Held, held_in
 from course.grading.rebuild import Blueprint, read_file
 from course.grading.results import SubmissionVerdict
 
@@ -34,9 +35,11 @@ def register(config: Config, lesson: str) -> None:
 
 
 class Writer:
-    """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`holds` tells. Use it as a context manager."""
+    """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`held` tells. Use it as a context manager."""
 
     def __init__(self, db_url: str, course_id: str) -> None:
+        self.db_url = db_url
+        self._cells: dict[str, dict[str, str]] = {}
         _create_whole(db_url, course_id)
         self._gradebook = Gradebook(db_url, course_id)
 
@@ -50,33 +53,14 @@ class Writer:
         """The registered lessons and their marks."""
         return {assignment.name: float(assignment.max_score) for assignment in self._gradebook.assignments}
 
-    def score(self, learner: str, lesson: str) -> float | None:
-        """What the gradebook has for this submission, manual marks included; None where it has nothing."""
-        try:
-            return float(self._gradebook.find_submission(lesson, learner).score)
-        except MissingEntry:
-            return None
+    def held(self, lesson: str) -> dict[str, Held]:
+        """Learner -> what the gradebook holds of their submission of a lesson."""
+        return held_in(self._gradebook, lesson)
 
-    def holds(self, verdict: SubmissionVerdict) -> bool:
-        """Whether every score of this verdict has arrived. nbgrader commits a new submission before its scores, and
-        scores that differ are those of an earlier hand-in."""
-        try:
-            submission = self._gradebook.find_submission(verdict.lesson, verdict.learner)
-        except MissingEntry:
-            return False
-        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-        return all(
-            grade.auto_score == verdict.scores[grade.cell.name] for grade in grades if grade.cell.name in verdict.scores
-        )
-
-    def waiting(self, learner: str, lesson: str) -> int:
-        """How many written answers of this submission nobody has marked yet."""
-        try:
-            submission = self._gradebook.find_submission(lesson, learner)
-        except MissingEntry:
-            return 0
-        grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
-        return sum(grade.needs_manual_grade and grade.cell.cell_type == "markdown" for grade in grades)
+    def is_stamped(self, held: Held, submitted: Path) -> bool:
+        """Whether the time in ``timestamp.txt`` has arrived in the gradebook; True where there is none."""
+        timestamp = _timestamp(submitted.parent / "timestamp.txt")
+        return timestamp is None or parse_utc(timestamp) == held.timestamp
 
     def write(
         self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path,
@@ -87,30 +71,52 @@ class Writer:
         ``earlier``: the answers of the hand-in that was graded before. A written answer that a person has marked, and
         that is still the same, does not wait for a person again.
         """
+        try:
+            self._write(verdict, blueprint, submitted, earlier or {})
+        except BaseException:
+            # Whatever comes next must not find half of this in the session.
+            self._gradebook.db.rollback()
+            raise
+
+    def _write(
+        self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]
+    ) -> None:
         book = self._gradebook
         try:
             book.find_student(verdict.learner)
         except MissingEntry:
             book.add_student(verdict.learner)
         submission = self._submission(verdict, _timestamp(submitted.parent / "timestamp.txt"))
-        scores = verdict.scores
+        scores, names = verdict.scores, self._names(verdict.lesson)
         for notebook in submission.notebooks:
             for grade in notebook.grades:
-                if grade.cell.name in scores:
-                    grade.auto_score = scores[grade.cell.name]
+                name = names[grade.cell_id]
+                if name in scores:
+                    grade.auto_score = scores[name]
                     # A mark that a person gave stays, and is to be looked at again.
                     grade.needs_manual_grade = grade.manual_score is not None
-                elif grade.cell.name in blueprint.written:
-                    text, before = (texts.get(grade.cell.name) for texts in (verdict.answers, earlier or {}))
+                elif name in blueprint.written:
                     grade.auto_score = None
-                    grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or text != before
+                    same = verdict.answers.get(name) == earlier.get(name)
+                    grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or not same
             for comment in notebook.comments:
-                question = blueprint.written.get(comment.cell.name)
-                stub = question.stub if question is not None else blueprint.stubs.get(comment.cell.name)
+                name = names[comment.cell_id]
+                question = blueprint.written.get(name)
+                stub = question.stub if question is not None else blueprint.stubs.get(name)
                 if stub is not None:
-                    untouched = verdict.answers.get(comment.cell.name, "").strip() in ("", stub.strip())
+                    untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
                     comment.auto_comment = "No response." if untouched else None
         book.db.commit()
+
+    def _names(self, lesson: str) -> dict[str, str]:
+        """Cell's id in the database -> grade_id. Asked once: each commit makes the session forget what it has loaded."""
+        if lesson not in self._cells:
+            # Registering, which may have gone on meanwhile, has a session of its own.
+            self._gradebook.db.expire_all()
+            notebooks = [one.id for one in self._gradebook.find_assignment(lesson).notebooks]
+            cells = self._gradebook.db.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id.in_(notebooks))
+            self._cells[lesson] = {row.id: row.name for row in cells}
+        return self._cells[lesson]
 
     def _submission(self, verdict: SubmissionVerdict, timestamp: str | None) -> SubmittedAssignment:
         book = self._gradebook

@@ -28,12 +28,20 @@ class Order:
     """The notebook as it was handed in."""
     files: dict[str, bytes] = field(default_factory=dict)
     """The submission's own data files by relative path."""
+    only: tuple[str, ...] = ()
+    """Exercises to be tested, all where it is empty."""
+    skip: tuple[str, ...] = ()
+    """Exercises whose cells do not run, because they are known to do harm."""
 
 
-def order_of(learner: str, lesson: str, notebook: Path, limits: GradingLimits) -> Order:
+def order_of(
+    learner: str, lesson: str, notebook: Path, limits: GradingLimits, only: tuple[str, ...] = (),
+    skip: tuple[str, ...] = (),
+) -> Order:  # fmt: skip
     """Read a submission's notebook, and what lies beside it. Raises Damaged or OSError."""
     data = read_file(notebook, limits.notebook_mb << 20)
-    return Order(learner, lesson, data, read_attachments(notebook.parent, notebook, limits.attachment_mb << 20))
+    files = read_attachments(notebook.parent, notebook, limits.attachment_mb << 20)
+    return Order(learner, lesson, data, files, only, skip)
 
 
 class Marker:
@@ -49,7 +57,10 @@ class Marker:
         try:
             blueprint = self.blueprints[order.lesson]
             rebuilt = rebuild(blueprint, read_cells(self.engine, order.data))
-            return mark(self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files)
+            return mark(
+                self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files, order.only,
+                order.skip,
+            )  # fmt: skip
         except Damaged as damage:
             return self.refuse(order.learner, order.lesson, str(damage))
         except CourseError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,10 +38,15 @@ def read_cells(engine: Engine, data: bytes) -> Cells:
 
 
 def mark(
-    engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, learner: str, files: dict[str, bytes]
-) -> SubmissionVerdict:
-    """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception."""
-    return _Marking(engine, blueprint, judge, rebuilt, files).run(learner)
+    engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, learner: str, files: dict[str, bytes],
+    only: Collection[str] = (), skip: Collection[str] = (),
+) -> SubmissionVerdict:  # fmt: skip
+    """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception.
+
+    ``only``: exercises to be tested, all where it is empty; the verdict holds no others, but their cells run, because
+    later ones may need them. ``skip``: exercises whose cells do not run either, because they are known to do harm.
+    """
+    return _Marking(engine, blueprint, judge, rebuilt, files, only, skip).run(learner)
 
 
 @dataclass
@@ -65,12 +71,15 @@ class _Progress:
 
 class _Marking:
     def __init__(
-        self, engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, files: dict[str, bytes]
-    ) -> None:
+        self, engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, files: dict[str, bytes],
+        only: Collection[str], skip: Collection[str],
+    ) -> None:  # fmt: skip
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits
         self.outputs = Outputs(self.limits.output_bytes + 1_000)
         self.exercises = {name: _Progress(name) for name in blueprint.stubs}
+        self.only = set(only) or set(blueprint.stubs)
+        self.order = _needed(blueprint, self.only, skip)
         self.runs: dict[str, CellRun] = {}
         self.peak = 0.0
 
@@ -78,7 +87,7 @@ class _Marking:
         start = time.monotonic()
         self.until = start + self.limits.submission_seconds
         position, replay = 0, True
-        while position < len(self.blueprint.order):
+        while position < len(self.order):
             try:
                 with self.engine.worker(self.files) as worker:
                     try:
@@ -95,7 +104,7 @@ class _Marking:
             if time.monotonic() > self.until:
                 self._give_up(position)
                 break
-        verdicts = tuple(self._verdict(progress) for progress in self.exercises.values())
+        verdicts = tuple(self._verdict(progress) for name, progress in self.exercises.items() if name in self.only)
         return SubmissionVerdict(
             learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
             dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
@@ -103,11 +112,11 @@ class _Marking:
         )  # fmt: skip
 
     def _after_setup(self) -> int:
-        return next((i for i, (kind, _) in enumerate(self.blueprint.order) if kind != "setup"), 0)
+        return next((i for i, (kind, _) in enumerate(self.order) if kind != "setup"), 0)
 
     def _catch_up(self, worker: Worker, position: int, replay: bool) -> bool:
         """Bring a fresh fork to ``position``: read-only cells, and the TODO cells before that did no harm."""
-        for kind, name in self.blueprint.order[:position]:
+        for kind, name in self.order[:position]:
             worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
             try:
                 if kind == "setup":
@@ -122,7 +131,7 @@ class _Marking:
 
     def _go_on(self, worker: Worker, position: int) -> int:
         """Run cells from ``position`` until all are done or an exercise takes the worker with it; where to go on."""
-        order = self.blueprint.order
+        order = self.order
         full = False
         while position < len(order):
             kind, name = order[position]
@@ -141,6 +150,8 @@ class _Marking:
                 if kind == "answer":
                     self.runs[name] = run = self._cell(worker, self.rebuilt.answers[name])
                     exercise.error = run.error
+                elif exercise.id not in self.only:
+                    self._define(worker, name)
                 elif not self._untouched(exercise.id):
                     self._test(worker, exercise, name)
             except WorkerLost as loss:
@@ -154,7 +165,7 @@ class _Marking:
 
     def _next_exercise(self, position: int, lost: str) -> int:
         """The next cell that is not a test of the exercise that was lost."""
-        order = self.blueprint.order
+        order = self.order
         position += 1
         while position < len(order):
             kind, name = order[position]
@@ -165,7 +176,7 @@ class _Marking:
 
     def _give_up(self, position: int) -> None:
         """The submission's time is over: whatever was not reached timed out."""
-        for kind, name in self.blueprint.order[position:]:
+        for kind, name in self.order[position:]:
             if kind == "answer" and self.exercises[name].loss is None and not self.exercises[name].findings:
                 self.exercises[name].loss = WorkerLost("timeout", "the submission's time was over")
 
@@ -207,6 +218,12 @@ class _Marking:
             findings.append(finding)
             if not finding.passed:
                 failed.add(check)
+
+    def _define(self, worker: Worker, name: str) -> None:
+        """As a notebook would, have a test cell's names there for the cells below it. Nothing is tested."""
+        source = self.blueprint.tests[name].probe.source
+        worker.knows.add(name)
+        worker.request({"op": "define", "test": name, "source": source}, {"defined": bool})
 
     def _verdict(self, progress: _Progress) -> ExerciseVerdict:
         tests = tuple(
@@ -260,6 +277,21 @@ class _Marking:
         if told.where or not told.line:
             return "failed", told.sentence
         return "error", f"{told.sentence} ({told.line})"
+
+
+def _needed(blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[tuple[str, str]]:
+    """The cells that run, as in ``Blueprint.order``: up to the last test that is wanted."""
+    order = [(kind, name) for kind, name in blueprint.order if kind != "answer" or name in only or name not in skip]
+    order = [
+        (kind, name) for kind, name in order
+        if kind != "test" or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
+    ]  # fmt: skip
+    wanted = [i for i, (kind, name) in enumerate(order) if name in only or _tests_one_of(blueprint, kind, name, only)]
+    return order[: wanted[-1] + 1] if wanted else []
+
+
+def _tests_one_of(blueprint: Blueprint, kind: str, name: str, exercises: Collection[str]) -> bool:
+    return kind == "test" and blueprint.tests[name].exercise in exercises
 
 
 def _brought(answer: dict[str, Any], payload: bytes) -> Brought:

@@ -11,7 +11,7 @@ from typing import Protocol
 from course.grading.engine import Engine
 from course.grading.intake import Submission
 from course.grading.launch import Launched
-from course.grading.marker import Marker, order_of
+from course.grading.marker import Marker, Order, order_of
 from course.grading.rebuild import Blueprint, Damaged
 from course.grading.results import SubmissionVerdict
 from course.limits import GradingLimits
@@ -25,6 +25,15 @@ class Job:
 
     submission: Submission
     digest: str
+    only: tuple[str, ...] = ()
+    """Exercises to be tested again, all where it is empty."""
+    skip: tuple[str, ...] = ()
+    """Exercises whose cells do not run, because they are known to do harm."""
+
+    def order(self, limits: GradingLimits) -> Order:
+        """Read what was handed in. Raises Damaged or OSError."""
+        one = self.submission
+        return order_of(one.learner, one.lesson, one.path, limits, self.only, self.skip)
 
 
 class Pool(Protocol):
@@ -40,10 +49,11 @@ class LocalPool:
 
     def __init__(
         self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolated: bool,
-        workers: int, launched: Launched | None = None,
+        workers: int, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
     ) -> None:  # fmt: skip
         self._blueprints, self._seed, self._limits = blueprints, seed, limits
         self._isolated, self._workers, self._launched = isolated, workers, launched
+        self._started = started
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """See :class:`Pool`."""
@@ -55,8 +65,9 @@ class LocalPool:
 
             def one(job: Job) -> SubmissionVerdict:
                 submission = job.submission
+                self._started(job)
                 try:
-                    order = order_of(submission.learner, submission.lesson, submission.path, self._limits)
+                    order = job.order(self._limits)
                 except (Damaged, OSError) as error:
                     return marker.refuse(submission.learner, submission.lesson, str(error))
                 return marker.mark(order)

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 __all__ = [
-    "STATUSES", "CellRun", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict", "WrittenAnswer",
+    "STATUSES", "CellRun", "ExerciseScore", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict",
+    "WrittenAnswer",
 ]  # fmt: skip
 
 STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
@@ -50,6 +51,13 @@ class ExerciseVerdict:
     tests: tuple[TestVerdict, ...]
     hint: str | None = None
     seconds: float = 0.0
+    seed: int | None = None
+    """Of the run that marked it again; None where that is the submission's."""
+
+    @property
+    def max_score(self) -> float:
+        """The marks that can be earned."""
+        return sum(test.max_score for test in self.tests)
 
     @property
     def score(self) -> float:
@@ -120,6 +128,20 @@ class SubmissionVerdict:
 
 
 @dataclass(frozen=True)
+class ExerciseScore:
+    """How one exercise of a submission ended, in short."""
+
+    id: str
+    status: str
+    score: float
+    max_score: float
+    sentence: str = ""
+    hint: str | None = None
+    seconds: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class Score:
     """One cell of the class table."""
 
@@ -128,11 +150,26 @@ class Score:
     score: float
     max_score: float
     problem: str = ""
-    statuses: tuple[str, ...] = ()
-    fresh: bool = True
-    """False where an earlier run had graded these same bytes."""
+    how: str = "graded"
+    """``graded``; ``regraded`` in part; ``rewritten``: only text or points changed; ``unchanged``; ``not graded``."""
     waiting: int = 0
     """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
+    penalty: float = 0.0
+    """For being late; taken off ``score`` already."""
+    seconds_late: float = 0.0
+    exercises: tuple[ExerciseScore, ...] = ()
+    recovered: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """How each exercise ended."""
+        return tuple(exercise.status for exercise in self.exercises)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether this run marked anything of it."""
+        return self.how in ("graded", "regraded") and not self.problem
 
 
 @dataclass(frozen=True)
@@ -144,3 +181,7 @@ class GradedClass:
     gradebook: str
     graded: tuple[tuple[str, str], ...]
     """(learner, lesson) of what this run graded."""
+    rewritten: tuple[tuple[str, str], ...] = ()
+    """(learner, lesson) of what is shown anew, although nothing ran: text, points or penalty changed."""
+    reasons: tuple[str, ...] = ()
+    """What was graded again, and why."""

@@ -80,7 +80,7 @@ def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, 
     graded = root / "autograded" / learner / lesson / f"{lesson}.ipynb"
     old = None if force or state.changed(key, digest) or not graded.exists() else _score(api, learner, lesson)
     if old is not None:
-        return Score(learner, lesson, *old, fresh=False)
+        return Score(learner, lesson, *old, how="unchanged")
     outcome = api.autograde(lesson, learner, force=True, create=True)
     if outcome["success"]:
         state.note(key, digest)

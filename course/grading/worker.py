@@ -211,7 +211,7 @@ def serve(channel: socket.socket) -> None:
     _settle(settings, files)
     wire.send(channel, {"hello": True})
     tasks: dict[str, dict[str, type[Check]]] = {}
-    operations = {"cell": _cell, "probe": _probe}
+    operations = {"cell": _cell, "probe": _probe, "define": _define}
     while True:
         try:
             header, given = wire.receive(channel)
@@ -284,6 +284,30 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
     }, b""
 
 
+def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> None:
+    """Take the instructor's half of a test cell."""
+    assert _shell is not None
+    name, namespace = header["test"], _shell.user_ns
+    apart = dict(namespace)
+    exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
+    tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
+    # As in a notebook the cell's names stay, but none of them takes the place of a learner's (course/apart.py).
+    namespace.update({key: value for key, value in apart.items() if key not in namespace})
+
+
+def _define(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """The names of a test cell that is not to be run. That a learner broke what it needs is no matter here."""
+    assert _pristine is not None
+    try:
+        _pristine.restore()
+        _learn(header, tasks)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return {"defined": False}, b""
+    return {"defined": True}, b""
+
+
 def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
     """Run one probe. The classes of its test cell are made on the first request, in a copy of the learner's namespace."""
     assert _shell is not None and _pristine is not None
@@ -291,14 +315,7 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     try:
         _pristine.restore()
         if "source" in header:
-            # The instructor's half of a test cell.
-            apart = dict(namespace)
-            exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
-            tasks[name] = {
-                key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)
-            }
-            # As in a notebook the cell's names stay, but none of them takes the place of a learner's (course/apart.py).
-            namespace.update({key: value for key, value in apart.items() if key not in namespace})
+            _learn(header, tasks)
         brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
     except KeyboardInterrupt:
         raise

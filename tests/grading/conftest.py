@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -12,7 +12,14 @@ import pytest
 
 from course.authoring.build import notebook_of
 from course.authoring.lesson import read_lesson, stub_of
+from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
 from course.grading.engine import Engine
+from course.grading.intake import Intake
+from course.grading.marker import Marker
+from course.grading.pool import Job
+from course.grading.rebuild import Blueprint, Damaged
+from course.grading.results import SubmissionVerdict
 from course.grading.sandbox import probe_isolation
 from course.limits import GradingLimits
 
@@ -90,12 +97,20 @@ def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="session")
+def registered_lesson(small_lesson: Path) -> Path:
+    """The small course, whose gradebook knows the lesson: nbgrader takes seconds to make one."""
+    grade_class(small_lesson, Intake((), ()), [LESSON])
+    return small_lesson
+
+
 @pytest.fixture
-def course(small_lesson: Path, tmp_path: Path) -> Path:
+def course(registered_lesson: Path, tmp_path: Path) -> Path:
     """A copy of the small course, with nothing handed in."""
-    for name in ("source", "lessons"):
-        shutil.copytree(small_lesson / name, tmp_path / name)
-    shutil.copy(small_lesson / "nbgrader_config.py", tmp_path)
+    for name in ("source", "lessons", ".course"):
+        shutil.copytree(registered_lesson / name, tmp_path / name)
+    for name in ("nbgrader_config.py", "gradebook.db"):
+        shutil.copy(registered_lesson / name, tmp_path)
     return tmp_path
 
 
@@ -130,3 +145,28 @@ def engine() -> Iterator[Engine]:
         pytest.skip(f"the engine is NOT tested: {reason}")
     with Engine(GradingLimits(exercise_seconds=2.0, submission_seconds=12.0, memory_mb=512)) as started:
         yield started
+
+
+class SharedPool:
+    """Marks one after another with an engine that is warm already: starting one takes seconds."""
+
+    def __init__(self, marker: Marker, limits: GradingLimits) -> None:
+        self._marker, self._limits = marker, limits
+
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        for job in jobs:
+            one = job.submission
+            try:
+                yield job, self._marker.mark(job.order(self._limits))
+            except (Damaged, OSError) as error:
+                yield job, self._marker.refuse(one.learner, one.lesson, str(error))
+
+
+@pytest.fixture
+def pool(engine: Engine) -> PoolMaker:
+    """For ``grade_class(pool=...)``."""
+
+    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> SharedPool:
+        return SharedPool(Marker(engine, blueprints, seed), limits)
+
+    return make

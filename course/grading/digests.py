@@ -1,0 +1,121 @@
+"""What a verdict depends on, in digests: so that a run grades again what a change touches, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import metadata
+from pathlib import Path
+
+from traitlets.config import Config
+
+from course.grading.journal import digest_of
+from course.grading.rebuild import Blueprint, read_blueprint
+from course.limits import GradingLimits
+
+__all__ = ["BASIS", "LessonState", "grader_digest"]
+
+BASIS = {
+    "grader": "the course's checking code changed",
+    "limits": "the limits in nbgrader_config.py changed",
+    "setup": "its setup cells changed",
+    "answers": "its TODO cells changed",
+}
+"""What all exercises of a lesson depend on -> what a run says where it is no longer the same."""
+
+_NOT_GRADING = {"cli", "lab", "front_end", "diary", "progress", "help", "outline", "panel", "errors", "__main__"}
+"""Modules of ``course/`` that no verdict depends on."""
+
+_NOT_MARKING = {
+    "alone", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
+    "graded", "gradebook", "held", "intake", "journal", "launch", "lock", "nbgrader_plugin", "penalties", "pool",
+    "results", "sandbox", "selection", "station", "stock", "trouble", "watch", "written", "zygote",
+}  # fmt: skip
+"""Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""
+
+
+@cache
+def grader_digest() -> str:
+    """Changes with the code that verdicts are reached with: checks, comparison, hints, rebuilding, marking, torch."""
+    folder = Path(__file__).parent.parent
+    files = [path for path in folder.glob("*.py") if path.stem not in _NOT_GRADING]
+    files += [path for path in folder.glob("hints/*") if path.suffix in (".py", ".toml")]
+    files += [path for path in folder.glob("grading/*.py") if path.stem not in _NOT_MARKING]
+    parts = [part for path in sorted(files) if path.is_file() for part in (path.name.encode(), path.read_bytes())]
+    return digest_of(metadata.version("torch").encode(), *parts)
+
+
+@cache
+def _showing_digest() -> str:
+    """Changes with the code that graded notebooks are written with."""
+    folder = Path(__file__).parent.parent
+    names = ("panel.py", "grading/graded.py", "grading/written.py")
+    return digest_of(*((folder / name).read_bytes() for name in names if (folder / name).is_file()))
+
+
+def _limits_text(limits: GradingLimits) -> bytes:
+    values = {name: getattr(limits, name) for name in sorted(limits.trait_names(config=True))}
+    return json.dumps(values, sort_keys=True).encode()
+
+
+@dataclass(frozen=True)
+class LessonState:
+    """One lesson as the instructor has it now. The notebook is taken apart only where somebody asks for its parts."""
+
+    path: Path
+    config: Config
+    limits: GradingLimits
+
+    @cached_property
+    def source(self) -> str:
+        """Changes with anything: where it is the same, nothing else needs to be looked at."""
+        stubs = [repr(self.config.get(name)) for name in ("ClearSolutions", "ClearHiddenTests")]
+        return digest_of(
+            self.path.read_bytes(), "".join(stubs).encode(), _limits_text(self.limits), grader_digest().encode(),
+            _showing_digest().encode(),
+        )  # fmt: skip
+
+    @cached_property
+    def registered(self) -> str:
+        """Changes with what the gradebook knows of the lesson."""
+        return digest_of(self.path.read_bytes())
+
+    @cached_property
+    def blueprint(self) -> Blueprint:
+        """The notebook, taken apart."""
+        return read_blueprint(self.path, self.config)
+
+    @cached_property
+    def basis(self) -> dict[str, str]:
+        """What every exercise depends on: the keys of BASIS."""
+        blueprint = self.blueprint
+        ran = [name for kind, name in blueprint.order if kind == "setup"]
+        answers = [f"{kind} {name}" for kind, name in blueprint.order if kind != "test"]
+        return {
+            "grader": grader_digest(),
+            "limits": digest_of(_limits_text(self.limits)),
+            "setup": digest_of(*(part.encode() for name in ran for part in (name, blueprint.setup[name]))),
+            "answers": digest_of(
+                *(part.encode() for part in answers),
+                *(part.encode() for name, stub in blueprint.stubs.items() for part in (name, stub)),
+                *(part.encode() for name, one in blueprint.written.items() for part in (name, one.stub)),
+            ),
+        }
+
+    @cached_property
+    def tests(self) -> dict[str, str]:
+        """Exercise -> digest of its test cells: texts, places, and whether they count. Points may change freely."""
+        blueprint = self.blueprint
+        parts: dict[str, list[str]] = defaultdict(list)
+        before = 0
+        for kind, name in blueprint.order:
+            if kind == "test":
+                test = blueprint.tests[name]
+                parts[test.exercise] += [name, test.source, str(before), str(test.points > 0)]
+            else:
+                before += 1
+        return {
+            exercise: digest_of(*(part.encode() for part in parts.get(exercise, []))) for exercise in blueprint.stubs
+        }

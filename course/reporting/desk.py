@@ -1,0 +1,254 @@
+"""What ``python -m course grade`` does: take in, grade, write feedback, tell. The command line only asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from course.errors import CourseError, UsageError
+from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
+from course.grading.lock import only_run
+from course.grading.results import GradedClass
+from course.grading.selection import Selection, select
+from course.grading.trouble import trouble_with_disk
+from course.reporting.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
+from course.reporting.class_table import Told, print_class, print_problems, summary_line
+from course.reporting.live import Counting, watching
+from course.reporting.table import progress
+
+if TYPE_CHECKING:
+    from course.grading.class_run import PoolMaker
+
+__all__ = ["Request", "Upload", "grade"]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What is to be collected first: ``--from``, and what goes with it."""
+
+    paths: tuple[Path, ...] = ()
+    lesson: str | None = None
+    names: Path | None = None
+    pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """A call of the command."""
+
+    root: Path
+    lessons: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    upload: Upload = field(default_factory=Upload)
+    force: bool = False
+    workers: int | None = None
+    seed: int | None = None
+    feedback: bool = True
+    unsafe: bool = False
+    stock: bool = False
+    dask: str | None = None
+    wait: float = 60.0
+    quiet: bool = False
+    json: str | None = None
+    everybody: bool = False
+
+
+def grade(request: Request) -> int:
+    """0 where all is graded, 1 where something could not be, 130 where it was interrupted.
+
+    Raises CourseError where nothing, or not all, could be tried.
+    """
+    start = time.perf_counter()
+    if request.json:
+        refuse_unwritable(request.json)
+    desk = _Desk(request)
+    try:
+        told = desk.run(start)
+    except CourseError as error:
+        _write(request, error_as_json(error, exit_code=error.exit_code, seconds=time.perf_counter() - start))
+        raise
+    except KeyboardInterrupt:
+        _write(request, error_as_json(None, exit_code=130, seconds=time.perf_counter() - start))
+        done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
+        print(f"interrupted{done}; what is graded is kept. Run the same command again to go on", file=sys.stderr)
+        return 130
+    code = 1 if desk.is_incomplete(told) else 0
+    if request.quiet:
+        print_problems(Console(stderr=True, soft_wrap=True), told)
+        desk.console.print(summary_line(told), highlight=False, soft_wrap=True)
+    else:
+        print_class(desk.console, told, request.everybody)
+    _write(
+        request, class_as_json(told.graded, told.notes, exit_code=code, feedback=told.feedback, seconds=told.seconds)
+    )
+    return code
+
+
+def _write(request: Request, told: dict[str, object]) -> None:
+    if not request.json:
+        return
+    try:
+        write_json(request.json, told)
+    except OSError as error:
+        place = Path(request.json).absolute()
+        raise trouble_with_disk(error, place) or UsageError(
+            f"the JSON cannot be written: {error.strerror}", str(place), "grade again: what was graded is kept"
+        ) from None
+
+
+class _Desk:
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.root = request.root
+        # Standard output belongs to the JSON, where it was asked for there.
+        console = Console(stderr=request.json == "-")
+        self.console = console if console.is_terminal else Console(stderr=request.json == "-", width=120)
+        self.counting = Counting()
+
+    def say(self, text: str) -> None:
+        """What is not needed."""
+        if not self.request.quiet:
+            self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def run(self, start: float) -> Told:
+        """All of it, with the course locked."""
+        request, root = self.request, self.root
+        lessons, known = lessons_with_source(root, list(request.lessons)), lessons_with_source(root, [])
+        self.say(self._isolation())
+        with only_run(root):
+            self._collect()
+            intake = self._intake(lessons, known)
+            chosen = select(root, intake, lessons, request.only)
+            graded = self._graded(chosen, lessons)
+            failed = self._write_feedback(graded) if request.feedback else ()
+        notes = () if request.only else intake.notes
+        folder = root / "feedback" if request.feedback else None
+        return Told(graded, notes, folder, time.perf_counter() - start, failed)
+
+    def is_incomplete(self, told: Told) -> bool:
+        """Whether something that was handed in is not graded: that is what the exit code says."""
+        return any(score.problem for score in told.graded.scores) or bool(told.notes) or bool(told.failed_pages)
+
+    def _isolation(self) -> str:
+        if self.request.dask and not self.request.unsafe:
+            return "isolation: on every Dask worker; one that cannot isolate submissions is not used"
+        if not self.request.stock:
+            from course.grading.launch import isolation_or_refuse
+
+            return isolation_or_refuse(self.request.unsafe)
+        if self.request.unsafe:
+            return "isolation: NONE (--stock --unsafe): submissions run as you, with your files and network in reach"
+        raise UsageError(
+            "stock nbgrader runs submissions as you, with your files and network in reach",
+            "python -m course grade --stock",
+            "leave --stock out, or add --unsafe if you would run every submission yourself",
+        )
+
+    def _collect(self) -> None:
+        upload = self.request.upload
+        if not upload.paths:
+            return
+        from course.collecting import collect
+
+        with progress("collecting") as step:
+            collected = collect(
+                self.root,
+                list(upload.paths),
+                lesson=upload.lesson,
+                names=upload.names,
+                pattern=upload.pattern,
+                step=step,
+            )
+        self.say(str(collected))
+
+    def _intake(self, lessons: list[str], known: list[str]) -> Intake:
+        request, folder = self.request, self.root / "submitted"
+        intake = take_in(self.root, lessons, known)
+        anything = any(not path.name.startswith(".") for path in folder.glob("*"))
+        if not anything and not request.only and not request.upload.paths:
+            from course.authoring.simulate import LEARNERS, simulate_class
+
+            self.say(f"submitted/ is empty: handing in for a simulated class of {len(LEARNERS)} learners (seed 0)")
+            simulate_class(self.root, known)
+            intake = take_in(self.root, lessons, known)
+        if not intake.submissions:
+            for note in intake.notes:
+                self.say(note)
+            raise UsageError(
+                "nothing was handed in for " + (", ".join(request.lessons) or "any lesson"),
+                str(folder.resolve()),
+                "put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb, or: python -m course collect UPLOAD",
+            )
+        return intake
+
+    def _graded(self, chosen: Selection, lessons: list[str]) -> GradedClass:
+        request, intake = self.request, chosen.intake
+        whole = not request.only and not request.lessons
+        with contextlib.ExitStack() as stack:
+            if request.stock:
+                from course.grading.stock import grade_with_stock_nbgrader
+
+                step = stack.enter_context(progress("grading"))
+                return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
+            launched = None
+            if not request.dask and (request.force or anything_new(self.root, intake)):
+                from course.grading.launch import launch
+
+                launched = launch(isolated=not request.unsafe)
+                stack.callback(launched.end)
+            # Slow to import: the engine's own process is on its way meanwhile.
+            from course.grading.batch import grade_class
+
+            return grade_class(
+                self.root, intake, lessons, force=request.force, isolated=not request.unsafe, workers=request.workers,
+                seed=request.seed, launched=launched, exercises=chosen.exercises, whole_class=whole,
+                pool=self._cluster(stack), watch=self._watch(stack),
+            )  # fmt: skip
+
+    def _watch(self, stack: contextlib.ExitStack) -> Counting:
+        self.counting = stack.enter_context(watching(self.request.quiet))
+        return self.counting
+
+    def _cluster(self, stack: contextlib.ExitStack) -> PoolMaker | None:
+        if not self.request.dask:
+            return None
+        from course.grading.cluster import connect
+
+        def say(text: str) -> None:
+            print(text, file=sys.stderr, flush=True)
+
+        isolated, patience = not self.request.unsafe, self.request.wait
+        return stack.enter_context(connect(self.request.dask, isolated=isolated, patience=patience, say=say)).pool
+
+    def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
+        from course.reporting.feedback import page_path, write_feedback
+
+        touched = {*graded.graded, *graded.rewritten}
+        problems = {(one.learner, one.lesson): one.problem for one in graded.scores if one.problem}
+        for one in graded.scores:
+            key = (one.learner, one.lesson)
+            # A run that was cut off between grading and feedback left it missing, or behind.
+            if key not in touched and not one.problem and _is_behind(self.root, *key, page_path(self.root, *key)):
+                touched.add(key)
+        with progress("feedback") as step:
+            try:
+                return write_feedback(self.root, sorted(touched), step, problems=problems).failed
+            except OSError as error:
+                trouble = trouble_with_disk(error, self.root / "feedback")
+                if trouble is None:
+                    raise
+                raise trouble from None
+
+
+def _is_behind(root: Path, learner: str, lesson: str, page: Path) -> bool:
+    try:
+        journal = root / "autograded" / learner / lesson / ".verdict.json"
+        return not page.exists() or page.stat().st_mtime_ns < journal.stat().st_mtime_ns
+    except OSError:
+        return False
