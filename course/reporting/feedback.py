@@ -98,8 +98,10 @@ def write_feedback(
 ) -> Feedback:
     """Write the pages of these (learner, lesson) pairs, and of ``problems``, where something changed (all with ``force``).
 
-    Raises CourseError where the gradebook cannot be read.
+    Raises CourseError where the gradebook cannot be read, UsageError for less than one worker.
     """
+    if workers is not None and workers < 1:
+        raise UsageError(f"{workers} processes write nothing", f"--workers {workers}", "one or more, or leave it out")
     problems = dict(problems or {})
     pairs = sorted({*graded, *problems}, key=lambda pair: (pair[1], pair[0]))
     if not pairs:

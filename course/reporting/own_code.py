@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import takewhile
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -37,6 +38,7 @@ def coloured(source: str) -> Markup:
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _FRAME = re.compile(r"\s*Cell In\[\d{1,6}\], line (\d{1,6})")
+_NEXT = re.compile(r"\s*(Cell In\[|File )")
 _ARROW = re.compile(r"-{2,4}> ?\d{1,6} ?(.*)")
 
 
@@ -51,7 +53,7 @@ def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
     for at, line in enumerate(lines):
         frame = _FRAME.match(line)
         if frame:
-            below = lines[at + 1 : at + 12]
+            below = list(takewhile(lambda one: not _NEXT.match(one), lines[at + 1 : at + 12]))
             arrow = next((hit[1] for hit in map(_ARROW.match, below) if hit), None)
             text = (arrow if arrow is not None else next((one for one in below if one.strip()), "")).strip()
             found = f"line {frame[1]} of your cell: {text}" if text else f"line {frame[1]} of your cell"

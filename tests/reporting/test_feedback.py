@@ -1,0 +1,253 @@
+"""Pages of a class: written where something changed, whole or not at all, and never the reason that another is missing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import bs4
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+
+from course.authoring.lesson import find_lessons, read_lesson
+from course.authoring.simulate import as_handed_in
+from course.cli import main
+from course.errors import UsageError
+from course.grading.batch import grade_class
+from course.grading.engine import Engine
+from course.grading.intake import take_in
+from course.grading.judge import Judge
+from course.grading.marking import mark
+from course.grading.rebuild import Rebuilt, read_blueprint
+from course.grading.sandbox import probe_isolation
+from course.limits import GradingLimits
+from course.nbgrader_setup import course_config
+from course.reporting import feedback as module
+from course.reporting import feedback_page as feedback_page_module
+from course.reporting.feedback import Feedback, chosen_submissions, page_path, write_feedback
+from course.reporting.feedback_page import feedback_page
+from course.reporting.leaks import leaks_in, read_secrets, text_of_page
+from tests.grading.conftest import LESSON, RIGHT
+from tests.reporting.breaking import breaks_on_ben
+from tests.reporting.conftest import what_runs
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}"),
+]
+ROOT = Path(__file__).parent.parent.parent
+WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
+
+
+@pytest.fixture(scope="module")
+def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graded class of three: ada is right, ben has one exercise wrong and one not answered, mal is hostile."""
+    root = tmp_path_factory.mktemp("graded")
+    for name in ("source", "lessons"):
+        shutil.copytree(small_lesson / name, root / name)
+    config = (small_lesson / "nbgrader_config.py").read_text()
+    # Nothing here is about limits: a busy machine must not make one matter.
+    limits = "c.GradingLimits.exercise_seconds = 60.0\nc.GradingLimits.submission_seconds = 180.0\n"
+    (root / "nbgrader_config.py").write_text(f"{config}\n{limits}")
+    notebook = json.loads((root / "source" / LESSON / f"{LESSON}.ipynb").read_text())
+    held = {
+        "ada": RIGHT,
+        "ben": {**RIGHT, "first": WRONG, "second": ""},
+        "mal <b>": {**RIGHT, "first": "print('<script>alert(1)</script>')\nraise ValueError('<img src=x onerror=alert(1)>')"},
+    }  # fmt: skip
+    for learner, answers in held.items():
+        copy = json.loads(json.dumps(notebook))
+        for cell in copy["cells"]:
+            cell["source"] = answers.get(cell["metadata"].get("nbgrader", {}).get("grade_id", ""), cell["source"])
+        path = root / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(copy))
+    result = grade_class(root, take_in(root, [LESSON], [LESSON]), [LESSON], seed=3)
+    assert {score.learner: score.problem for score in result.scores} == dict.fromkeys(held, "")
+    return root
+
+
+@pytest.fixture
+def copied(graded: Path, tmp_path: Path) -> Path:
+    """A copy of the graded class for one test."""
+    root = tmp_path / "copied"
+    shutil.copytree(graded, root)
+    return root
+
+
+def _write(root: Path, **options: object) -> Feedback:
+    return write_feedback(root, chosen_submissions(root), workers=1, **options)  # type: ignore[arg-type]
+
+
+def _words(root: Path, learner: str) -> str:
+    page = page_path(root, learner, LESSON).read_text(encoding="utf-8")
+    return " ".join(bs4.BeautifulSoup(page, "html.parser").get_text(" ").split())
+
+
+def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
+    told = _write(copied)
+    assert [learner for learner, _ in told.written] == ["ada", "ben", "mal <b>"]
+    assert told.failed == ()
+    assert "4 of 4 points" in _words(copied, "ada")
+    assert "1 of 4 points" in _words(copied, "ben")
+    assert "so far" in _words(copied, "ben")
+    assert "Not answered" in _words(copied, "ben")
+    for learner in ("ada", "ben", "mal <b>"):
+        assert what_runs(page_path(copied, learner, LESSON).read_text()) == []
+        assert what_runs((copied / "feedback" / learner / "index.html").read_text()) == []
+        others = {"ada", "ben", "mal <b>"} - {learner}
+        assert not [other for other in others if other in _words(copied, learner)]
+    before = {path: path.stat().st_mtime_ns for path in copied.glob("feedback/*/*/*")}
+    assert _write(copied) == Feedback((), 3, ())
+    with Gradebook(f"sqlite:///{copied / 'gradebook.db'}") as book:
+        grade = book.find_grade("test_first", LESSON, LESSON, "ben")
+        grade.manual_score = 1.5
+        book.find_comment("second", LESSON, LESSON, "ben").manual_comment = "Try it."
+        book.db.commit()
+    assert _write(copied).written == (("ben", LESSON),)
+    assert "2.5 of 4 points" in _words(copied, "ben")
+    assert "Your instructor says Try it." in _words(copied, "ben")
+    changed = {path for path, stamp in before.items() if path.stat().st_mtime_ns != stamp}
+    assert changed == {page_path(copied, "ben", LESSON)}
+    assert "2.5 of 4" in (copied / "feedback" / "ben" / "index.html").read_text()
+    assert len(_write(copied, force=True).written) == 3
+    assert not list(copied.glob("feedback/**/*.new"))
+
+
+def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied: Path) -> None:
+    _write(copied)
+    pages = {learner: page_path(copied, learner, LESSON) for learner in ("ada", "ben")}
+    ours = {learner: path.read_text() for learner, path in pages.items()}
+    outcome = NbGraderAPI(config=course_config(copied)).generate_feedback(LESSON, force=True)
+    assert outcome["success"], outcome
+    assert {learner: path.read_text() for learner, path in pages.items()} == ours
+    assert [path.name for path in pages["ada"].parent.iterdir()] == [f"{LESSON}.html"], "not the record of the verdict"
+    assert _write(copied).unchanged == 3
+
+
+def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced_by_ours(copied: Path) -> None:
+    config = course_config(copied)
+    config.pop("GenerateFeedback")
+    outcome = NbGraderAPI(config=config).generate_feedback(LESSON, "ben", force=True)
+    assert outcome["success"], outcome
+    page = page_path(copied, "ben", LESSON)
+    assert "nbgrader_cell" in page.read_text()
+    assert "Shapes" not in page.read_text(), "no hidden test"
+    _write(copied)
+    assert "course-feedback" in page.read_text()
+
+
+def test_without_a_journal_the_graded_notebook_is_read_and_its_hidden_tests_are_not_shown(copied: Path) -> None:
+    """As stock nbgrader leaves it: full tests, tracebacks through them."""
+    folder = copied / "autograded" / "ben" / LESSON
+    (folder / ".verdict.json").unlink()
+    full = json.loads((copied / "source" / LESSON / f"{LESSON}.ipynb").read_text())
+    graded = json.loads((folder / f"{LESSON}.ipynb").read_text())
+    for cell, source in zip(graded["cells"], full["cells"], strict=True):
+        if cell["metadata"].get("nbgrader", {}).get("grade"):
+            cell["source"] = source["source"]
+            for output in cell["outputs"]:
+                if output["output_type"] == "error":
+                    output["traceback"] = ["".join(source["source"])]
+    (folder / f"{LESSON}.ipynb").write_text(json.dumps(graded))
+    _write(copied)
+    assert "1 of 4 points" in _words(copied, "ben")
+    assert "so far" in _words(copied, "ben")
+    page = page_path(copied, "ben", LESSON).read_text()
+    answers = "\n".join(
+        "".join(cell["source"]) for cell in graded["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")
+    )
+    assert leaks_in("page", text_of_page(page), read_secrets(copied), answers) == []
+
+
+def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copied / "feedback" / "ada").mkdir(parents=True)
+    (copied / "feedback" / "ada" / LESSON).write_text("a file where a folder should be")
+    made = feedback_page_module.page_of
+
+    def page_of(root: Path, task: module.Task) -> str:
+        if task.learner == "ben":
+            raise RuntimeError("a flaw")
+        return made(root, task)
+
+    monkeypatch.setattr(feedback_page_module, "page_of", page_of)
+    told = _write(copied)
+    assert told.written == (("mal <b>", LESSON),)
+    assert [learner for learner, _, _ in told.failed] == ["ada", "ben"]
+    assert "directory" in told.failed[0][2] or "exists" in told.failed[0][2]
+    assert "a flaw" in told.failed[1][2]
+    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+
+
+def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> None:
+    told = _write(copied, problems={("zoe", LESSON): "it is not a notebook", ("ada", LESSON): "it is empty"})
+    assert len(told.written) == 4
+    assert "it is not a notebook" in _words(copied, "zoe")
+    assert "it is empty" in _words(copied, "ada"), "what counts is what was handed in last"
+
+
+def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [module.Task(learner, LESSON, "d") for learner in ("ada", "ben", "mal <b>")]
+    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "_CHUNK", 2)
+    # Sent to other processes by name, so what breaks them has to be there as well.
+    monkeypatch.setattr(module, "_write", breaks_on_ben)
+    told = {task.learner: reason for task, reason in module._written(copied, tasks, 2)}
+    assert told["ada"] == told["mal <b>"] == ""
+    assert "ended from outside" in told["ben"]
+
+
+def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["feedback", "--course", str(copied), "ben", "--lesson", LESSON]) == 0
+    assert "wrote 1 page, 0 unchanged" in capsys.readouterr().out
+    assert not page_path(copied, "ada", LESSON).exists()
+    assert main(["feedback", "--course", str(copied), "bem"]) == 2
+    assert "did you mean ben?" in capsys.readouterr().err
+    assert main(["feedback", "--course", str(copied), "--lesson", "nothing"]) == 2
+    assert main(["feedback", "--course", str(copied), "--workers", "0"]) == 2
+    assert "error: " in capsys.readouterr().err
+    shutil.rmtree(copied / "autograded")
+    with pytest.raises(UsageError, match="nothing has been graded yet"):
+        chosen_submissions(copied)
+
+
+def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (copied / "gradebook.db").write_bytes(b"garbage " * 1000)
+    assert main(["feedback", "--course", str(copied)]) == 1
+    told = capsys.readouterr().err
+    assert "the gradebook cannot be read" in told
+    assert "Traceback" not in told
+
+
+@pytest.fixture(scope="module")
+def whole_engine() -> Iterator[Engine]:
+    with Engine(GradingLimits()) as started:
+        yield started
+
+
+@pytest.mark.parametrize("folder", find_lessons(ROOT), ids=lambda folder: folder.name)
+def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(folder: Path, whole_engine: Engine) -> None:
+    """Two learners a lesson who got everything wrong, each in a way of their own, and one who wrote nothing."""
+    lesson = read_lesson(folder)
+    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    judge, secrets = Judge(blueprint, seed=5), read_secrets(ROOT)
+    pictures = 0
+    for number in (3, 8, None):
+        answers = dict(blueprint.stubs)
+        for exercise in lesson.exercises if number is not None else ():
+            mutants = [one for one in exercise.candidates if one.role == "mutant"]
+            answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
+        verdict = mark(whole_engine, blueprint, judge, Rebuilt(answers), "ada", {})
+        page = feedback_page(verdict, None, secrets, "digest")
+        assert leaks_in("page", text_of_page(page), secrets, "\n".join(answers.values())) == []
+        assert what_runs(page) == []
+        assert len(page) < 400_000
+        pictures += page.count("<img ")
+        # The same search finds a line that stands in the page: it looks at what it should.
+        planted = next(line for line, origin in secrets.origins.items() if "test_" in origin and lesson.slug in origin)
+        broken = page.replace("</footer>", f"<p>{planted.replace('<', '&lt;')}</p></footer>")
+        assert [leak.line for leak in leaks_in("page", text_of_page(broken), secrets)] == [planted]
+    assert pictures, "wrong answers are shown beside what was wanted"

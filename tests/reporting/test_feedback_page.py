@@ -1,0 +1,321 @@
+"""A learner's page: what it tells about every way in which an exercise can end, and what it never shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+import bs4
+import pytest
+import torch
+
+from course.grading import results
+from course.grading.compared import pack, unpack
+from course.grading.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer
+from course.help import steps
+from course.hints import all_hints, exercise_hints
+from course.reporting.feedback_page import Row, feedback_page, overview_page, refusal_page, row_of
+from course.reporting.leaks import Secrets
+from course.reporting.marks import CellMark, Marks
+
+LESSON = "02_tensor_hooks"
+Look = Callable[[str], bs4.BeautifulSoup]
+NOTHING = Secrets([])
+SECRET = "wanted = torch.autograd.grad(loss, model.W)[0]"
+EVIL = "</pre></code></textarea><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}\u202e"
+
+
+def exercise(name: str = "weight_grad", status: str = "failed", **test: object) -> ExerciseVerdict:
+    score = 2.0 if status == "passed" else 0.0
+    asked = (
+        {"passed": ("It lasts.",), "failed": ()} if score else {"passed": ("It lasts.",), "failed": ("It is right.",)}
+    )
+    made = results.TestVerdict(f"test_{name}", score, 2.0, **{**asked, **test})  # type: ignore[arg-type]
+    sentence = {"passed": "Every check passed.", "not answered": "The TODO cell is as it was handed out."}.get(
+        status, made.sentence
+    )
+    return ExerciseVerdict(name, status, sentence, (made,), made.hint)
+
+
+def page(*exercises: ExerciseVerdict, marks: Marks | None = None, secrets: Secrets = NOTHING, **fields: object) -> str:
+    answers = {one.id: f"# {one.id}\nanswer = 1" for one in exercises}
+    verdict = SubmissionVerdict("ada", LESSON, 7, exercises, **{"answers": answers, "runs": {}, **fields})  # type: ignore[arg-type]
+    return feedback_page(verdict, marks, secrets, "digest", 1_772_466_000.0)
+
+
+def words(tree: bs4.Tag | None) -> str:
+    assert tree is not None
+    return " ".join(tree.get_text(" ").split())
+
+
+def mark(name: str, score: float, most: float = 2.0, given: float | None = None, waits: bool = False) -> CellMark:
+    return CellMark(name, score, most, given, 0.0, waits)
+
+
+def test_total_bar_and_order(looked_at: Look) -> None:
+    tree = looked_at(
+        page(exercise("weight_grad", "passed"), exercise("fan_out"), exercise("double_grad", "not answered"))
+    )
+    assert "2 of 6 points" in words(tree.header)
+    assert "1 of 3 exercises solved" in words(tree.header)
+    assert tree.select_one(".bar")["aria-label"] == "Total: 2 of 6 points"  # type: ignore[index]
+    assert tree.select_one(".bar span")["style"] == "width:33.3%"  # type: ignore[index]
+    assert [words(card.h2) for card in tree.select(".card")] == [
+        "Catch the gradient of a weight",
+        "How often, and with what?",
+        "Double a gradient",
+    ]
+    assert [card["class"][1] for card in tree.select(".card")] == ["passed", "wrong", "open"]
+    assert words(tree.h1) == "Tensor hooks: watch and change gradients"
+    assert "Graded 2 March 2026, 15:40 UTC, test cases of seed 7." in words(tree.footer)
+
+
+def test_a_passed_exercise_is_short(looked_at: Look) -> None:
+    card = looked_at(page(exercise(status="passed"))).select_one(".card")
+    assert words(card).count(" ") < 25
+    assert card is not None and card.details is not None and not card.details.has_attr("open")
+
+
+def test_a_wrong_answer_is_told_in_the_words_of_the_notebook(looked_at: Look) -> None:
+    hint = all_hints()["accumulated_grad"]
+    tree = looked_at(
+        page(
+            exercise(
+                sentence="answer[1] has shape (3,), wanted (3, 1)",
+                asked="Each pass adds `one`.",
+                hint="accumulated_grad",
+                line="line 2 of your cell: answer.append(1)",
+                printed="seen 1",
+            )
+        )
+    )
+    told = words(tree.select_one(".card"))
+    assert "answer[1] has shape (3,), wanted (3, 1)" in told
+    assert "Asked: Each pass adds one ." in told
+    assert "line 2 of your cell: answer.append(1)" in told
+    assert "seen 1" in told
+    titles = [words(title) for title in tree.select(".steps dt")]
+    assert [title.lower() for title in titles] == [name for name, _ in steps(hint)]
+    for text in (hint.name, hint.question, hint.idea, hint.read):
+        assert " ".join(text.replace("`", " ").split()) in told.replace(" .", " .")
+    assert [words(one) for one in tree.select(".checks li")] == ["✓ right: It lasts.", "✗ not yet: It is right."]
+
+
+def test_yours_beside_wanted_is_a_picture(looked_at: Look) -> None:
+    compared = pack(({"answer": torch.tensor([1.0, 2.0])}, {"answer": torch.tensor([1.0, 2.5])}))
+    tree = looked_at(page(exercise(sentence="answer differs", compared=compared)))
+    image = tree.img
+    assert image is not None
+    assert "wanted (2,): 1, 2.5" in str(image["alt"])
+    assert int(str(image["width"])) > 300
+    for nothing in (
+        None,
+        {},
+        {"where": "x"},
+        {**(compared or {}), "bytes": "AAAA"},
+        {**(compared or {}), "sides": [[[]]]},
+    ):
+        assert looked_at(page(exercise(sentence="answer differs", compared=nothing))).img is None
+
+
+def test_what_is_packed_for_a_picture_is_small_and_comes_back() -> None:
+    near, far = torch.arange(12.0).reshape(3, 4), torch.arange(12.0).reshape(3, 4) + 1
+    packed = pack(({"a": [near]}, {"a": [far]}))
+    place = unpack(packed)
+    assert place is not None and place.where == "a[0]"
+    assert torch.equal(place.got.tensor(), near) and torch.equal(place.wanted.tensor(), far)  # type: ignore[union-attr, attr-defined]
+    assert pack(({"a": torch.ones(200, 200)}, {"a": torch.zeros(200, 200)})) is None, (
+        "larger than a verdict should carry"
+    )
+    assert pack(None) is None
+    assert pack(({"a": 1}, {"a": 2})) is None, "one sentence tells as much"
+    assert unpack({**(packed or {}), "bytes": "no base64!"}) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "sentence", "says"),
+    [
+        (
+            "timeout",
+            "Your code was still running after 30 seconds, the limit for one exercise.",
+            "a loop that never ends",
+        ),
+        ("out of memory", "Your code used more than 2048 MB of memory.", "a list that grows"),
+        (
+            "killed",
+            "Your code ended the process that it ran in: it ended the Python process with status 3.",
+            "os._exit()",
+        ),
+    ],
+)
+def test_lost_exercises_are_told_kindly_with_the_limit(looked_at: Look, status: str, sentence: str, says: str) -> None:
+    lost = replace(exercise(status=status, sentence="", failed=()), sentence=sentence)
+    told = words(looked_at(page(lost)).select_one(".card"))
+    assert sentence in told
+    assert says in told
+    assert "other exercises were graded" in told
+
+
+def test_an_error_comes_with_the_learners_own_line(looked_at: Look) -> None:
+    traceback = [
+        "\x1b[31m-----\x1b[39m",
+        "Traceback (most recent call last)",
+        "\x1b[36mCell\x1b[39m\x1b[36m \x1b[39mIn[6], line 7",
+        "      6 x",
+        "----> 7 helper(3)",
+        "Cell In[6], line 2, in helper(a)",
+        "----> 2     return a / 0",
+        "File /opt/lib/python3.11/site-packages/torch/x.py:12, in f()",
+        "---> 12 theirs(",
+    ]
+    outputs = (
+        {"output_type": "stream", "name": "stdout", "text": "so far"},
+        {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "x", "traceback": traceback},
+    )
+    broken = replace(
+        exercise(status="error", sentence="`f` is not defined.", hint="cell_stopped"),
+        sentence="Your cell ended with an error: ZeroDivisionError: x",
+    )
+    text = page(broken, runs={"weight_grad": CellRun(outputs, "ZeroDivisionError: x")})
+    told = words(looked_at(text).select_one(".card"))
+    assert "line 2 of your cell: return a / 0" in told
+    assert "so far" in told
+    assert "not defined" not in told
+    assert "torch/x.py" not in text
+    assert "theirs(" not in text
+
+
+def test_an_untouched_exercise_says_where_to_begin(looked_at: Look) -> None:
+    told = words(looked_at(page(exercise("fan_out", "not answered"))).select_one(".card"))
+    assert exercise_hints()["fan_out"].question.split("`")[0].strip() in told
+    assert 'hint("fan_out")' in told
+    assert "Your answer" not in told
+
+
+def test_recovered_and_lost_answers_are_noted(looked_at: Look) -> None:
+    text = page(exercise(), recovered={"weight_grad": "the TODO cell had lost its id and was found by its content"})
+    assert "Note: The TODO cell had lost its id and was found by its content." in words(looked_at(text))
+
+
+def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
+    cells = {"test_weight_grad": mark("test_weight_grad", 1.5, given=1.5)}
+    marks = Marks(2.0, cells, {"weight_grad": "Half.\n\nSee <b>me</b>"}, 0.5, 7_300.0, datetime(2026, 3, 2))
+    tree = looked_at(page(exercise(), marks=marks))
+    told = words(tree)
+    assert "1 of 2 points" in told, "1.5, less 0.5 for being late"
+    assert "Handed in 2 hours late: 0.5 points taken off." in told
+    assert "Your instructor says Half. See <b>me</b>" in told
+    assert "gave the points of this exercise by hand" in told
+    assert tree.select_one(".card")["class"] == ["card", "partly"]  # type: ignore[index]
+    assert tree.b is None
+    assert "no points are taken off" in words(looked_at(page(exercise(), marks=replace(marks, penalty=0.0))))
+
+
+@pytest.mark.parametrize(
+    ("answered", "cell", "says", "kind", "points"),
+    [
+        (True, mark("why", 0.0, waits=True), "Waits for your instructor", "person", "and 2 more to be marked"),
+        (True, mark("why", 1.0, given=1.0), "Marked by your instructor", "partly", "1 of 2 points"),
+        (True, mark("why", 2.0, given=2.0), "Marked by your instructor", "passed", "2 of 2 points"),
+        (True, None, "Waits for your instructor", "person", "and 2 more to be marked"),
+        (False, mark("why", 0.0), "Not answered", "open", "0 of 2 points"),
+    ],
+)
+def test_written_answers(
+    looked_at: Look, answered: bool, cell: CellMark | None, says: str, kind: str, points: str
+) -> None:
+    marks = Marks(2.0, {"why": cell} if cell else {}, {"why": "Well put."} if cell and cell.given else {})
+    text = page(marks=marks, written=(WrittenAnswer("why", "Why", 2.0, answered),), answers={"why": f"Because\n{EVIL}"})
+    tree = looked_at(text)
+    card = tree.select_one(".card")
+    assert says in words(card)
+    assert card is not None and card["class"] == ["card", kind]
+    assert points in words(tree)
+    assert ("Because" in words(card)) == answered
+    assert ("Well put." in words(card)) == bool(marks.comments)
+
+
+def test_nothing_that_a_learner_made_up_runs(looked_at: Look) -> None:
+    hostile = exercise(
+        sentence=EVIL,
+        asked="asked",
+        where=EVIL,
+        got=EVIL,
+        wanted="w",
+        line=EVIL,
+        printed=EVIL,
+        compared=pack(({EVIL: [EVIL, "b"]}, {EVIL: ["a", "b"]})),
+    )
+    outputs = (
+        {"output_type": "display_data", "data": {"text/html": EVIL, "text/plain": EVIL, "image/png": '"onerror="'}},
+        {"output_type": "stream", "text": EVIL},
+        {"output_type": "error", "traceback": [EVIL, "Cell In[1], line 1", EVIL]},
+        {"output_type": "stream", "text": [EVIL]},
+        {"output_type": "error", "traceback": EVIL},
+        {},
+    )
+    text = page(
+        hostile,
+        answers={"weight_grad": EVIL},
+        runs={"weight_grad": CellRun(outputs, EVIL)},
+        recovered={"weight_grad": EVIL},
+        marks=Marks(2.0, {}, {"weight_grad": EVIL}),
+    )
+    tree = looked_at(text)
+    assert "{{ 7*7 }}" in words(tree)
+    assert "\u202e" not in text
+    assert "<script>" in words(tree), "shown as what it is"
+    for other in (refusal_page(EVIL, EVIL, EVIL, "d"), overview_page(EVIL, [row_of(EVIL, None)])):
+        looked_at(other)
+
+
+def test_lines_of_the_tests_are_taken_out_wherever_a_learner_put_them(looked_at: Look) -> None:
+    secrets = Secrets([(SECRET, "a hidden test")])
+    told = f"seen:\n  {SECRET}"
+    bad = exercise(sentence=told, line=told, printed=told, got=told, wanted=told, where="answer" * 30)
+    outputs = (
+        {"output_type": "stream", "text": told},
+        {"output_type": "error", "traceback": ["Cell In[1], line 1", f"----> 1 {SECRET}"]},
+    )
+    text = page(bad, runs={"weight_grad": CellRun(outputs, told)}, secrets=secrets)
+    looked_at(text)
+    assert "autograd.grad(loss" not in text
+    assert "not shown" in text
+    own = page(bad, answers={"weight_grad": f"x = 1\n{SECRET}"}, secrets=secrets)
+    assert "autograd.grad(loss" in words(bs4.BeautifulSoup(own, "html.parser")), "what they wrote themselves is theirs"
+
+
+def test_a_megabyte_of_output_makes_no_page_of_megabytes(looked_at: Look) -> None:
+    much = "".join(f"line {number} {'x' * 50}\n" for number in range(17_000))
+    answers = {"weight_grad": "x = '''\n" + much + "'''"}
+    bad = exercise(sentence=much, line=much, printed=much, got=much, wanted=much, where=much)
+    start = time.process_time()
+    text = page(bad, answers=answers, runs={"weight_grad": CellRun(({"output_type": "stream", "text": much},), much)})
+    assert time.process_time() - start < 2
+    looked_at(text)
+    assert len(text) < 60_000
+    assert "characters left out" in text
+
+
+def test_a_refused_submission_says_why_and_what_to_do(looked_at: Look) -> None:
+    told = words(looked_at(refusal_page("ada", LESSON, "it is not a notebook", "d")))
+    assert "could not be graded" in told
+    assert "it is not a notebook" in told
+    assert "hand it in once more" in told
+
+
+def test_the_overview_adds_up(looked_at: Look) -> None:
+    cells = {"a": mark("a", 1.0), "b": mark("b", 0.0, 3.0, waits=True)}
+    rows = [row_of(LESSON, Marks(5.0, cells, {"a": "x"}, 0.5, 90_000.0)), row_of("03_module_hooks", None)]
+    tree = looked_at(overview_page("ada", rows))
+    assert isinstance(rows[0], Row)
+    told = words(tree)
+    assert "0.5 of 5 points in 2 lessons, and 3 more to be marked by a person" in told
+    assert "Handed in 1 day late: 0.5 points taken off." in told
+    assert "could not be graded" in told
+    assert [link["href"] for link in tree.select("h2 a")] == [
+        f"{LESSON}/{LESSON}.html",
+        "03_module_hooks/03_module_hooks.html",
+    ]
