@@ -41,9 +41,12 @@ def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(slu
     plain = Config()
     plain.CourseDirectory.course_id = "anything"
     plain.CourseDirectory.root = str(tmp_path)
+    plain.ClearSolutions.text_stub = course_config(ROOT).ClearSolutions.text_stub  # what the release was made with
     shutil.copytree(ROOT / "source" / slug, tmp_path / "source" / slug)
     lesson = read_lesson(ROOT / "lessons" / slug)
-    _submit(tmp_path, "reference", slug, {one.id: one.answer.source for one in lesson.exercises})
+    (question,) = lesson.written
+    right = {one.id: one.answer.source for one in lesson.exercises}
+    _submit(tmp_path, "reference", slug, {**right, question.grade_id: "Because."})
     _submit(tmp_path, "untouched", slug, {})
     api = NbGraderAPI(config=plain)
     assert api.generate_assignment(slug)["success"]
@@ -53,8 +56,10 @@ def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(slu
     with Gradebook(api.coursedir.db_url) as gradebook:
         maximum = sum(exercise.points for exercise in lesson.exercises)
         reference, untouched = (gradebook.find_submission(slug, name) for name in ("reference", "untouched"))
-        assert (reference.score, reference.max_score) == (maximum, maximum)
+        assert (reference.score, reference.max_score) == (maximum, maximum + question.points)
         assert untouched.score == 0
+        written = [gradebook.find_grade(question.grade_id, slug, slug, name) for name in ("reference", "untouched")]
+        assert [(one.auto_score, one.needs_manual_grade) for one in written] == [(None, True), (0, False)]
     for learner in ("reference", "untouched"):
         assert _stderr(tmp_path / "autograded" / learner / slug / f"{slug}.ipynb") == []
 
