@@ -97,8 +97,9 @@ def find_owners(
                         else item.said for item in own]  # fmt: skip
         else:
             own_said = [item.said for item in own]
+        holds = [item.guess.lesson if item.kind in COUNTED else None for item in own]
         for item, said, owner in zip(
-            own, own_said, owners(own_said, roster, desk.learners, desk.accounts, fallback), strict=True
+            own, own_said, owners(own_said, holds, roster, desk.learners, desk.accounts, fallback), strict=True
         ):
             item.said, item.owner = said, owner
             if pattern is not None and not said.names:

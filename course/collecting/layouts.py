@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from course.collecting.roster import bare
 
@@ -23,6 +24,8 @@ class Said:
     """The name that the learner gave it."""
     names: tuple[str, ...] = ()
     """Who it may be of: with an LMS's pattern one name, else every folder's and the file's, outermost first."""
+    folders: int = 0
+    """How many of the names are those of folders."""
     account: str = ""
     """The LMS's number of the learner."""
     lesson: str = ""
@@ -49,7 +52,8 @@ _BLACKBOARD = re.compile(
 )
 _EXCHANGE = re.compile(r"(?P<name>[^+]+)\+(?P<lesson>[^+]+)\+(?P<time>\d{4}-[^+]+)(?:\+.*)?", re.DOTALL)
 _CLASSROOM = re.compile(
-    r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?(?P<name>.{2,120}?) [-–] (?P<rest>.+)", re.DOTALL
+    r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?(?P<name>.{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<rest>.+)",
+    re.DOTALL | re.IGNORECASE,
 )
 _COPY_OF = re.compile(r"^(?:copy of|copie de|copia de|kopie von|cópia de)\s+", re.IGNORECASE)
 _COPY = re.compile(r"(?:\s*\(\d{1,3}\)|\s*[-–]\s*(?:copy|kopie|copie)\d*|[-_ ]copy\d*)$", re.IGNORECASE)
@@ -67,7 +71,7 @@ _NOBODY = frozenset(
         updated fixed version v class inbound abgabe abgaben aufgabe aufgaben release hooks pytorch latest
         attempt draft todo complete completed finished onlinetext comments edited of real really the this
         one is it work project content desktop documents src code data student students collected colab part
-        task test zip ipynb
+        task test zip ipynb checkpoints
         """,
     )
 )
@@ -107,8 +111,10 @@ def read_place(parts: tuple[str, ...], lessons: list[str]) -> Said:
     ):
         return _said(found["name"], "", found["rest"], "Classroom", "/".join(folders))
     lesson = next((name for part in reversed(folders) if (name := lesson_named(_ENDINGS.sub("", part), lessons))), "")
-    names = [name for part in parts if (name := _learner_in(part, lessons))]
-    return Said(file, tuple(dict.fromkeys(names)), lesson=lesson, time=_own_time(file), scope="/".join(folders))
+    within = dict.fromkeys(name for part in folders if part[0] != "." and (name := _learner_in(part, lessons)))
+    own = _learner_in(file, lessons)
+    names = (*within, own) if own and own not in within else tuple(within)
+    return Said(file, names, len(within), lesson=lesson, time=_own_time(file), scope="/".join(folders))
 
 
 def _said(
@@ -118,7 +124,7 @@ def _said(
     if bare(name) in _ANONYMOUS and account:
         name = f"{name} {account}"
     return Said(
-        file, (" ".join(name.split()),), account, lesson, time or _own_time(file), late, counters, system, scope
+        file, (" ".join(name.split()),), 0, account, lesson, time or _own_time(file), late, counters, system, scope
     )  # fmt: skip
 
 
@@ -157,7 +163,7 @@ def _learner_in(file: str, lessons: list[str]) -> str:
         loose = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", lesson))
         if found := re.search(rf"(?<![^\W_]){loose}(?![^\W_])", stem, re.IGNORECASE):
             before, after = stem[: found.start()], stem[found.end() :]
-            stem = (before.strip(" _-.+") or after.strip(" _-.+")).strip()
+            stem = after if _is_nobody(before) else before
             break
     stem = without_copy_marks(_TIME.sub("", stem)).strip(" _-.+")
     return "" if _is_nobody(stem) else stem
@@ -175,21 +181,26 @@ def is_junk(parts: tuple[str, ...]) -> bool:
 
 def read_time(text: str) -> datetime | None:
     """A time as people and systems write it, UTC where no zone is said. None where there is none."""
-    if re.search(r"(?:[+-]\d\d:?\d\d|Z|UTC|GMT)\s*$", text) or not _TIME.search(text):
-        from nbgrader.utils import parse_utc
-
-        try:
-            told: datetime = parse_utc(text.strip())
-        except (ValueError, OverflowError, TypeError):
-            return None
-        return told.replace(tzinfo=UTC)
     found = _TIME.search(text)
-    assert found is not None
+    if found is None:
+        return None
     year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
     try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    except ValueError:
+        return datetime(year, month, day, hour, minute, second, tzinfo=_zone(text[found.end() :])).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
+
+
+def _zone(text: str) -> tzinfo:
+    """The zone that stands behind a time: ``+01:00``, ``+0100``, ``CET``; UTC where none does."""
+    found = re.match(r"[.,\d]*\s*(?:([+-])(\d\d):?(\d\d)|([A-Z]{3,4}))\s*$", text)
+    if found and found[1]:
+        offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+        return timezone(offset if found[1] == "+" else -offset)
+    try:
+        return ZoneInfo(found[4]) if found and found[4] != "UTC" else UTC
+    except (ZoneInfoNotFoundError, OSError):
+        return UTC
 
 
 class Pattern:

@@ -23,16 +23,22 @@ class Owner:
 
 
 def owners(
-    said: Sequence[Said], roster: Roster | None, known: Sequence[str], accounts: Mapping[str, str], fallback: str = ""
+    said: Sequence[Said],
+    holds: Sequence[str | None],
+    roster: Roster | None,
+    known: Sequence[str],
+    accounts: Mapping[str, str],
+    fallback: str = "",
 ) -> list[Owner]:
     """The owner of each file of an upload.
 
-    ``known``: learners who handed in before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own
-    name, which counts only where it is that of a learner who is known.
+    ``holds``: the lesson that a notebook's content is of, None for other files. ``known``: learners who handed in
+    before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own name, which counts only where it is
+    that of a learner who is known.
     """
     if roster is not None:
         return [_by_roster(one, roster, fallback) for one in said]
-    free = _Free(said, known, accounts)
+    free = _Free(said, holds, known, accounts)
     return [free.owner(one, fallback) for one in said]
 
 
@@ -63,13 +69,18 @@ def _listed(names: frozenset[str] | set[str]) -> str:
 class _Free:
     """Without a roster: a name is a learner's id as it stands, unless another one is too much like it."""
 
-    def __init__(self, said: Sequence[Said], known: Sequence[str], accounts: Mapping[str, str]) -> None:
+    def __init__(
+        self, said: Sequence[Said], holds: Sequence[str | None], known: Sequence[str], accounts: Mapping[str, str]
+    ) -> None:
         self._known = {plain(name): name for name in known}
         self._alike: dict[str, set[str]] = defaultdict(set)
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._beneath: dict[str, set[str]] = defaultdict(set)
         self._spelled: dict[str, str] = {}
-        self._wrappers = _wrappers(said)
+        plainly = [
+            (one, lesson) for one, lesson in zip(said, holds, strict=True) if not one.system and lesson is not None
+        ]
+        self._wrappers, self._unclear = _wrappers(plainly)
+        beneath: dict[tuple[str, str], set[str]] = defaultdict(set)
         for name in known:
             self._alike[bare(name)].add(plain(name))
         for one in said:
@@ -80,14 +91,22 @@ class _Free:
             self._spelled.setdefault(plain(names[0]), unicodedata.normalize("NFC", names[0]))
             self._alike[bare(names[0])].add(plain(names[0]))
             if one.account:
-                self._numbers[one.scope if one.system != "Canvas" else "", plain(names[0])].add(one.account)
-            if len(names) > 1 and not one.system:
-                self._beneath[plain(names[0])].add(plain(names[1]))
+                self._numbers[self._where(one), plain(names[0])].add(one.account)
+        for one, lesson in plainly:
+            names = self._names(one)
+            if one.folders - (len(one.names) - len(names)) > 1:
+                beneath[plain(names[0]), lesson].add(plain(names[1]))
+        # One folder that holds several learners: then every outer folder may be a group's.
+        self._groups = any(len(folders) > 1 for folders in beneath.values())
         for learner, number in accounts.items():
             self._numbers["", plain(learner)].add(number)
 
     def _names(self, said: Said) -> tuple[str, ...]:
         return said.names if said.system else tuple(name for name in said.names if plain(name) not in self._wrappers)
+
+    def _where(self, said: Said) -> str:
+        """Where a number of the LMS means something: with Canvas everywhere, with Moodle in one download."""
+        return "" if said.system == "Canvas" else said.scope
 
     def owner(self, said: Said, fallback: str) -> Owner:
         names = self._names(said)
@@ -96,36 +115,36 @@ class _Free:
                 return Owner(self._known[plain(fallback)])
             return Owner(why="neither a folder nor the file's name says whose it is")
         name = plain(names[0])
-        numbers = self._numbers.get((said.scope if said.system != "Canvas" else "", name), set())
+        numbers = self._numbers.get((self._where(said), name), set())
         if len(numbers) > 1:
             return Owner(why=f"{len(numbers)} learners are called {names[0]!r} ({_listed(numbers)})", several=True)
         if len(self._alike[bare(names[0])]) > 1:
             return Owner(why=f"it may be of {_listed(self._alike[bare(names[0])])}", several=True)
-        if len(self._beneath[name]) > 1 and not said.system and not _same(names, self._beneath[name]):
-            return Owner(
-                why=f"{names[0]!r} holds {len(self._beneath[name])} folders or names: which is the learner?",
-                several=True,
-            )
+        if not said.system and len(names) > 1 and (self._unclear or (self._groups and said.folders > 1)):
+            several = " or ".join(repr(one) for one in names[:2])
+            return Owner(why=f"is {several} the learner? --names or --pattern tells", several=True)
         learner = self._known.get(name) or self._spelled[name]
         if why := why_no_learner(learner):
             return Owner(why=f"{learner[:60]!r} cannot be the name of a learner's folder: {why}")
         return Owner(learner)
 
 
-def _same(names: Sequence[str], beneath: set[str]) -> bool:
-    """Whether what stands beneath a learner's folder is that learner's own name again."""
-    return all(bare(names[0]) in bare(other) or bare(other) in bare(names[0]) for other in beneath)
-
-
-def _wrappers(said: Sequence[Said]) -> set[str]:
-    """Names of folders around everything: of a class, of an upload."""
+def _wrappers(notebooks: Sequence[tuple[Said, str]]) -> tuple[set[str], bool]:
+    """Names of folders around everything, of a class or an upload; and whether that cannot be told from a learner's."""
     found: set[str] = set()
-    plainly = [[plain(name) for name in one.names] for one in said if not one.system and one.names]
-    while len(plainly) > 1 and len({names[0] for names in plainly}) == 1:
-        rest = [names[1:] for names in plainly]
-        # One learner's folder holds one learner's files; a class's holds several learners'.
-        if not all(rest) or len({names[0] for names in rest}) < 2:
+    paths = [([plain(name) for name in said.names], said.folders, lesson) for said, lesson in notebooks]
+    while len(paths) > 1 and len({(names or [""])[0] for names, _, _ in paths}) == 1:
+        if not all(len(names) > 1 and folders for names, folders, _ in paths):
             break
-        found.add(plainly[0][0])
-        plainly = rest
-    return found
+        by_lesson: dict[str, set[str]] = defaultdict(set)
+        for names, _, lesson in paths:
+            by_lesson[lesson].add(names[1])
+        several = max(len(names) for names in by_lesson.values())
+        # One learner's folder holds each lesson once; a class's holds it once a learner.
+        if several < 2:
+            break
+        if several == 2 and all(folders == 1 for _, folders, _ in paths):
+            return found, True
+        found.add(paths[0][0][0])
+        paths = [(names[1:], folders - 1, lesson) for names, folders, lesson in paths]
+    return found, False

@@ -97,9 +97,12 @@ def read_names(path: Path) -> Roster:
     chosen = next((name for name in _LEARNER if name in heads and _filled(rows, heads.index(name))), "")
     if not chosen and any(head in _FIRST for head in heads) and any(head in _LAST for head in heads):
         chosen = "first and last"
+    if {"id", "first name", "last name"} <= set(heads):
+        chosen = "id"  # as nbgrader's own list of students
     if not chosen or len(rows) < 2:
+        none = len(rows) < 2 and any(head in _LEARNER for head in heads)
         raise UsageError(
-            "no column of the names says which learner it is" if not chosen else "the names hold no learner",
+            "the names hold no learner" if none else "no column of the names says which learner it is",
             f"{path}, whose first line is {', '.join(rows[0])[:120]!r}",
             "name one column 'learner'; every other column holds names that stand for that learner",
         )
@@ -137,6 +140,8 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
         names.setdefault(bare(learner), set()).add(learner)
         for head, cell in cells.items():
             digits = re.search(r"(\d+)\s*$", cell)
+            if head == chosen and not canvas:
+                continue
             if digits and (head in _NUMBERS or (handmade and cell.isdigit())):
                 numbers.setdefault(digits[1], set()).add(learner)
     names.pop("", None)
@@ -195,7 +200,7 @@ def _rows(path: Path) -> list[list[str]]:
     """The rows that are not empty. Raises UsageError where there is no table."""
     text = _text(path)
     lines = text.splitlines()
-    if lines and (told := re.fullmatch(r"sep=(.)", lines[0].strip())):
+    if lines and (told := re.fullmatch(r"sep=(.)\s*", lines[0])):
         text, delimiter = "\n".join(lines[1:]), told[1]
     else:
         head = next((line for line in lines if line.strip()), "")

@@ -1,0 +1,198 @@
+"""Several files of one learner and lesson: which one counts, and what is said of the others."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from course.collecting import Collected, collect
+from course.collecting.choosing import Copy, Order, choose, compare
+from course.errors import UsageError
+from tests.collecting.conftest import Collecting
+from tests.collecting.uploads import folder_of, notebook, zipped
+
+A, B, C = (notebook("01_first", letter) for letter in "abc")
+BLANK = notebook("01_first")
+DUE = "2026-11-10 12:00"
+
+
+def _endings(collected: Collected) -> dict[str, str]:
+    return {line.name: line.status for line in collected.lines}
+
+
+def _taken(course: Path, learner: str = "jane") -> bytes:
+    return (course / f"submitted/{learner}/01_first/01_first.ipynb").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"jane_1_90_01_first.ipynb": A, "jane_1_80_01_first-1.ipynb": B},
+        {"jane_1_80_x.ipynb": A, "jane_LATE_1_90_y.ipynb": B},
+        {"w_jane_attempt_2026-01-30-20-30-10_x.ipynb": A, "w_jane_attempt_2026-01-30-20-30-11_x.ipynb": B},
+        {"jane+01_first+2026-11-20 12:00:00 UTC/a.ipynb": A, "jane+01_first+2026-11-20 11:00:00 UTC/b.ipynb": C,
+         "jane+01_first+2026-11-20 12:00:01 UTC/a.ipynb": B},
+        {"jane/x.ipynb": A, "jane/x (1).ipynb": B},
+        {"jane/01_first/.ipynb_checkpoints/x-checkpoint.ipynb": A, "jane/01_first/x.ipynb": B},
+        {"jane/01_first.py": b"# " + A, "jane/x.ipynb": B},
+        {"jane_1_90_x.ipynb": b"", "jane_1_80_x.ipynb": B},
+    ],
+)  # fmt: skip
+def test_the_last_copy_counts(files: dict[str, bytes], collecting: Collecting, course: Path) -> None:
+    collecting(files, lesson="01_first")
+    assert _taken(course) == B
+
+
+def test_times_in_a_zip_and_on_a_disk_tell(course: Path, tmp_path: Path) -> None:
+    old, new = datetime(2026, 11, 1, 12, tzinfo=UTC), datetime(2026, 11, 2, 12, tzinfo=UTC)
+    upload = folder_of(tmp_path / "up", {"jane/b.ipynb": A, "jane/a.ipynb": B, "bob/x.ipynb": A})
+    os.utime(upload / "jane/b.ipynb", (new.timestamp(),) * 2)
+    os.utime(upload / "jane/a.ipynb", (old.timestamp(),) * 2)
+    collect(course, [upload])
+    assert _taken(course) == A
+    assert not (course / "submitted/jane/01_first/timestamp.txt").exists(), (
+        "a disk's time is not the time of handing in"
+    )
+
+
+def test_only_a_checkpoint_is_better_than_nothing(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane/.ipynb_checkpoints/01_first-checkpoint.ipynb": A, "bob/x.ipynb": B})
+    assert _taken(course) == A
+    assert not collected.needs_person
+
+
+def test_a_script_alone_is_taken_and_beside_a_notebook_it_is_data(collecting: Collecting, course: Path) -> None:
+    script = b"\n".join(b"# " + line for line in A.splitlines())
+    collecting({"jane_1_2_x.py": script, "bob_2_3_x.ipynb": B, "bob_2_4_helper.py": b"x = 1\n"})
+    assert _taken(course) == script
+    assert (course / "submitted/bob/01_first/helper.py").read_bytes() == b"x = 1\n"
+
+
+def test_identical_copies_are_one(collecting: Collecting) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_y-1.ipynb": A, "jane_1_4_z.ipynb": B})
+    assert sorted(_endings(collected).values()) == ["earlier copy", "identical copy", "junk", "taken though renamed"]
+    assert not collected.needs_person
+
+
+def test_where_nothing_tells_the_order_a_person_is_asked(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane/a.ipynb": A, "jane/b.ipynb": B, "bob/x.ipynb": A, "eve/x.ipynb": A})
+    assert len(collected.needs_person) == 2
+    assert all(line.learner == "jane" for line in collected.needs_person)
+    assert _taken(course) in {A, B}
+
+
+def test_an_empty_hand_in_after_a_full_one_is_pointed_out(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": BLANK})
+    assert _taken(course) == BLANK
+    (line,) = collected.needs_person
+    assert "another copy was worked on" in line.why
+
+
+LATE = {
+    "p_jane_attempt_2026-11-09-10-00-00_x.ipynb": A, "p_jane_attempt_2026-11-10-11-59-59_x.ipynb": B,
+    "p_jane_attempt_2026-11-11-10-00-00_x.ipynb": C, "p_bob_attempt_2026-11-12-10-00-00_x.ipynb": A,
+    "p_bob_attempt_2026-11-11-10-00-00_x.ipynb": B,
+}  # fmt: skip
+
+
+def test_on_time_takes_the_last_that_was_on_time_else_the_first_late_one(collecting: Collecting, course: Path) -> None:
+    collected = collecting(LATE, prefer="on-time", due=DUE)
+    assert (_taken(course), _taken(course, "bob")) == (B, B)
+    assert _endings(collected)["p_jane_attempt_2026-11-11-10-00-00_x.ipynb"] == "late"
+    stamp = (course / "submitted/jane/01_first/timestamp.txt").read_text()
+    assert stamp == "2026-11-10 11:59:59.000000 UTC"
+
+
+def test_without_a_wish_the_last_counts_and_late_is_said(collecting: Collecting, course: Path) -> None:
+    collected = collecting(LATE, due=DUE)
+    assert (_taken(course), _taken(course, "bob")) == (C, A)
+    assert sum(line.late for line in collected.lines) == 3
+
+
+def test_canvas_says_itself_what_was_late(collecting: Collecting, course: Path) -> None:
+    collecting({"jane_1_5_x.ipynb": A, "jane_LATE_1_6_x-1.ipynb": B}, prefer="on-time")
+    assert _taken(course) == A
+
+
+def test_on_time_needs_to_know_when_it_was_due(collecting: Collecting, course: Path) -> None:
+    with pytest.raises(UsageError, match="when it was due"):
+        collecting({"jane/x.ipynb": A}, prefer="on-time")
+    assert not (course / "submitted").exists()
+    with pytest.raises(UsageError, match="is no time"):
+        collecting({"jane/x.ipynb": A}, due="next Tuesday")
+
+
+def test_a_due_date_in_the_gradebook_is_known(collecting: Collecting, course: Path) -> None:
+    from nbgrader.api import Gradebook
+
+    from course.nbgrader_setup import course_config
+
+    course_config(course)  # puts alembic on PATH, which a new gradebook needs
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.add_assignment("01_first", duedate=DUE)
+    collecting(LATE, prefer="on-time")
+    assert _taken(course) == B
+
+
+def test_timestamp_txt_counts_where_the_instructor_wrote_it(collecting: Collecting, course: Path) -> None:
+    stamp = b"2026-11-05 10:00:00.000000 UTC"
+    collecting({"jane/01_first/x.ipynb": A, "jane/01_first/timestamp.txt": stamp}, "folder")
+    assert (course / "submitted/jane/01_first/timestamp.txt").read_bytes() == stamp
+    forged = zipped({"x.ipynb": B, "timestamp.txt": b"2026-01-01 10:00:00 UTC"})
+    collecting({"p_bob_attempt_2026-11-11-10-00-00_hw.zip": forged})
+    assert "2026-11-11" in (course / "submitted/bob/01_first/timestamp.txt").read_text()
+
+
+def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collecting, course: Path) -> None:
+    first = {"jane_1_5_01_first.ipynb": A, "jane_1_6_data.csv": b"1"}
+    second = {"jane_1_7_01_first-1.ipynb": B}
+    collecting(first, "one.zip")
+    collected = collecting(second, "two.zip")
+    assert _taken(course) == B
+    assert not (course / "submitted/jane/01_first/data.csv").exists()
+    assert "replaces" in collected.placed[0].why
+    replaced = course / "collected/0002-two.zip/replaced/jane/01_first"
+    assert {path.name: path.read_bytes() for path in replaced.iterdir()} == {"01_first.ipynb": A, "data.csv": b"1"}
+    again = collecting(first, "one.zip")
+    assert _taken(course) == B
+    assert _endings(again)["jane_1_5_01_first.ipynb"] == "older than submitted"
+
+
+def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Collecting, course: Path) -> None:
+    mine = folder_of(course / "submitted/jane/01_first", {"01_first.ipynb": A})
+    (mine / "timestamp.txt").write_text("2026-11-05 10:00:00 UTC")
+    collected = collecting({"p_jane_attempt_2026-11-04-10-00-00_x.ipynb": B})
+    assert _endings(collected)["p_jane_attempt_2026-11-04-10-00-00_x.ipynb"] == "older than submitted"
+    collected = collecting({"p_jane_attempt_2026-11-06-10-00-00_x.ipynb": C})
+    assert _taken(course) == C
+    assert "replaces the copy of 2026-11-05 10:00" in collected.placed[0].why
+
+
+def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
+    orders = [Order(), Order(said=10.0), Order(disk=11.0), Order(attempt=2, number=5), Order(attempt=1, number=9, disk=50.0),
+              Order(copied=2), Order(said=10.0, copied=1), Order(said=10.0, inner=7.0)]  # fmt: skip
+    for one in orders:
+        assert compare(one, one) == 0
+        for other in orders:
+            assert compare(one, other) == -compare(other, one)
+
+
+def test_choosing_leaves_no_copy_without_an_ending() -> None:
+    start = datetime(2026, 11, 1, tzinfo=UTC)
+    copies = [
+        Copy(
+            key,
+            sha256=str(key // 2),
+            order=Order(said=(start + timedelta(hours=key % 4)).timestamp()),
+            late=key % 3 == 0,
+            tier=key % 4,
+        )
+        for key in range(12)
+    ]
+    for on_time in (False, True):
+        choice = choose(copies, on_time=on_time)
+        assert {choice.chosen.key, *choice.others} == set(range(12))
+        assert choice.chosen.tier == 0

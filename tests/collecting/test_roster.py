@@ -1,0 +1,138 @@
+"""The CSV of names: three kinds, every encoding, and what is wrong said with place and next command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from course.collecting.roster import Roster, bare, plain, read_names, why_no_learner
+from course.errors import UsageError
+from tests.collecting.conftest import Collecting
+from tests.collecting.uploads import notebook
+
+HANDMADE = "learner,name,number\njd1,Jane Doe,123\nbr2,Bob Röe,124\n"
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Hooks (991)\n"
+    "    Points Possible,,,,,10\n"
+    '"Doe, Jane",123,S-1,jd1,A,\n"Röe, Bob",124,S-2,br2,A,\n"Student, Test",999,,,A,\n'
+)
+PARTICIPANTS = "First name,Surname,ID number,Email address\nJane,Doe,jd1,jane@u.edu\nBob,Röe,br2,bob@u.edu\n"
+WORKSHEET = (
+    "Identifier,Full name,ID number,Email address,Status\n"
+    "Participant 123,Jane Doe,jd1,jane@u.edu,Submitted\nParticipant 124,Bob Röe,br2,bob@u.edu,Submitted\n"
+)
+GERMAN = "Vorname;Nachname;ID-Nummer;E-Mail-Adresse\nJane;Doe;jd1;jane@u.edu\nBob;Röe;br2;bob@u.edu\n"
+NBGRADER = "id,first_name,last_name,email,lms_user_id\njd1,Jane,Doe,jane@u.edu,123\nbr2,Bob,Röe,bob@u.edu,124\n"
+
+
+def _read(tmp_path: Path, data: str | bytes) -> Roster:
+    path = tmp_path / "names.csv"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return read_names(path)
+
+
+@pytest.mark.parametrize("table", [HANDMADE, CANVAS, PARTICIPANTS, WORKSHEET, GERMAN, NBGRADER])
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_every_kind_in_every_encoding(table: str, code: str, tmp_path: Path) -> None:
+    roster = _read(tmp_path, table.encode(code))
+    assert roster.learners == ("jd1", "br2")
+    for name in ("Jane Doe", "jane  doe", "JD1"):
+        assert roster.who(name) == {"jd1"}, name
+    for name in ("Bob Röe", "bob ro\u0308e", "Bob Roe", "bobroe"):
+        assert roster.who(name) == {"br2"}, name
+    if table != HANDMADE:
+        assert roster.who("doejane") == roster.who("Doe, Jane") == {"jd1"} or table == WORKSHEET
+
+
+@pytest.mark.parametrize("table", [HANDMADE, CANVAS, WORKSHEET, NBGRADER])
+def test_the_numbers_of_the_lms_are_known(table: str, tmp_path: Path) -> None:
+    roster = _read(tmp_path, table)
+    assert roster.who("somebody", "124") == {"br2"}
+    assert roster.who("somebody", "125") == set()
+    assert roster.who("Jane Doe", "124") == {"jd1", "br2"}, "name and number contradict each other"
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_other_delimiters_and_line_ends(delimiter: str, tmp_path: Path) -> None:
+    for text in (HANDMADE, "sep=,\n" + HANDMADE, HANDMADE.replace("\n", "\r\n"), "\n\n" + HANDMADE + "\n,,\n"):
+        assert _read(tmp_path, text.replace(",", delimiter)).learners == ("jd1", "br2")
+
+
+def test_one_alias_of_two_learners_is_said_and_never_guessed(tmp_path: Path) -> None:
+    roster = _read(tmp_path, "learner,name\nann1,Ann Li\nann2,Ann Li\nann,Someone\nx,ann\n")
+    assert roster.who("Ann Li") == {"ann1", "ann2"}
+    assert roster.who("ann") == {"ann"}, "an id is nobody else's alias"
+    assert any("ann1 and ann2" in note for note in roster.notes)
+
+
+def test_a_learner_that_is_no_folders_name_is_said_with_its_line(tmp_path: Path) -> None:
+    roster = _read(tmp_path, "learner,name\n../up,A\na+b,B\n.hidden,C\n ok ,D\na*,E\n")
+    assert roster.learners == ("ok",)
+    assert len([note for note in roster.notes if "line" in note]) == 4
+
+
+@pytest.mark.parametrize(
+    ("data", "fact"),
+    [
+        (b"", "empty"), (b"\n\n", "empty"), (b"PK\x03\x04rest", "spreadsheet"), (b"\x89PNG\r\n\0\0\x01\x02" * 9, "no text"),
+        (b"town,land\nOslo,Norway\n", "no column"), (b"learner,name\n", "no learner"), (b"learner\n../x\n", "no learner"),
+        (b"jane doe\n", "no column"), (b"\xd0\xcf\x11\xe0 old excel", "spreadsheet"),
+        (b'learner,name\n"' + b"x" * 200_000, "CSV"),
+    ],
+)  # fmt: skip
+def test_a_wrong_csv_is_told_with_place_and_next_command(data: bytes, fact: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=fact) as told:
+        _read(tmp_path, data)
+    assert str(tmp_path) in told.value.place
+    assert told.value.next_command
+
+
+def test_no_such_csv(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.csv", tmp_path):
+        with pytest.raises(UsageError, match="cannot be read"):
+            read_names(path)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "..", ".x", "a\\b", "a+b", "a\nb", "x" * 121, "a*", "[a]", "\udc80"])
+def test_names_that_are_no_folders(name: str) -> None:
+    assert why_no_learner(name)
+
+
+@pytest.mark.parametrize("name", ["jane", "Jane Doe", "jane@u.edu", "Łukasz", "O'Neil", "李雷", "a.b-c_d", "007"])
+def test_names_that_are_folders(name: str) -> None:
+    assert not why_no_learner(name)
+    assert plain(name) == plain(name.upper())
+    assert bare(name)
+
+
+def test_uploads_are_filed_under_the_rosters_ids(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(CANVAS + '"Absent, Al",125,S-3,aa3,A,\n', encoding="utf-8")
+    answers = [notebook("01_first", number) for number in range(8)]
+    files = {
+        "doejane_123_9_x.ipynb": answers[0], "ro\u0308ebob_LATE_124_10_x.ipynb": answers[1], "stranger_77_11_x.ipynb": answers[2],
+        "doejane_124_12_x.ipynb": answers[3],
+    }  # fmt: skip
+    collected = collecting(files, names=names)
+    assert sorted(path.name for path in (course / "submitted").iterdir()) == ["br2", "jd1"]
+    assert (course / "submitted/jd1/01_first/01_first.ipynb").read_bytes() == answers[0]
+    endings = {line.name: line.status for line in collected.needs_person}
+    assert endings == {"stranger_77_11_x.ipynb": "no learner known", "doejane_124_12_x.ipynb": "ambiguous learner"}
+    assert collected.missing == ("aa3",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hw2 jane doe final.ipynb", "Doe, Jane/x.ipynb", "JANE DOE/work/x.ipynb", "group 7/jd1/x.ipynb", "jd1.ipynb",
+        "my_01_first_(Jane Doe)_v2.ipynb",
+    ],
+)  # fmt: skip
+def test_with_a_roster_names_are_found_where_they_stand(
+    name: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(PARTICIPANTS, encoding="utf-8")
+    collecting({name: notebook("01_first", 1)}, names=names)
+    assert [path.name for path in (course / "submitted").iterdir()] == ["jd1"]
