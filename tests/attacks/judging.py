@@ -11,7 +11,12 @@ import nbformat
 from arsenal import Attack
 from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 
-__all__ = ["faults", "faults_of_the_run", "runs_in_a_page", "status_of", "told"]
+from course.reporting.feedback import task_of
+from course.reporting.feedback_page import page_of
+from course.reporting.leaks import text_of_page
+from tests.reporting.page_rules import what_runs
+
+__all__ = ["faults", "faults_of_the_run", "in_the_feedback", "runs_in_a_page", "status_of", "told"]
 
 
 def status_of(outcome: Outcome, attack: Attack) -> str:
@@ -42,6 +47,7 @@ def _faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
         "secrets": _seen(outcome, attack),
         "limits": _exceeded(outcome, attack),
         "page": runs_in_a_page(outcome.root, attack) if attack.family in ("html", "evidence") else [],
+        "feedback": in_the_feedback(outcome.root, attack) if attack.family in ("html", "evidence", "secrets") else [],
     }
 
 
@@ -127,6 +133,21 @@ def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
         for name, value in tag.attrs.items():
             if name.startswith("on") or re.search(r"(?i)javascript:|vbscript:|position:\\s*fixed", str(value)):
                 found.append(f"<{tag.name} {name}={str(value)[:60]!r}>")
+    return found
+
+
+def in_the_feedback(root: Path, attack: Attack) -> list[str]:
+    """What is wrong with the learner's feedback page: active content, secrets, size, what turns or hides text."""
+    if not (root / "autograded" / attack.name / attack.lesson / f"{attack.lesson}.ipynb").exists():
+        return []
+    page = page_of(root, task_of(root, attack.name, attack.lesson, None))
+    found = what_runs(page)
+    found += sorted(canaries_in(page.encode()))
+    # The answer itself, which the page shows, spells the marker in two halves.
+    found += re.findall(re.escape(MARKER) + r"[^\"\\]{0,80}", text_of_page(page))
+    found += [f"U+{ord(sign):04X}" for sign in set(re.findall("[\u202a-\u202e\u2066-\u2069\x00-\x08\x1b\x7f]", page))]
+    if len(page) > 500_000:
+        found.append(f"{len(page)} characters")
     return found
 
 

@@ -32,7 +32,7 @@ from course.reporting.feedback_page import feedback_page
 from course.reporting.leaks import Secrets, leaks_in, read_secrets, text_of_page
 from tests.grading.conftest import LESSON, RIGHT
 from tests.reporting.breaking import breaks_on_ben
-from tests.reporting.conftest import what_runs
+from tests.reporting.page_rules import what_runs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),

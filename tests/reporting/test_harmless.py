@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from course.reporting.harmless import harmless
+from tests.reporting.page_rules import what_runs
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,15 @@ def test_no_text_takes_long(text: str) -> None:
     start = time.process_time()
     harmless(text, 12_000)
     assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["<script>1</script>", "<img src=x>", '<img src="data:image/png;base64,AA" onerror=alert(1)>', "<a href='//evil'>x</a>",
+     "<p style='position:fixed'>", "<a href='JavaScript:alert(1)'>x</a>", "<meta http-equiv=refresh>", "<style>p{}</style>", "<svg/onload=x>"],
+)  # fmt: skip
+def test_the_rules_for_pages_see_what_runs(piece: str) -> None:
+    page = '<html><head><meta http-equiv="Content-Security-Policy" content="default-src \'none\'"></head><body>{}</body></html>'
+    assert what_runs(page.format("<p>calm</p>")) == []
+    assert what_runs(page.format(piece)) != []
+    assert what_runs("<html><head></head><body></body></html>") == ["no policy that forbids scripts"]
