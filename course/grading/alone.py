@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from course.errors import UsageError
 from course.grading.rebuild import (
     Blueprint,
-    Cells,
     Damaged,
-    cells_of,
     read_attachments,
     read_blueprint,
     read_file,
     rebuild,
 )
 from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.grading.salvage import Cell, plain_cells, salvaged
 from course.grading.written import written_in
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
@@ -40,7 +39,7 @@ def check_notebook(
     blueprints = {name: read_blueprint(root / "source" / name / f"{name}.ipynb", config) for name in lessons}
     try:
         data = read_file(file, limits.notebook_mb << 20)
-        cells = cells_of(data)
+        cells = plain_cells(data) or list(salvaged(data).cells)
     except Damaged as damage:
         raise UsageError(
             f"this cannot be checked: {damage}", str(file), "save the notebook in JupyterLab, then again"
@@ -60,9 +59,9 @@ def check_notebook(
         return mark(engine, blueprint, Judge(blueprint, seed), rebuilt, "you", files)
 
 
-def lesson_of(file: Path, cells: Cells, blueprints: dict[str, Blueprint]) -> str:
+def lesson_of(file: Path, cells: Sequence[Cell], blueprints: dict[str, Blueprint]) -> str:
     """The lesson that a notebook belongs to, by its cells' ids, and by its name where it has none of ours."""
-    ids = {name for name, _ in cells if name}
+    ids = {cell.name for cell in cells if cell.name}
     shared = {name: len(ids & set(blueprint.stubs)) for name, blueprint in blueprints.items()}
     best = max(shared, key=lambda name: shared[name])
     if shared[best]:

@@ -40,15 +40,21 @@ def anchored(handout: Handout, cells: Sequence[Cell]) -> list[Part]:
     for cell in cells:
         name = cell.name if cell.name in places.own else None
         foreign = cell.name is not None and name is None
-        place = places.find(name, cell.source, cell.kind)
+        place = places.find(name, cell.source, cell.kind, cell.whole)
         parts.append(Part(cell.source, "?" if foreign else name, cell.kind, cell.id, place, cell.whole))
     found = {part.place for part in parts}
     absent = [
-        (place, [_line(key) for key in line_keys(released.source)])
+        (place, [key for line in line_keys(released.source) if (key := _line(line))])
         for place, released in enumerate(handout.cells)
         if place not in found and released.kind not in ("answer", "written") and len(bare(released.source)) >= _SHORTEST
     ]
     locked = [(place, keys) for place, keys in absent if handout.cells[place].kind in ("test", "setup")]
+    kinds = {cell.name: cell.kind for cell in handout.cells if cell.name}
+    # What is left of a locked cell has no id of its own.
+    parts = [
+        replace(part, name=None) if part.place is None and kinds.get(part.name or "") in ("test", "setup") else part
+        for part in parts
+    ]
     return [
         piece
         for part in parts
@@ -71,8 +77,8 @@ class _Places:
                 self.texts.setdefault(_RENDERED.sub("", cell.source), []).append(place)
         self.used: set[int] = set()
 
-    def find(self, name: str | None, source: str, kind: str) -> int | None:
-        """By the whole text, and by id where a locked cell was hardly changed."""
+    def find(self, name: str | None, source: str, kind: str, whole: bool) -> int | None:
+        """By the whole text, and by id where a locked cell was hardly changed, or is cut off."""
         if not source.strip():
             return None
         hits = self.texts.get(bare(source), [])
@@ -83,7 +89,7 @@ class _Places:
             if self.handout.cells[own].kind in ("answer", "written"):
                 # An id is believed; the text of another stub under it is a copy that was not worked on.
                 return own if own in hits else None
-            if own in hits or not _more_than(source, self.handout.cells[own].source):
+            if own in hits or not whole or not _more_than(source, self.handout.cells[own].source):
                 self.used.add(own)
                 return own
             return None
@@ -110,7 +116,7 @@ def _without(part: Part, absent: Sequence[tuple[int, list[str]]]) -> list[Part]:
     if not absent:
         return [part]
     code = Code(part.text)
-    numbered = [(number, _line(bare(line))) for number, line in enumerate(code.lines) if bare(line)]
+    numbered = [(number, key) for number, line in enumerate(code.lines) if (key := _line(bare(line)))]
     keys = [key for _, key in numbered]
     at: dict[str, list[int]] = {}
     for number, key in enumerate(keys):
@@ -156,6 +162,8 @@ def segments(code: Code, labels: Sequence[str], likeness: Likeness, own: str | N
             _, _, bound, written = groups[start]
             names, keys = [*bound, *names], [*written, *keys]
             for label in labels:
+                if label != own and not likeness.defined[label] <= set(names):
+                    continue
                 score = likeness.of(label, names, keys) - _COST + (0.1 if label == own else 0.0)
                 if score > 0 and best[start][0] + score > choice[0] + 1e-9:
                     choice = (best[start][0] + score, start, label)
@@ -166,7 +174,33 @@ def segments(code: Code, labels: Sequence[str], likeness: Likeness, own: str | N
         _, start, chosen = best[end]
         found.insert(0, (chosen, groups[start][0], groups[end - 1][1]))
         end = start
+    if own is None and _leaves_names(found, groups, likeness):
+        # It is one answer, to an exercise of which it does not have all, and not what another one happens to share with it.
+        return [(None, code.text)]
+    if own is not None and not (likeness.defined[own] & code.names) <= _bound_by(own, found, groups):
+        return [(own, code.text)]
     return [(label, code.cut(first, last)) for label, first, last in _joined(found, own)]
+
+
+_Groups = Sequence[tuple[int, int, list[str], list[str]]]
+
+
+def _bound_by(label: str | None, found: Sequence[tuple[str | None, int, int]], groups: _Groups) -> set[str]:
+    """The names that the segments with this label bind."""
+    spans = [(first, last) for one, first, last in found if one == label]
+    return {name for a, b, bound, _ in groups for first, last in spans if first <= a and b <= last for name in bound}
+
+
+def _leaves_names(
+    found: Sequence[tuple[str | None, int, int]], groups: _Groups, likeness: Likeness
+) -> bool:  # fmt: skip
+    """Whether a function or class that some stub defines would belong to nothing, or to an exercise that has none such."""
+    anybody = frozenset().union(*likeness.defined.values())
+    for label, first, last in found:
+        names = {name for start, end, bound, _ in groups if first <= start and end <= last for name in bound}
+        if (names & anybody) - (likeness.defined[label] if label else frozenset()):
+            return True
+    return False
 
 
 def _joined(found: list[tuple[str | None, int, int]], own: str | None) -> list[tuple[str | None, int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from course.grading.handout import Handout
 
 __all__ = ["Code", "Likeness", "Statement", "bare", "line_keys", "view"]
 
-_LONGEST = 60_000
+_LONGEST = 500_000
 """Characters of one cell that are looked into."""
 _SPACE_AND_QUOTES = re.compile(r"[\s\"'`“”‘’]+")
 _PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
@@ -89,7 +90,9 @@ class Code:
     @cached_property
     def _tree(self) -> ast.Module | None:
         try:
-            return ast.parse(self.seen)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.parse(self.seen)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
 
@@ -120,8 +123,9 @@ class Code:
                 continue
             starts.append(number if pending is None else pending)
             pending = None
-        if starts:
-            starts[0] = 0
+        if not starts:
+            return [Statement(0, len(self.lines), frozenset(), frozenset())] if self.lines else []
+        starts[0] = 0
         found = []
         for first, last in zip(starts, [*starts[1:], len(self.lines)], strict=True):
             block = [line for line in self.lines[first:last] if line[:1] not in ("", " ", "\t", "#", "@")]
@@ -229,6 +233,14 @@ class Likeness:
     def whole(self, exercise: str, code: Code) -> bool:
         """Whether it defines the functions and classes that the stub defines."""
         return self.defined[exercise] <= code.names
+
+    def tail_missing(self, exercise: str, code: Code) -> bool:
+        """Whether the stub goes on after its last function or class, and the code does not."""
+        stub = self.stubs[exercise].statements
+        return (
+            bool(self.defined[exercise]) and bool(stub) and not stub[-1].defines
+            and bool(code.statements) and bool(code.statements[-1].defines)
+        )  # fmt: skip
 
     def evident(self, exercise: str, code: Code) -> bool:
         """Whether there is any sign of this exercise: a function or class of its own, or a rare line of its stub."""

@@ -10,8 +10,9 @@ from pathlib import Path
 from course.errors import CourseError
 from course.grading.engine import Engine
 from course.grading.judge import Judge
-from course.grading.marking import mark, read_cells
-from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file, rebuild
+from course.grading.marking import mark
+from course.grading.reading import read_answers
+from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file
 from course.grading.results import SubmissionVerdict
 from course.limits import GradingLimits
 
@@ -56,7 +57,7 @@ class Marker:
         """The verdict; never an exception for what a learner handed in."""
         try:
             blueprint = self.blueprints[order.lesson]
-            rebuilt = rebuild(blueprint, read_cells(self.engine, order.data))
+            rebuilt = read_answers(self.engine, blueprint, order.data)
             return mark(
                 self.engine, blueprint, self._judge(order.lesson), rebuilt, order.learner, order.files, order.only,
                 order.skip,

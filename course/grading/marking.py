@@ -8,33 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course.grading import wire
+from course.grading.compared import pack
 from course.grading.engine import Engine, Worker
 from course.grading.exceptions import WorkerLost
 from course.grading.judge import Judge
 from course.grading.outputs import Outputs
-from course.grading.rebuild import SMALL, Blueprint, Cells, Damaged, Rebuilt, cells_of
+from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict
 from course.grading.written import written_in
 from course.notebook import readable
 from course.results import Brought, Finding, Trouble
 
-__all__ = ["mark", "read_cells"]
+__all__ = ["mark"]
 
 _OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory", "Cannot allocate memory")
-
-
-def read_cells(engine: Engine, data: bytes) -> Cells:
-    """A submitted notebook's code cells. A large file is parsed in a sealed fork. Raises Damaged."""
-    if len(data) <= SMALL:
-        return cells_of(data)
-    try:
-        with engine.worker({}) as worker:
-            answer, _ = worker.request({"op": "notebook"}, {"cells": list, "damaged": str}, data)
-    except WorkerLost as loss:
-        raise Damaged(f"it is too large to be read: {loss.cause}") from None
-    if answer["damaged"]:
-        raise Damaged(answer["damaged"])
-    return [(name, source) for name, source in answer["cells"]]
 
 
 def mark(
@@ -108,7 +95,8 @@ class _Marking:
         return SubmissionVerdict(
             learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
             dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
-            written=written_in(self.blueprint.written, self.rebuilt.answers),
+            written=written_in(self.blueprint.written, self.rebuilt.answers), lost=dict(self.rebuilt.lost),
+            damage=self.rebuilt.damage,
         )  # fmt: skip
 
     def _after_setup(self) -> int:
@@ -247,7 +235,7 @@ class _Marking:
             tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
             tuple(asked[check] for check in asked if check in bad),
             first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
-            first.hint, first.line, first.printed,
+            first.hint, first.line, first.printed, pack(first.compared),
         )  # fmt: skip
 
     def _status(self, progress: _Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:
@@ -266,7 +254,7 @@ class _Marking:
         if all(test.score == test.max_score for test in tests):
             return "passed", "Every check passed."
         if self._untouched(progress.id):
-            return "not answered", "The TODO cell is as it was handed out."
+            return "not answered", self.rebuilt.lost.get(progress.id) or "The TODO cell is as it was handed out."
         told = next((test for test in tests if test.sentence), None)
         if progress.ran_out_of_memory():
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."

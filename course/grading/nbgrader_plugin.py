@@ -26,8 +26,8 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Replace the submission by its rebuilt twin. Raises where the submission's folder holds links."""
-        from course.grading.marking import read_cells
-        from course.grading.rebuild import fill_in, read_file, rebuild
+        from course.grading.reading import read_answers
+        from course.grading.rebuild import fill_in, read_file
 
         folder = Path(resources["metadata"]["path"])
         links = [path for path in (folder, *folder.rglob("*")) if path.is_symlink()]
@@ -38,7 +38,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
         blueprint = _blueprint(str(_course(resources)), lesson)
         limits = _limits(self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
-        rebuilt = rebuild(blueprint, read_cells(_engine(self, limits, _course(resources)), data))
+        rebuilt = read_answers(_engine(self, limits, _course(resources)), blueprint, data)
         return fill_in(blueprint, rebuilt), resources
 
 

@@ -5,14 +5,12 @@ Tags, points, test cells, kernelspec, outputs and metadata of a submission count
 
 from __future__ import annotations
 
-import ast
 import copy
-import difflib
-import json
 import os
 import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +18,26 @@ import nbformat
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
 from traitlets.config import Config
 
+from course.grading.exported import Cell
+from course.grading.handout import Handout
+from course.grading.recovery import find_answers
+from course.grading.sound import as_handed_in
 from course.grading.testcells import ProbePart, probe_part
-from course.grading.written import Question, questions_in, written_answers
+from course.grading.unwrapping import Damaged
+from course.grading.written import Question, questions_in
 
 __all__ = [
-    "SMALL",
     "Attachments",
     "Blueprint",
-    "Cells",
     "Damaged",
     "Rebuilt",
     "TestCell",
-    "cells_of",
     "fill_in",
     "read_attachments",
     "read_blueprint",
     "read_file",
     "rebuild",
 ]
-
-
-class Damaged(Exception):
-    """A file that holds no submission; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +67,12 @@ class Blueprint:
     written: dict[str, Question] = field(default_factory=dict)
     """What a person marks: grade_id of the markdown cell -> the question."""
 
+    @cached_property
+    def handout(self) -> Handout:
+        """What learners were handed: safe to show to a process that has read a submission."""
+        tests = {name: test.exercise for name, test in self.tests.items()}
+        return Handout.of(self.lesson, self.notebook, self.stubs, self.written, self.setup, tests)
+
     @property
     def max_score(self) -> float:
         """The lesson's marks, those for written answers included."""
@@ -87,6 +89,10 @@ class Rebuilt:
 
     answers: dict[str, str]
     recovered: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    """Why there is no answer, where even the TODO cell is missing."""
+    damage: str = ""
+    """What was wrong with the file, and was mended while reading."""
 
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:
@@ -134,17 +140,13 @@ def _tested(test: str, answers: list[str]) -> str:
     return max(fits, key=len) if fits else ""
 
 
-Cells = Sequence[tuple[str | None, str]]
-"""(grade_id or None, source) of code cells."""
-
-SMALL = 2 * 1024 * 1024
-"""Bytes of a notebook that is parsed at home. JSON can take fifty times its size in memory."""
-
-
-def rebuild(blueprint: Blueprint, cells: Cells) -> Rebuilt:
+def rebuild(blueprint: Blueprint, cells: Sequence[Cell]) -> Rebuilt:
     """The answers among a submission's cells, by grade_id, and by content where an id is lost."""
-    rebuilt = _answers(blueprint, cells)
-    return Rebuilt({**rebuilt.answers, **written_answers(blueprint.written, cells)}, rebuilt.recovered)
+    answers = as_handed_in(blueprint.handout, cells)
+    if answers is not None:
+        return Rebuilt(answers)
+    found = find_answers(blueprint.handout, cells)
+    return Rebuilt(found.answers, found.recovered, found.lost)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
@@ -170,86 +172,6 @@ def read_file(path: Path, limit: int) -> bytes:
         if found.st_size > limit:
             raise Damaged(f"{path.name} has {found.st_size / 2**20:.0f} MB, more than {limit / 2**20:.0f} MB")
         return file.read(limit + 1)
-
-
-def cells_of(data: bytes) -> list[tuple[str | None, str]]:
-    """(grade_id or None, source) of every code cell. Nothing else of the file is looked at. Raises Damaged."""
-    try:
-        notebook = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise Damaged(f"it is not a notebook ({type(error).__name__}: {str(error)[:80]})") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list):
-        raise Damaged("it is not a notebook: it holds no list of cells")
-    found: list[tuple[str | None, str]] = []
-    for cell in cells:
-        if not isinstance(cell, dict):
-            continue
-        source = cell.get("source")
-        if isinstance(source, list):
-            source = "".join(part for part in source if isinstance(part, str))
-        if not isinstance(source, str) or "\0" in source:
-            continue
-        metadata = cell.get("metadata")
-        grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-        name = grading.get("grade_id") if isinstance(grading, dict) else None
-        if cell.get("cell_type") == "code" or isinstance(name, str):
-            found.append((name if isinstance(name, str) else None, source.encode(errors="replace").decode()))
-    return found
-
-
-_MOST_STRAYS = 300
-_LONGEST_STRAY = 20_000
-"""Cells and characters that a search by content looks at: it runs in the grader itself."""
-
-
-def _answers(blueprint: Blueprint, cells: Cells) -> Rebuilt:
-    answers: dict[str, str] = {}
-    recovered: dict[str, str] = {}
-    own = set(blueprint.stubs) | set(blueprint.tests) | set(blueprint.setup) | set(blueprint.written)
-    strays = [source for name, source in cells if name not in own and len(source) <= _LONGEST_STRAY][:_MOST_STRAYS]
-    for name, stub in blueprint.stubs.items():
-        texts = [source for other, source in cells if other == name]
-        touched = [text for text in texts if text.strip() != stub.strip()]
-        if texts:
-            answers[name] = (touched or texts)[0]
-            if len(texts) > 1:
-                recovered[name] = "the TODO cell is there more than once; the first that was worked on counts"
-            continue
-        best = max(strays, key=lambda source: _likeness(source, stub), default="")
-        if best and _likeness(best, stub) >= 0.5:
-            answers[name] = best
-            recovered[name] = "the TODO cell had lost its id and was found by its content"
-            strays.remove(best)
-        else:
-            answers[name] = stub
-            recovered[name] = "the TODO cell is missing"
-    return Rebuilt(answers, recovered)
-
-
-def _likeness(source: str, stub: str) -> float:
-    """From 0 to 1: whether the text defines what the stub defines, and how much of the stub's text it keeps."""
-    wanted, found = _defined(stub), _defined(source)
-    names = len(wanted & found) / len(wanted) if wanted else 0.0
-    lines = [line.strip() for line in stub.splitlines() if len(line.strip()) > 3]
-    given = {line.strip() for line in source.splitlines()}
-    kept = sum(line in given for line in lines) / len(lines) if lines else 0.0
-    close = difflib.SequenceMatcher(None, source[:4000], stub[:4000]).quick_ratio()
-    return names * 0.5 + kept * 0.35 + close * 0.15
-
-
-def _defined(source: str) -> set[str]:
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return names
 
 
 _MOST_FILES, _DEEPEST = 1_000, 20

@@ -7,6 +7,7 @@ it looks enough like it. Of an answer only the text is taken. Runs in a sealed w
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -65,8 +66,9 @@ class _Search:
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
         self.cells = cells
         parts = anchored(handout, cells)
-        self.named = {part.name for part in parts if part.name}
+        self.named = {part.name for part in parts if part.name and part.name != "?"}
         self.pieces = self._cut(parts)
+        self.present = {piece.part.place for piece in self.pieces if piece.part.place is not None}
         self.found = Found()
 
     def go(self) -> Found:
@@ -175,6 +177,15 @@ class _Search:
             second = scored[1][0] if len(scored) > 1 else 0.0
             if scored[0][0] >= _ENOUGH and scored[0][0] - second >= _MARGIN:
                 self.pieces[at].label = scored[0][1]
+        self._by_elimination()
+
+    def _by_elimination(self) -> None:
+        """What is left of a cell that was merged with a locked one, where one exercise has nothing else, is its answer."""
+        have = {piece.label for piece in self.pieces}
+        missing = [name for name in self.stubs if name not in have]
+        left = [piece for piece in self.pieces if piece.free and piece.part.cut and piece.part.whole]
+        if len(missing) == 1 and len(left) == 1 and set(self.likeness.names[missing[0]]) & left[0].code.names:
+            left[0].label = missing[0]
 
     def _score(self, piece: _Piece, name: str, alike: float, near: float) -> float:
         same_id = piece.part.id and piece.part.id == self.handout.cells[self.index[name]].id
@@ -194,7 +205,11 @@ class _Search:
         """1 where the released neighbours of the TODO cell are its neighbours; less where it stands in between."""
         above = next((p.part.place for p in reversed(self.pieces[: piece.at]) if p.part.place is not None), None)
         below = next((p.part.place for p in self.pieces[piece.at + 1 :] if p.part.place is not None), None)
-        close = [above is not None and above == place - 1, below is not None and below == place + 1]
+        here = [at for at in self.present if at != place]
+        close = [
+            above is not None and above == max((at for at in here if at < place), default=None),
+            below is not None and below == min((at for at in here if at > place), default=None),
+        ]
         if any(close):
             return 1.0 if all(close) else 0.5
         return 0.3 if above is not None and below is not None and above < place < below else 0.0
@@ -304,7 +319,7 @@ class _Search:
 
     def _extended(self, name: str, text: str, pieces: list[_Piece], told: str) -> tuple[str, str, str]:
         """With cells around it that are the rest of it: older Jupyters give one half of a split cell no id."""
-        added = 0
+        added, before = 0, text
         for step, at in ((1, max(piece.at for piece in pieces)), (-1, min(piece.at for piece in pieces))):
             at += step
             while 0 <= at < len(self.pieces) and self.pieces[at].free and self.pieces[at].part.kind == "code":
@@ -313,21 +328,31 @@ class _Search:
                 if not self._belongs(name, text, piece, both):
                     break
                 text, piece.label, added, at = _joined(both), name, added + 1, at + step
+        if added and Code(before).parses and not Code(text).parses:
+            return before, told, ""
         if added:
             told = f"The TODO cell was split into {added + len(pieces)} cells. They were put together again."
         return text, told, ""
 
     def _belongs(self, name: str, text: str, piece: _Piece, both: list[str]) -> bool:
         code, joined = Code(text), Code(_joined(both))
-        later = Code(both[1])
-        missing = self.likeness.defined[name] - code.names
+        later = piece.code if both[1] == piece.part.text else code
+        missing = set(self.likeness.names[name]) - code.names
         rare = {key for key, weight in self.likeness.lines[name].items() if weight >= 0.25} - set(code.keys)
         return (
-            (later.indented and joined.parses)
+            later.indented
             or (not code.parses and joined.parses)
             or bool(missing & piece.code.names)
             or bool(rare & set(piece.code.keys))
+            or (
+                later is piece.code
+                and self.likeness.tail_missing(name, code)
+                and self._mentions(piece.code, code.names)
+            )
         )
+
+    def _mentions(self, code: Code, names: frozenset[str]) -> bool:
+        return any(re.search(rf"\b{re.escape(name)}\b", code.seen) for name in names)
 
     def _below_the_stub(self, name: str, stub: str, own: list[_Piece]) -> str:
         """The code of new cells between an untouched TODO cell and the next released one; empty where it is no answer."""
@@ -368,16 +393,27 @@ class _Search:
         near = [
             piece for piece in self.pieces
             if piece.label is None and piece.part.place is None and piece.part.name is None
-            and piece.part.kind != "code" and piece.part.text.strip() and piece.part.whole
+            and _is_prose(piece.part) and piece.part.whole
             and (self._nearness(piece, place) >= 0.5 or bare(stub) in bare(piece.part.text))
         ]  # fmt: skip
-        self.found.answers[name] = near[0].part.text if near else stub
+        self.found.answers[name] = _prose(near[0].part) if near else stub
         if near:
             self.found.recovered[name] = "The cell had lost its id, and was found by its place."
         else:
             self.found.lost[name] = (
                 "The cell for the written answer is missing. Hand in the notebook with the cell in it."
             )
+
+
+def _is_prose(part: Part) -> bool:
+    """Whether it is text. In a script text stands in comments."""
+    lines = [line for line in part.text.splitlines() if line.strip()]
+    return bool(lines) and (part.kind != "code" or all(line.startswith("#") for line in lines))
+
+
+def _prose(part: Part) -> str:
+    lines = part.text.splitlines()
+    return part.text if part.kind != "code" else "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -39,6 +39,8 @@ class TestVerdict:
     hint: str | None = None
     line: str = ""
     printed: str = ""
+    compared: dict[str, Any] | None = None
+    """What was brought and what was wanted, for a picture (:mod:`course.grading.compared`); None where none helps."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,10 @@ class SubmissionVerdict:
     peak_mb: float = 0.0
     problem: str = ""
     written: tuple[WrittenAnswer, ...] = ()
+    lost: dict[str, str] = field(default_factory=dict)
+    """exercise -> why there is no answer, where its TODO cell is missing"""
+    damage: str = ""
+    """What was wrong with the file, and was mended while reading."""
 
     @property
     def score(self) -> float:

@@ -28,6 +28,8 @@ class _Known:
     """exercise -> names that its stub binds"""
     rare: dict[str, frozenset[str]]
     """exercise -> lines of its stub that stand nowhere else"""
+    tail: dict[str, bool]
+    """exercise -> whether its stub goes on after its last function or class"""
 
 
 @lru_cache(maxsize=64)
@@ -41,6 +43,7 @@ def _known(handout: Handout) -> _Known:
             name: frozenset(key for key in line_keys(stub) if written[key] == 1 and len(key) > 3)
             for name, stub in handout.stubs.items()
         },
+        {name: not _ends_in_block(stub) for name, stub in handout.stubs.items()},
     )
 
 
@@ -99,6 +102,13 @@ def _continues(known: _Known, cells: Sequence[Cell], extra: Sequence[bool], at: 
         return False
     if later.source.lstrip("\n")[:1] in (" ", "\t"):
         return True
-    return known.names.get(name) == "answer" and bool(
-        known.rare[name] & (set(line_keys(cell.source)) - set(line_keys(other.source)))
-    )
+    if known.names.get(name) != "answer":
+        return False
+    if known.tail[name] and at > beside and _ends_in_block(other.source):
+        return True
+    return bool(known.rare[name] & (set(line_keys(cell.source)) - set(line_keys(other.source))))
+
+
+def _ends_in_block(source: str) -> bool:
+    lines = source.rstrip().splitlines()
+    return bool(lines) and lines[-1][:1] in (" ", "\t")

@@ -12,13 +12,13 @@ import pytest
 from course.grading.rebuild import (
     Blueprint,
     Damaged,
-    cells_of,
     fill_in,
     read_attachments,
     read_blueprint,
     read_file,
     rebuild,
 )
+from course.grading.salvage import Cell, plain_cells
 from course.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
@@ -34,6 +34,12 @@ def _damage(path: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, 
     notebook = json.loads(path.read_text())
     notebook["cells"] = change(notebook["cells"])
     return json.dumps(notebook).encode()
+
+
+def cells_of(data: bytes) -> list[Cell]:
+    cells = plain_cells(data)
+    assert cells is not None
+    return cells
 
 
 def _grade_id(cell: dict[str, Any]) -> str:
@@ -107,7 +113,8 @@ def test_an_answer_that_is_gone_is_the_stub_and_said_so(blueprint: Blueprint, ha
     data = _damage(path, lambda cells: [cell for cell in cells if _grade_id(cell) != "second"])
     rebuilt = rebuild(blueprint, cells_of(data))
     assert rebuilt.answers["second"] == blueprint.stubs["second"]
-    assert "missing" in rebuilt.recovered["second"]
+    assert "missing" in rebuilt.lost["second"]
+    assert "second" not in rebuilt.recovered
 
 
 def test_another_learners_folder_is_not_read_through_a_link(tmp_path: Path) -> None:
