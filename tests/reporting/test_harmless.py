@@ -78,9 +78,18 @@ def test_no_text_takes_long(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["<script>1</script>", "<img src=x>", '<img src="data:image/png;base64,AA" onerror=alert(1)>', "<a href='//evil'>x</a>",
-     "<p style='position:fixed'>", "<a href='JavaScript:alert(1)'>x</a>", "<meta http-equiv=refresh>", "<style>p{}</style>", "<svg/onload=x>"],
-)  # fmt: skip
+    [
+        "<script>1</script>",
+        "<img src=x>",
+        '<img src="data:image/png;base64,AA" onerror=alert(1)>',
+        "<a href='//evil'>x</a>",
+        "<p style='position:fixed'>",
+        "<a href='JavaScript:alert(1)'>x</a>",
+        "<meta http-equiv=refresh>",
+        "<style>p{}</style>",
+        "<svg/onload=x>",
+    ],
+)
 def test_the_rules_for_pages_see_what_runs(piece: str) -> None:
     page = '<html><head><meta http-equiv="Content-Security-Policy" content="default-src \'none\'"></head><body>{}</body></html>'
     assert what_runs(page.format("<p>calm</p>")) == []
