@@ -47,6 +47,10 @@ def file_uploads(
         _belong(item, lesson, lessons)
         _be_late(item, due)
     _choose(items, desk, book, on_time, due)
+    served = {(item.upload, item.owner.learner) for item in items if _stands(item)}
+    for item in items:
+        if item.ending[0] == "wrong lesson" and (item.upload, item.owner.learner) in served:
+            item.ending = ("other lesson", f"it holds {item.guess.lesson}; {lesson} came, too")
     _attach(items, desk)
     for item in items:
         if not item.ending[0]:
@@ -208,6 +212,8 @@ def _together(one: Item, other: Item) -> bool:
 
 def _line(item: Item, upload: str) -> Line:
     status, why = item.ending
+    # A sentence may quote a file's name, which may hold what a terminal obeys.
+    why = why if why.isprintable() else ascii(why)[1:-1]
     account = f"{item.said.system}:{item.said.account}" if item.said.account else ""
     order = astuple(item.order)
     return Line(

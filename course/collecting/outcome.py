@@ -21,6 +21,7 @@ STATUSES = {
     "older than submitted": "submitted/ holds a later one",
     "order unknown": "nothing says which copy is the last",
     "wrong lesson": "it holds another lesson than it was handed in for",
+    "other lesson": "the lesson that was asked for came, too",
     "no lesson known": "its content is of no lesson",
     "no learner known": "nothing says whose it is",
     "ambiguous learner": "it may be of more than one learner",
@@ -39,7 +40,9 @@ STATUSES = {
 PLACED = frozenset({"taken", "taken though renamed", "already there", "data file"})
 """What lies in submitted/ afterwards."""
 
-JUNK = frozenset({"junk", "checkpoint", "identical copy", "earlier copy", "late", "older than submitted"})
+JUNK = frozenset(
+    {"junk", "checkpoint", "identical copy", "earlier copy", "late", "older than submitted", "other lesson"}
+)
 """What is not in submitted/, and needs nobody."""
 
 
