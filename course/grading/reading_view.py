@@ -8,6 +8,7 @@ never hold a mark scheme.
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,10 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         if "submission_id" not in resources:
             return nb, resources
         schemes = self._schemes(str(resources["assignment_id"]), str(resources["notebook_id"]))
+        # formgrader's template puts these into the page as they are, and a learner may be called anything.
+        for key in ("student", "first_name", "last_name", "notebook_path"):
+            if isinstance(resources.get(key), str):
+                resources[key] = escape(resources[key])
         cells = [nbformat.v4.new_markdown_cell(_NOTE)]
         for cell in nb.cells:
             cells += _shown(cell, schemes)

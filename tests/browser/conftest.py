@@ -66,6 +66,13 @@ def running_lab(course: Path) -> Iterator[Lab]:
     """JupyterLab in this empty folder, with the released lessons; ends with the block. Raises RuntimeError."""
     shutil.copytree(ROOT / "release", course / "release")
     shutil.copy(ROOT / "nbgrader_config.py", course)
+    with running(course, "lab") as started:
+        yield started
+
+
+@contextmanager
+def running(course: Path, command: str) -> Iterator[Lab]:
+    """The server that ``python -m course COMMAND`` starts in this folder; ends with the block. Raises RuntimeError."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -78,7 +85,7 @@ def running_lab(course: Path) -> Iterator[Lab]:
     with log.open("w") as sink:
         server = subprocess.Popen(
             [
-                sys.executable, "-m", "course", "lab", "--course", str(course), "--no-browser", f"--port={port}",
+                sys.executable, "-m", "course", command, "--course", str(course), "--no-browser", f"--port={port}",
                 "--ServerApp.port_retries=0", "--IdentityProvider.token=lab",
                 "--LabApp.expose_app_in_browser=True",
             ],

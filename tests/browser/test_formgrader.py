@@ -1,0 +1,178 @@
+"""A teacher at formgrader: sees scores, reads a submission, marks what people wrote; nothing that learners wrote runs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from playwright.sync_api import expect
+
+from course.authoring.lesson import read_lesson
+from course.authoring.regions import private_lines
+from course.authoring.simulate import hand_in
+from course.cli import main
+from course.grading.sandbox import probe_isolation
+from tests.browser.conftest import CHROMIUM, ROOT, Lab, running
+from tests.browser.instructor import Instructor
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(probe_isolation()), reason=f"formgrader is NOT tested: {probe_isolation()}"),
+]
+
+LESSON = read_lesson(ROOT / "lessons" / "01_module_anatomy")
+SLUG = LESSON.slug
+(QUESTION,) = LESSON.written
+CODE_POINTS = sum(exercise.points for exercise in LESSON.exercises)
+EVIL = '<img src=x onerror=alert("name")>'
+ATTACK = """
+from IPython.display import display, HTML, Markdown, Javascript
+display(HTML("<script>alert('html')</script><img src=http://evil.example/x onerror=alert(1)><svg onload=alert(1)>"))
+display(Javascript("alert('javascript')"))
+display(Markdown("[x](javascript:alert(1)) <img src=x onerror=alert('markdown')>"))
+display({"image/png": 'AAAA" onerror="alert(1)', "image/svg+xml": "<svg onload=alert(1)></svg>"}, raw=True)
+print("</pre><script>alert('stream')</script>")
+raise type("<script>alert('name')</script>", (Exception,), {})("</pre><img src=x onerror=alert('error')>")
+# </pre></div><script>alert('answer')</script>
+"""
+WRITTEN_ATTACK = """<script>alert('written')</script><img src=x onerror=alert('written')>
+[x](javascript:alert(1)) ![x](http://evil.example/y) <iframe srcdoc="<script>alert(1)</script>"></iframe>
+
+</div></div></div></div><style>@import '//evil.example'; body { display: none }</style> $\\href{javascript:alert(1)}{x}$
+"""
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A graded class of two, one of them hostile, and `python -m course formgrader` on it."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: formgrader is NOT tested (apt-get install chromium)")
+    course = tmp_path_factory.mktemp("desk")
+    shutil.copytree(ROOT / "source" / SLUG, course / "source" / SLUG)
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    right = {one.id: one.answer.source for one in LESSON.exercises}
+    first = LESSON.exercises[0].id
+    for learner, answers in (
+        ("ada", {**right, QUESTION.grade_id: "Autograd follows what is computed, the optimizer what is registered."}),
+        (EVIL, {**right, first: ATTACK, QUESTION.grade_id: WRITTEN_ATTACK}),
+    ):
+        path = course / "submitted" / learner / SLUG / f"{SLUG}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(hand_in(ROOT / "release" / SLUG / f"{SLUG}.ipynb", answers), path)
+    assert main(["grade", "--course", str(course), "--no-feedback"]) == 0
+    with running(course, "formgrader") as started:
+        yield started
+
+
+@pytest.fixture
+def teacher(browser, desk: Lab) -> Iterator[Instructor]:  # type: ignore[no-untyped-def]
+    """A new browser window, and whoever sits in front of it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield Instructor(context.new_page(), desk)
+    context.close()
+
+
+def _marks(desk: Lab) -> tuple[float | None, bool, str | None]:
+    with Gradebook(f"sqlite:///{desk.course / 'gradebook.db'}", "pytorch_hooks") as gradebook:
+        grade = gradebook.find_grade(QUESTION.grade_id, SLUG, SLUG, "ada")
+        comment = gradebook.find_comment(QUESTION.grade_id, SLUG, SLUG, "ada")
+        return grade.manual_score, grade.needs_manual_grade, comment.manual_comment
+
+
+def test_a_teacher_marks_what_was_written(teacher: Instructor) -> None:
+    teacher.come_in()
+    expect(teacher.assignment(SLUG).locator(".num-submissions")).to_have_text("2")
+    row = teacher.rows(SLUG)["ada"]
+    expect(row.locator("td.score")).to_have_text(f"{CODE_POINTS:g} / {CODE_POINTS + 2:g}")
+    expect(row.locator("td.written-score")).to_have_text("0 / 2")
+    expect(row.locator("td.needs-manual-grade .glyphicon-ok")).to_be_visible()
+
+    # The page holds what is asked, answered and found, and no hidden test.
+    page = teacher.read(SLUG, "ada")
+    expect(page.get_by_role("status")).to_have_count(sum(len(one.tests) for one in LESSON.exercises))
+    expect(page.get_by_role("status").first).to_contain_text("passed")
+    text = page.inner_text()
+    assert "Autograd follows what is computed, the optimizer what is registered." in text
+    assert re.search(r"Exercise: A chain in any order", text)
+    # A file that learners never get has this text; a teacher gets it by one click.
+    scheme = page.locator("details", has_text="Reference answer and mark scheme")
+    expect(scheme.get_by_text("2 points: says that autograd")).to_be_hidden()
+    scheme.locator("summary").click()
+    expect(scheme.get_by_text("2 points: says that autograd")).to_be_visible()
+    hidden = _hidden_lines()
+    assert len(hidden) > 50
+    shown = {line.strip() for line in text.splitlines()}
+    assert not shown & hidden
+    assert teacher.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "the page is wider than the window"
+    )
+
+    teacher.mark(QUESTION.grade_id, "1.5", "Nearly: what of the file?")
+    assert _marks(teacher.desk) == (1.5, False, "Nearly: what of the file?")
+    row = teacher.rows(SLUG)["ada"]
+    expect(row.locator("td.score")).to_have_text(f"{CODE_POINTS + 1.5:g} / {CODE_POINTS + 2:g}")
+    expect(row.locator("td.needs-manual-grade .glyphicon-ok")).to_have_count(0)
+
+    teacher.generate_feedback(SLUG)
+    told = (teacher.desk.course / "feedback" / "ada" / SLUG / f"{SLUG}.html").read_text(encoding="utf-8")
+    assert "Nearly: what of the file?" in told
+    assert "says that autograd" not in told
+
+    # Graded again, marks and comment stay, and nobody has to look again.
+    assert main(["grade", "--course", str(teacher.desk.course), "--no-feedback", "--force"]) == 0
+    assert _marks(teacher.desk) == (1.5, False, "Nearly: what of the file?")
+    expect(teacher.rows(SLUG)["ada"].locator("td.score")).to_have_text(f"{CODE_POINTS + 1.5:g} / {CODE_POINTS + 2:g}")
+    assert teacher.alarms == []
+
+
+def _hidden_lines() -> set[str]:
+    regions = [private_lines(test.source) for exercise in LESSON.exercises for test in exercise.tests]
+    public = set().union(*(private_lines(cell.source)[0] for cell in LESSON.cells))
+    return {line for _, private in regions for line in private if len(line) > 12} - public
+
+
+def test_nothing_that_a_learner_hands_in_runs_in_the_teachers_browser(teacher: Instructor) -> None:
+    teacher.come_in()
+    page = teacher.read(SLUG, EVIL)
+    teacher.page.wait_for_timeout(500)
+    expect(page).to_contain_text("<script>alert('written')</script>")
+    expect(page).to_contain_text("<iframe srcdoc=")
+    expect(page.get_by_role("status").first).to_be_visible()
+    cells = page.locator("#notebook")
+    assert cells.locator("script, iframe, svg, style, object, embed, form, [onerror], [onload]").count() == 0
+    assert cells.locator("a[href^='javascript']").count() == 0
+    page.locator(".glyphicon-eye-open").first.click()
+    expect(page.locator("a.name-shown")).to_have_text(EVIL)
+    teacher.page.goto(f"{teacher.desk.url}/formgrader/manage_students")
+    expect(teacher.page.get_by_text(EVIL)).to_be_visible()
+    teacher.page.goto(f"{teacher.desk.url}/formgrader/manage_submissions/{SLUG}/")
+    expect(teacher.page.get_by_text(EVIL)).to_be_visible()
+    assert teacher.alarms == []
+
+
+def test_jupyterlab_shows_cell_types_and_points_of_a_source_notebook(teacher: Instructor) -> None:
+    page = teacher.page
+    page.goto(f"{teacher.desk.url}/lab/tree/source/{SLUG}/{SLUG}.ipynb?token=lab")
+    expect(page.locator(".jp-Notebook .jp-Cell:visible").first).to_be_visible(timeout=60_000)
+    page.locator(".lm-MenuBar-itemLabel").get_by_text("View", exact=True).wait_for()
+    page.locator(".lm-TabBar-tab[title*='Create Assignment']").click()
+    panel = page.locator(".nbgrader-NotebookWidget:visible")
+    expect(page.locator("input.nbgrader-TotalPointsInput:visible")).to_have_value(f"{CODE_POINTS + 2:g}")
+    kinds: dict[str, tuple[str, str]] = {}
+    for cell in panel.locator(".nbgrader-CellWidget").all():
+        name = cell.locator(".nbgrader-CellId input")
+        if name.is_visible():
+            points = cell.locator(".nbgrader-CellPoints input")
+            kind = cell.locator(".nbgrader-CellType option:checked").inner_text()
+            kinds[name.input_value()] = (kind, points.input_value() if points.is_visible() else "")
+    assert kinds[QUESTION.grade_id] == ("Manually graded answer", "2")
+    for exercise in LESSON.exercises:
+        assert kinds[exercise.id] == ("Autograded answer", "")
+        for test in exercise.tests:
+            assert kinds[test.grade_id] == ("Autograded tests", f"{test.points:g}")
