@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from course.collecting.roster import bare
 
-__all__ = ["Pattern", "Said", "is_junk", "lesson_named", "read_place", "read_time", "without_copy_marks"]
+__all__ = ["Pattern", "Said", "is_junk", "is_nobody", "lesson_named", "read_place", "read_time", "without_copy_marks"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def read_place(parts: tuple[str, ...], lessons: list[str]) -> Said:
     if (
         (found := _CLASSROOM.fullmatch(file))
         and not lesson_named(found["name"], lessons)
-        and not _is_nobody(found["name"])
+        and not is_nobody(found["name"])
     ):
         return _said(found["name"], "", found["rest"], "Classroom", "/".join(folders))
     lesson = next((name for part in reversed(folders) if (name := lesson_named(_ENDINGS.sub("", part), lessons))), "")
@@ -138,7 +138,7 @@ def lesson_named(name: str, lessons: list[str]) -> str:
     return next((lesson for lesson in lessons if bare(lesson) == asked), "")
 
 
-def _is_nobody(name: str) -> bool:
+def is_nobody(name: str) -> bool:
     """Whether a name is one that no learner bears: ``submissions``, ``Untitled3``, ``final version``."""
     if not bare(name) or len(name) > 200:
         return True
@@ -163,10 +163,10 @@ def _learner_in(file: str, lessons: list[str]) -> str:
         loose = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", lesson))
         if found := re.search(rf"(?<![^\W_]){loose}(?![^\W_])", stem, re.IGNORECASE):
             before, after = stem[: found.start()], stem[found.end() :]
-            stem = after if _is_nobody(before) else before
+            stem = after if is_nobody(before) else before
             break
     stem = without_copy_marks(_TIME.sub("", stem)).strip(" _-.+")
-    return "" if _is_nobody(stem) else stem
+    return "" if is_nobody(stem) else stem
 
 
 def is_junk(parts: tuple[str, ...]) -> bool:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from course.collecting.layouts import Said
+from course.collecting.layouts import Said, is_nobody
 from course.collecting.roster import Roster, bare, plain, why_no_learner
 
 __all__ = ["Owner", "owners"]
@@ -48,7 +48,11 @@ def _by_roster(said: Said, roster: Roster, fallback: str) -> Owner:
         found |= roster.who(name, said.account)
     if not found and not said.system:
         for name in said.names:
-            found |= roster.within(name)
+            found |= roster.within(name, is_nobody)
+    if not found and said.system == "Moodle":
+        # A download by groups puts the group's name before the learner's.
+        parts = said.names[0].split("-")
+        found = next((whose for at in range(1, len(parts)) if (whose := roster.who("-".join(parts[at:])))), found)
     if not found and fallback and not said.names:
         found = roster.who(fallback)
     if len(found) == 1:

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,17 +76,15 @@ class Roster:
             return by_number & by_name or by_number | by_name
         return by_number or by_name
 
-    def within(self, text: str) -> frozenset[str]:
-        """The learners of whom a name of two letters or more stands in a text as words of its own."""
+    def within(self, text: str, says_nothing: Callable[[str], bool]) -> frozenset[str]:
+        """The learners whose name stands in a text as words of its own, if all other words say nothing."""
         words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", text))[:40]
         found: frozenset[str] = frozenset()
         for length in (4, 3, 2, 1):
             for at in range(len(words) - length + 1):
-                name = bare("".join(words[at : at + length]))
-                if len(name) > 1 and not name.isdigit():
+                name, rest = bare("".join(words[at : at + length])), words[:at] + words[at + length :]
+                if len(name) > 1 and all(says_nothing(word) for word in rest):
                     found |= self.names.get(name, frozenset())
-            if found:
-                return found
         return found
 
 

@@ -33,8 +33,7 @@ def print_collected(collected: Collected, root: Path) -> None:
         console.print(table)
     if junk := Counter(line.status for line in collected.lines)["junk"]:
         console.print(
-            f"{junk} more files are not learners' work (archives, .DS_Store and the like): see list.json",
-            highlight=False,
+            f"not listed: {junk} that learners did not write (archives, .DS_Store and the like)", highlight=False
         )
     for note in collected.notes:
         console.print(_printable(note), highlight=False, markup=False, soft_wrap=True)

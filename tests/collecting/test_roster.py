@@ -136,3 +136,23 @@ def test_with_a_roster_names_are_found_where_they_stand(
     names.write_text(PARTICIPANTS, encoding="utf-8")
     collecting({name: notebook("01_first", 1)}, names=names)
     assert [path.name for path in (course / "submitted").iterdir()] == ["jd1"]
+
+
+@pytest.mark.parametrize(
+    "name", ["jd1 smith.ipynb", "jane doe-smith.ipynb", "bob and jd1.ipynb", "Jane Doeson/x.ipynb"]
+)
+def test_a_stranger_whose_name_holds_a_learners_is_not_the_learner(
+    name: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(PARTICIPANTS, encoding="utf-8")
+    collected = collecting({name: notebook("01_first", 1)}, names=names)
+    assert not (course / "submitted").exists()
+    assert [line.status for line in collected.needs_person] in (["no learner known"], ["ambiguous learner"])
+
+
+def test_moodles_groups_stand_before_the_learner(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(WORKSHEET, encoding="utf-8")
+    collecting({"Group A-Jane Doe_7_assignsubmission_file_/x.ipynb": notebook("01_first", 1)}, names=names)
+    assert [path.name for path in (course / "submitted").iterdir()] == ["jd1"]
