@@ -20,9 +20,18 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from course.errors import CourseError, UsageError
-from course.reporting.marks import Marks
+from course.reporting.marks import Marks, read_marks
 
-__all__ = ["Feedback", "Task", "chosen_submissions", "page_path", "print_feedback", "task_of", "write_feedback"]
+__all__ = [
+    "Feedback",
+    "Task",
+    "Trouble",
+    "chosen_submissions",
+    "page_path",
+    "print_feedback",
+    "task_of",
+    "write_feedback",
+]
 
 _Step = Callable[[int, int, str], None]
 _CHUNK = 6
@@ -41,6 +50,15 @@ class Task:
     marks: Marks | None = None
     problem: str = ""
     """Why the submission could not be graded; empty where it was."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a page could not be written; no reason where it was."""
+
+    reason: str = ""
+    errno: int = 0
+    """Of the operating system's error; 0 where it was none."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +116,7 @@ def write_feedback(
 ) -> Feedback:
     """Write the pages of these (learner, lesson) pairs, and of ``problems``, where something changed (all with ``force``).
 
-    Raises CourseError where the gradebook cannot be read, UsageError for less than one worker.
+    Raises CourseError where the gradebook cannot be read or the disk fails, UsageError for less than one worker.
     """
     if workers is not None and workers < 1:
         raise UsageError(f"{workers} processes write nothing", f"--workers {workers}", "one or more, or leave it out")
@@ -107,8 +125,9 @@ def write_feedback(
     if not pairs:
         return Feedback((), 0, ())
     root = root.resolve()
-    marks = _marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs})
     from course.reporting.feedback_page import digest_in
+
+    marks = read_marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs})
 
     tasks, unchanged = [], 0
     for learner, lesson in pairs:
@@ -118,8 +137,9 @@ def write_feedback(
         else:
             tasks.append(task)
     outcome: dict[tuple[str, str], str] = {}
-    for task, reason in _written(root, tasks, workers or os.cpu_count() or 1):
-        outcome[task.learner, task.lesson] = reason
+    for task, trouble in _written(root, tasks, workers or os.cpu_count() or 1):
+        _stop_where_the_disk_fails(trouble, page_path(root, task.learner, task.lesson))
+        outcome[task.learner, task.lesson] = trouble.reason
         step(len(outcome), len(tasks), f"{task.learner}/{task.lesson}")
     failed = [(*pair, reason) for pair, reason in sorted(outcome.items()) if reason]
     failed += _write_overviews(root, sorted({task.learner for task in tasks}))
@@ -139,22 +159,7 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
     return Task(learner, lesson, seen.hexdigest(), marks, problem)
 
 
-def _marks(root: Path, lessons: set[str], learners: set[str] | None) -> dict[tuple[str, str], Marks]:
-    from course.reporting.marks import read_marks
-
-    try:
-        return read_marks(root, lessons, learners)
-    except CourseError:
-        raise
-    except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
-        raise CourseError(
-            f"the gradebook cannot be read ({type(error).__name__}), and feedback would lack marks and comments of people",
-            str(root / "gradebook.db"),
-            "python -m course grade, which says what to do; then python -m course feedback",
-        ) from None
-
-
-def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, str]]:
+def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Trouble]]:
     """Each task as it is done, with the reason where it failed."""
     if len(tasks) <= _FEW or workers == 1:
         for task in tasks:
@@ -173,11 +178,11 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[
     # A page took its process with it, and every page behind it: one by one they tell which.
     for task in (task for chunk in left for task in chunk):
         with _processes(1) as pool:
-            future_of: Future[list[str]] = pool.submit(_write, str(root), [task])
+            future_of: Future[list[Trouble]] = pool.submit(_write, str(root), [task])
             try:
                 yield task, future_of.result()[0]
             except BrokenProcessPool:
-                yield task, "the process that wrote it was ended from outside, perhaps for its memory"
+                yield task, Trouble("the process that wrote it was ended from outside, perhaps for its memory")
 
 
 def _processes(count: int) -> ProcessPoolExecutor:
@@ -185,21 +190,37 @@ def _processes(count: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
 
 
-def _write(root: str, tasks: Sequence[Task]) -> list[str]:
-    """Write these pages; for each the reason why it could not be, or nothing."""
+def _write(root: str, tasks: Sequence[Task]) -> list[Trouble]:
+    """Write these pages; for each what went wrong, or nothing."""
     from course.reporting.feedback_page import page_of
 
-    reasons = []
+    troubles = []
     for task in tasks:
-        path = page_path(Path(root), task.learner, task.lesson)
         try:
-            _replace(path, page_of(Path(root), task))
-            reasons.append("")
-        except OSError as error:
-            reasons.append(f"{error.strerror or type(error).__name__}: {error.filename or path}")
+            _replace(page_path(Path(root), task.learner, task.lesson), page_of(Path(root), task))
+            troubles.append(Trouble())
         except Exception as error:  # a flaw that one submission has found costs no other learner their page
-            reasons.append(f"please report this ({type(error).__name__}: {str(error)[:200]})")
-    return reasons
+            troubles.append(_trouble(error))
+    return troubles
+
+
+def _trouble(error: Exception) -> Trouble:
+    if isinstance(error, OSError):
+        return Trouble(
+            f"{error.strerror or type(error).__name__}: {error.filename or ''}".rstrip(": "), error.errno or 0
+        )
+    return Trouble(f"please report this ({type(error).__name__}: {str(error)[:200]})")
+
+
+def _stop_where_the_disk_fails(trouble: Trouble, place: Path) -> None:
+    """Raise CourseError for what would fail for every other page as well: a full disk, one that can only be read."""
+    from course.grading.trouble import is_one_files, trouble_with_disk
+
+    if trouble.errno:
+        error = OSError(trouble.errno, trouble.reason)
+        told = None if is_one_files(error) else trouble_with_disk(error, place)
+        if told is not None:
+            raise CourseError(told.fact, str(place), "mend that, then: python -m course feedback")
 
 
 def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -209,7 +230,7 @@ def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str
     if not learners:
         return []
     lessons = {path.parent.name for learner in learners for path in (root / "feedback" / learner).glob("*/*.html")}
-    marks = _marks(root, lessons, set(learners))
+    marks = read_marks(root, lessons, set(learners))
     failed = []
     for learner in learners:
         own = sorted(path.parent.name for path in (root / "feedback" / learner).glob("*/*.html"))
@@ -217,7 +238,9 @@ def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str
             rows = [row_of(lesson, marks.get((learner, lesson))) for lesson in dict.fromkeys(own)]
             _replace(root / "feedback" / learner / "index.html", overview_page(learner, rows))
         except Exception as error:
-            failed.append((learner, "", f"{type(error).__name__}: {str(error)[:200]}"))
+            trouble = _trouble(error)
+            _stop_where_the_disk_fails(trouble, root / "feedback" / learner / "index.html")
+            failed.append((learner, "", trouble.reason))
     return failed
 
 

@@ -47,10 +47,14 @@ class Marks:
 def read_marks(
     root: Path, lessons: Collection[str], learners: Collection[str] | None = None
 ) -> dict[tuple[str, str], Marks]:
-    """(learner, lesson) -> marks, of these lessons and learners (None: all). Empty where there is no gradebook."""
+    """(learner, lesson) -> marks, of these lessons and learners (None: all). Empty where there is no gradebook.
+
+    Raises GradingError where it cannot be read.
+    """
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
+    from course.grading.trouble import trouble_with_gradebook
     from course.nbgrader_setup import course_config
 
     coursedir = NbGraderAPI(config=course_config(root)).coursedir
@@ -58,7 +62,7 @@ def read_marks(
     if coursedir.db_url.startswith("sqlite:///") and not place.is_file():
         return {}  # opening it would make one
     found: dict[tuple[str, str], Marks] = {}
-    with Gradebook(coursedir.db_url, coursedir.course_id) as book:
+    with trouble_with_gradebook(coursedir.db_url), Gradebook(coursedir.db_url, coursedir.course_id) as book:
         for assignment in book.assignments:
             if assignment.name in lessons:
                 for learner, marks in _of_lesson(book, assignment).items():

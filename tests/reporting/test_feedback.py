@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -195,7 +197,7 @@ def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkey
     monkeypatch.setattr(module, "_CHUNK", 2)
     # Sent to other processes by name, so what breaks them has to be there as well.
     monkeypatch.setattr(module, "_write", breaks_on_ben)
-    told = {task.learner: reason for task, reason in module._written(copied, tasks, 2)}
+    told = {task.learner: trouble.reason for task, trouble in module._written(copied, tasks, 2)}
     assert told["ada"] == told["mal <b>"] == ""
     assert "ended from outside" in told["ben"]
 
@@ -218,8 +220,24 @@ def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.Ca
     (copied / "gradebook.db").write_bytes(b"garbage " * 1000)
     assert main(["feedback", "--course", str(copied)]) == 1
     told = capsys.readouterr().err
-    assert "the gradebook cannot be read" in told
+    assert "error: the gradebook is damaged" in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("code", "says"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "a disk that can only be read")]
+)
+def test_a_failing_disk_is_said_once_and_leaves_nothing_behind(
+    copied: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, code: int, says: str
+) -> None:
+    def replace(old: Path, new: Path) -> None:
+        raise OSError(code, os.strerror(code), str(new))
+
+    monkeypatch.setattr(module.os, "replace", replace)
+    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+    told = capsys.readouterr().err
+    assert says in told and "next: " in told and told.count("error:") == 1
+    assert not [path for path in copied.glob("feedback/**/*") if path.is_file()]
 
 
 @pytest.fixture(scope="module")
