@@ -16,7 +16,7 @@ from typing import Any
 
 from course.authoring.damaged_files import FILES
 
-__all__ = ["CELLS", "KINDS", "Damage", "Kind", "damaged"]
+__all__ = ["CELLS", "KINDS", "NAMES", "Damage", "Kind", "damaged"]
 
 Cell = dict[str, Any]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +68,13 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
             continue
         for handed_in in folders:
             if handed_in.name in lessons and (handed_in.is_dir() or handed_in.is_symlink()):
-                path = handed_in / f"{handed_in.name}.ipynb"
-                submissions.append(Submission(learner.name, handed_in.name, path, _problem(path)))
+                submission = _submission(learner.name, handed_in)
+                submissions.append(submission)
+                if not submission.problem and submission.path != handed_in / f"{handed_in.name}.ipynb":
+                    found = _shown(str(submission.path.relative_to(handed_in)))
+                    notes.append(
+                        f"taken although it has another name: submitted/{learner.name}/{handed_in.name}: {found}"
+                    )
             elif handed_in.name not in known:
                 notes.append(f"passed over {_shown(str(handed_in.relative_to(root)))}: no lesson has this name")
     return Intake(tuple(submissions), tuple(notes))
@@ -86,22 +93,64 @@ def anything_new(root: Path, intake: Intake) -> bool:
     )
 
 
-def _problem(path: Path) -> str:
-    """Why there is no file to grade, in words; empty where there is one. Opens nothing."""
+def _submission(learner: str, folder: Path) -> Submission:
+    """The file to grade, or why there is none, in words. Opens nothing."""
+    path = folder / f"{folder.name}.ipynb"
     try:
-        return _why_not(path)
+        for place in (folder.parent, folder, path):
+            if place.is_symlink():
+                told = f"{place.name} is a symbolic link; hand in the file itself"
+                return Submission(learner, folder.name, path, told)
+        if path.is_file():
+            return Submission(learner, folder.name, path)
+        if path.exists() and not path.is_dir():
+            return Submission(learner, folder.name, path, f"{path.name} is not a regular file")
+        return _renamed(learner, folder, path)
     except OSError as error:
-        return f"{path.name} cannot be read: {error.strerror}"
+        return Submission(learner, folder.name, path, f"{path.name} cannot be read: {error.strerror}")
 
 
-def _why_not(path: Path) -> str:
-    for place in (path.parent.parent, path.parent, path):
-        if place.is_symlink():
-            return f"{place.name} is a symbolic link; hand in the file itself"
-    if not path.exists():
-        others = sorted(_shown(other.name) for other in path.parent.glob("*.ipynb"))[:5]
-        return f"no {path.name} in it" + (f", only {', '.join(others)}" if others else "; the folder holds no notebook")
-    return "" if path.is_file() else f"{path.name} is not a regular file"
+_NOTEBOOKS = (".ipynb",)
+_DISGUISED = (".ipynb.txt", ".ipynb.json", ".ipynb.html", ".ipynb.zip", ".ipynb.gz", ".ipynb.py", ".ipynb.download")
+_EXPORTED = (".json", ".zip", ".gz", ".tgz", ".html", ".htm", ".py", ".md", ".txt")
+_MOST_FILES, _DEEPEST = 2_000, 3
+"""Files, and folders one in another, among which a notebook of another name is looked for."""
+
+
+def _renamed(learner: str, folder: Path, path: Path) -> Submission:
+    """The only notebook of any name, or else the only file that a notebook may have become."""
+    files = list(_files(folder))
+    for endings in (_NOTEBOOKS, _DISGUISED, _EXPORTED):
+        fits = [file for file in files if file.name.lower().endswith(endings)]
+        # An upload's second copy is called "lesson (1)"; what has the lesson's name comes before what has not.
+        named = [file for file in fits if file.name.lower().startswith(folder.name.lower())]
+        for choice in (named, fits):
+            if len(choice) == 1:
+                return Submission(learner, folder.name, choice[0])
+        if fits:
+            shown = ", ".join(sorted(_shown(str(file.relative_to(folder))) for file in fits)[:5])
+            told = f"no {path.name} in it, only {shown}, and which one counts cannot be told: leave one of them there"
+            return Submission(learner, folder.name, path, told)
+    if not files:
+        return Submission(learner, folder.name, path, f"no {path.name} in it; the folder holds no notebook")
+    shown = ", ".join(sorted(_shown(str(file.relative_to(folder))) for file in files)[:5])
+    return Submission(learner, folder.name, path, f"no {path.name} in it, and no other notebook, only {shown}")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Regular files below a folder; no links, nothing hidden, nothing that Jupyter or macOS keep beside them."""
+    count = 0
+    for place, folders, names in os.walk(folder, followlinks=False):
+        deep = len(Path(place).relative_to(folder).parts) >= _DEEPEST
+        folders[:] = [] if deep else sorted(n for n in folders if not n.startswith((".", "__")))
+        for name in sorted(names):
+            file = Path(place, name)
+            if name.startswith((".", "~")) or name == "timestamp.txt" or file.is_symlink() or not file.is_file():
+                continue
+            count += 1
+            if count > _MOST_FILES:
+                return
+            yield file
 
 
 def notebook_problem(path: Path) -> str:

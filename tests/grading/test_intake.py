@@ -5,6 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from course.authoring.damage import NAMES
 from course.errors import UsageError
 from course.grading.intake import lessons_with_source, notebook_problem, take_in
 
@@ -48,12 +49,52 @@ def test_what_is_no_notebook_is_named(course: Path, content: bytes, says: str) -
     assert path.read_bytes() == content
 
 
-def test_an_empty_folder_and_a_renamed_notebook_are_named(course: Path) -> None:
+def test_an_empty_folder_is_named(course: Path) -> None:
     (course / "submitted" / "eve" / "01_a").mkdir(parents=True)
-    _notebook(course / "submitted" / "fay" / "01_a" / "copy.ipynb")
-    problems = [one.problem for one in take_in(course, ["01_a"], ["01_a"]).submissions]
-    assert "the folder holds no notebook" in problems[0]
-    assert "only copy.ipynb" in problems[1]
+    (found,) = take_in(course, ["01_a"], ["01_a"]).submissions
+    assert "the folder holds no notebook" in found.problem
+
+
+@pytest.mark.parametrize("path", [path.format(lesson="01_a") for path in [*NAMES.values(), "report.html"]])
+def test_the_only_notebook_is_taken_whatever_it_is_called(course: Path, path: str) -> None:
+    folder = course / "submitted" / "fay" / "01_a"
+    _notebook(folder / path)
+    for other in (
+        ".DS_Store",
+        "timestamp.txt",
+        "data.csv",
+        ".ipynb_checkpoints/01_a-checkpoint.ipynb",
+        "__MACOSX/._x.ipynb",
+    ):
+        (folder / other).parent.mkdir(exist_ok=True)
+        (folder / other).write_text("2026-01-01")
+    intake = take_in(course, ["01_a"], ["01_a"])
+    assert [(one.path, one.problem) for one in intake.submissions] == [(folder / path, "")]
+    assert any(path in note for note in intake.notes)
+
+
+def test_of_several_notebooks_the_one_with_the_lessons_name_is_taken(course: Path) -> None:
+    folder = course / "submitted" / "gus" / "01_a"
+    for name in ("scratch.ipynb", "01_a (1).ipynb"):
+        _notebook(folder / name)
+    (found,) = take_in(course, ["01_a"], ["01_a"]).submissions
+    assert found.path.name == "01_a (1).ipynb"
+
+
+def test_of_several_notebooks_without_it_none_is_guessed(course: Path) -> None:
+    for name in ("one.ipynb", "two.ipynb"):
+        _notebook(course / "submitted" / "hal" / "01_a" / name)
+    (found,) = take_in(course, ["01_a"], ["01_a"]).submissions
+    assert "one.ipynb, two.ipynb" in found.problem
+
+
+def test_a_link_to_a_notebook_is_not_taken(course: Path) -> None:
+    _notebook(course / "submitted" / "ada" / "01_a" / "01_a.ipynb")
+    folder = course / "submitted" / "ivy" / "01_a"
+    folder.mkdir(parents=True)
+    (folder / "mine.ipynb").symlink_to(course / "submitted" / "ada" / "01_a" / "01_a.ipynb")
+    found = next(one for one in take_in(course, ["01_a"], ["01_a"]).submissions if one.learner == "ivy")
+    assert found.problem
 
 
 def test_a_folder_for_no_lesson_is_passed_over_aloud(course: Path) -> None:
