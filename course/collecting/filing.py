@@ -127,7 +127,7 @@ def _dated(ending: tuple[str, str], choice: Choice, items: Sequence[Item]) -> tu
     status, why = ending
     if status in {"earlier copy", "identical copy", "late", "order unknown"} and choice.chosen.key >= 0:
         why = (
-            f"{why}: {items[choice.chosen.key].piece.name}" if why else f"counts: {items[choice.chosen.key].piece.name}"
+            f"{why}: {items[choice.chosen.key].piece.name}" if why else f"{items[choice.chosen.key].piece.name} counts"
         )
     return status, why
 

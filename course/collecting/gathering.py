@@ -100,6 +100,8 @@ def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
                 str(place),
                 "name the folder or zip that came",
             )
+        if is_folder and place in root.resolve().parents:
+            raise UsageError("this folder holds the course itself", str(place), "name the folder or zip that came")
         if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
             raise UsageError("the upload cannot be read: permission denied", str(place), f"chmod -R u+rX {path}")
         if is_file:

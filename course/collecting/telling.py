@@ -17,6 +17,17 @@ from course.reporting.console import console_for_output
 
 __all__ = ["print_collected", "write_json"]
 
+_NEXT = {
+    "no learner known": "--names CSV or --pattern REGEX says whose they are",
+    "ambiguous learner": "--names CSV says who is who",
+    "no lesson known": "--lesson LESSON says what they were handed in for",
+    "order unknown": "put the right copy into submitted/ yourself; it stays",
+    "wrong lesson": "collect again without --lesson to file them where their content belongs",
+    "encrypted": "ask for a new one, or unpack it yourself and collect the folder",
+    "unknown archive": "ask for a zip, or unpack it yourself and collect the folder",
+}
+"""What to do about files that need a person."""
+
 
 def print_collected(collected: Collected, root: Path) -> None:
     """Every file that a learner handed in, what became of it and why; what needs a person stands last."""
@@ -45,6 +56,9 @@ def print_collected(collected: Collected, root: Path) -> None:
         console.print(
             f"[red]{needs} need{'s' if needs == 1 else ''} you[/]: the last rows of the table", highlight=False
         )
+        for status in dict.fromkeys(line.status for line in collected.needs_person):
+            if status in _NEXT:
+                console.print(f"  {status}: {_NEXT[status]}", highlight=False, markup=False, soft_wrap=True)
     for upload in collected.uploads:
         if upload.folder:
             place = root / "collected" / upload.folder / "list.json"

@@ -204,6 +204,7 @@ def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:
         "a zip cut off": ([str(tmp_path / "cut.zip")], "the zip is cut off"),
         "rar": ([str(tmp_path / "x.rar")], "a .rar archive cannot be unpacked"),
         "the course itself": ([str(course)], "this folder is the course's own"),
+        "what holds the course": ([str(course.parent)], "this folder holds the course itself"),
         "a part of the course": ([str(course / "release")], "this folder is the course's own"),
         "no such lesson": ([up, "--lesson", "hooks"], "no lesson is called 'hooks'"),
         "no such names": ([up, "--names", str(tmp_path / "none.csv")], "the names cannot be read"),
@@ -217,7 +218,7 @@ def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:
     }
 
 
-@pytest.mark.parametrize("number", range(16))
+@pytest.mark.parametrize("number", range(17))
 def test_wrong_uses_end_with_fact_place_and_next_command(
     number: int, course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,6 +252,7 @@ def test_the_command_prints_every_file_and_its_exit_code_tells(
     told = capsys.readouterr().out
     assert "\x1b" not in told
     assert "need you" in told
+    assert "no lesson known: --lesson LESSON" in told
     listed = json.loads((tmp_path / "all.json").read_text())
     assert listed["needs_person"] == sum(one["needs_person"] for one in listed["files"])
     assert sum(listed["counts"].values()) == len(listed["files"])
