@@ -51,7 +51,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
             release = root / "release" / lesson.slug / notebook
             if release.exists():
                 found += leaks(lesson, release)
-        found += unasked(lesson)
+            found += unasked(lesson)
     found += _stale_outline(root, lessons)
     return found
 

@@ -11,7 +11,7 @@ from tiny import WRITTEN, Sketch, write_lesson
 
 from course.authoring.build import build
 from course.authoring.lesson import read_lesson
-from course.authoring.release import leaks, unasked
+from course.authoring.release import check_release, leaks, unasked
 from course.errors import LessonError
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
@@ -95,3 +95,16 @@ def test_a_question_that_is_not_asked_is_a_violation(before: str, after: str, tm
     (violation,) = unasked(lesson)
     assert violation.fact.startswith("explain_twice: nothing right above it asks for it")
     assert violation.place == lesson.written[0].place
+
+
+def test_where_no_whole_lesson_is_asked_about_nothing_is_said_of_questions(tmp_path: Path) -> None:
+    _course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice"))
+    assert check_release(tmp_path, []) == []
+
+
+def test_the_release_check_asks_for_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lesson = read_lesson(_course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice")))
+    # What it builds, to compare, is what is there.
+    monkeypatch.setattr("course.authoring.release.build", lambda root, names, say: None)
+    facts = [violation.fact for violation in check_release(tmp_path, [lesson])]
+    assert "explain_twice: nothing right above it asks for it, and says that it brings 2 points" in facts
