@@ -11,8 +11,7 @@ from course.reporting.statistics import FAULTS
 __all__ = ["Needy", "needs_help"]
 
 _FEW, _VERY_FEW = 0.5, 0.25
-_FALL = 0.25
-_ALSO_HANDED_IN = 0.5
+_FALL = 0.3
 
 
 @dataclass(frozen=True)
@@ -31,39 +30,50 @@ class Needy:
 def needs_help(records: ClassRecords) -> list[Needy]:
     """Everybody with at least one reason, most urgent first.
 
-    Reasons: less than half of the points; lessons that are missing although most of the class handed
-    them in; a third of the exercises or more untouched; two exercises or more that never ended; at least 25 points of 100 less
-    in the latest lesson than in the median of those before; submissions that could not be graded.
+    Reasons: less than a quarter of the points, or less than half and among the lowest quarter of the class; the latest
+    lesson is missing, or two are, although most of the class handed them in; a third of the exercises or more
+    untouched, and at most a quarter of the class leave so many; two exercises or more that never ended; falling: in
+    the latest lesson 30 points of 100 less than before, when the class's own ups and downs are taken off; a submission
+    that could not be graded.
     """
     import numpy as np
 
     size = len(records.learners)
     handed = Counter(lesson for _, lesson in records.works)
-    expected = [one for one in records.lessons if handed[one.slug] >= _ALSO_HANDED_IN * size]
+    expected = [one for one in records.lessons if handed[one.slug] * 2 >= size]
     all_points = sum(lesson.max_score for lesson in expected)
+    usual = {
+        one.slug: float(np.median([work.share for work in records.of_lesson(one.slug)] or [0.0]))
+        for one in records.lessons
+    }
+    by_learner: dict[str, dict[str, Work]] = {person.id: {} for person in records.learners}
+    for (learner, slug), work in sorted(records.works.items()):
+        by_learner[learner][slug] = work
+    shares = {learner: _share(works, expected, all_points) for learner, works in by_learner.items()}
+    low = float(np.quantile(list(shares.values()), 0.25)) if shares else 0.0
+    many = float(np.quantile([_untouched(works)[2] for works in by_learner.values()], 0.75)) if by_learner else 0.0
     found = []
-    for person in records.learners:
-        works = {one.slug: work for one in records.lessons if (work := records.works.get((person.id, one.slug)))}
-        share = _share(works, expected, all_points)
+    for learner, works in by_learner.items():
+        share = shares[learner]
         reasons: list[tuple[float, str]] = []
-        if all_points and share < _FEW:
+        if all_points and (share < _VERY_FEW or (share < _FEW and share <= low)):
             weight = (_FEW - share) * 6 + (1 if share < _VERY_FEW else 0)
             reasons.append((weight, f"{share:.0%} of the points"))
         missing = [lesson.slug for lesson in expected if lesson.slug not in works]
-        if missing:
+        if len(missing) > 1 or (missing and missing[-1] == expected[-1].slug):
             reasons.append((1.5 * len(missing) / len(expected) + 0.5, f"nothing handed in for {', '.join(missing)}"))
-        outcomes = [one for work in works.values() for one in work.outcomes]
-        untouched = sum(one.status == "not answered" for one in outcomes)
-        if outcomes and untouched >= len(outcomes) / 3:
-            reasons.append((2 * untouched / len(outcomes), f"{untouched} of {len(outcomes)} exercises not answered"))
-        stuck = sum(one.status in FAULTS for one in outcomes)
+        untouched, of, rate = _untouched(works)
+        if of and rate >= 1 / 3 and rate >= many:
+            reasons.append((2 * rate, f"{untouched} of {of} exercises not answered"))
+        stuck = sum(one.status in FAULTS for work in works.values() for one in work.outcomes)
         if stuck >= 2:
             reasons.append((min(2.0, 0.4 * stuck), f"{stuck} exercises timed out or were killed"))
-        graded = [work for _, work in sorted(works.items()) if not work.problem]
-        if len(graded) >= 2:
+        graded = [work for work in works.values() if not work.problem]
+        if len(graded) > 1:
+            against = [work.share - usual[work.lesson] for work in graded]
             before = float(np.median([work.share for work in graded[:-1]]))
-            fall = before - graded[-1].share
-            if fall >= _FALL:
+            fall = float(np.median(against[:-1])) - against[-1]
+            if fall >= _FALL and graded[-1].share < before:
                 told = f"falling: {before:.0%} before, {graded[-1].share:.0%} in {graded[-1].lesson}"
                 reasons.append((2 * fall, told))
         broken = [work.lesson for work in works.values() if work.problem]
@@ -73,8 +83,15 @@ def needs_help(records: ClassRecords) -> list[Needy]:
             reasons.sort(key=lambda one: -one[0])
             urgency = round(sum(weight for weight, _ in reasons), 3)
             told_reasons = tuple(text for _, text in reasons)
-            found.append(Needy(person.id, urgency, share, told_reasons, _misconceptions(list(works.values()))))
+            found.append(Needy(learner, urgency, share, told_reasons, _misconceptions(list(works.values()))))
     return sorted(found, key=lambda one: (-one.urgency, one.learner))
+
+
+def _untouched(works: dict[str, Work]) -> tuple[int, int, float]:
+    """Exercises that were not answered, of how many, and the rate."""
+    ended = [one.status for work in works.values() for one in work.outcomes]
+    untouched = ended.count("not answered")
+    return untouched, len(ended), untouched / len(ended) if ended else 0.0
 
 
 def _share(works: dict[str, Work], expected: list[Lesson], all_points: float) -> float:

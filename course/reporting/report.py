@@ -94,7 +94,7 @@ def html_of(findings: Findings, generated: str) -> str:
             lesson.slug: [one for one in findings.exercises if one.lesson == lesson.slug] for lesson in records.lessons
         },
         score_charts={
-            one.lesson: _markup(score_chart(one.scores, one.max_score, one.median or 0.0, one.title, f"s{number}"))
+            one.lesson: _markup(score_chart(one.scores, one.max_score, one.median or 0.0, one.title, f"scores{number}"))
             for number, one in enumerate(findings.lessons) if one.scores
         },
         status_charts=_status_charts(findings), serious=serious,
@@ -137,7 +137,7 @@ def _status_charts(findings: Findings) -> dict[str, Any]:
     for number, lesson in enumerate(findings.lessons):
         rows = [(one.exercise, one.statuses) for one in findings.exercises if one.lesson == lesson.lesson]
         if rows:
-            charts[lesson.lesson] = _markup(status_chart(rows, lesson.title, f"e{number}"))
+            charts[lesson.lesson] = _markup(status_chart(rows, lesson.title, f"ended{number}"))
     return charts
 
 

@@ -220,7 +220,8 @@ class Different:
     example: str
 
 
-_NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?")
+_NUMBERS = re.compile(r"[-+]?\d++(?:[.,]\d++)*+(?:e[-+]?\d++)?")
+_LISTS = re.compile(r"\[[\[\]#,.\s-]*+")
 _QUOTED = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 
 
@@ -246,7 +247,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _alike(told: str) -> str:
-    return _NUMBERS.sub("#", _QUOTED.sub("'…'", told[:500]))
+    return _LISTS.sub("[…", _NUMBERS.sub("#", _QUOTED.sub("'…'", told[:500])))
 
 
 def scrubbed(told: str, people: set[str]) -> str:

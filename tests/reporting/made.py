@@ -1,0 +1,92 @@
+"""Classes made by hand, for tests of the report: every number in them is known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import nbformat
+
+from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.reporting.records import ClassRecords, Exercise, Lesson, Outcome, Person, Work, names_of
+
+LESSON = "01_small"
+STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
+
+
+def outcome(
+    name: str,
+    status: str = "passed",
+    *,
+    points: float = 2.0,
+    hints: Sequence[str] = (),
+    told: str = "",
+    answer: str = "",
+) -> Outcome:
+    score = points if status == "passed" else 0.0
+    return Outcome(name, status, score, points, told, told, tuple(hints), 0.5, answer or STUBS.get(name, ""))
+
+
+def work(learner: str, outcomes: Sequence[Outcome], lesson: str = LESSON, **more: object) -> Work:
+    most = sum(one.max_score for one in outcomes)
+    return Work(
+        learner, lesson, sum(one.score for one in outcomes), most, outcomes=tuple(outcomes),
+        answers={one.id: one.answer for one in outcomes}, **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def records(works: Sequence[Work], people: Sequence[Person] = ()) -> ClassRecords:
+    """A class of these submissions. Lessons have the exercises that somebody's submission has."""
+    slugs = sorted({one.lesson for one in works})
+    lessons = []
+    for slug in slugs:
+        seen = {outcome.id: outcome.max_score for one in works if one.lesson == slug for outcome in one.outcomes}
+        exercises = tuple(Exercise(name, name.title(), points) for name, points in seen.items())
+        stubs = {name: STUBS.get(name, "") for name in seen}
+        lessons.append(Lesson(slug, slug, sum(seen.values()), exercises, "", stubs, "\n".join(stubs.values())))
+    known = {person.id: person for person in people}
+    learners = tuple(known.get(name, Person(name)) for name in sorted({one.learner for one in works} | set(known)))
+    return ClassRecords(
+        "made", tuple(lessons), learners, {(one.learner, one.lesson): one for one in works}, (), names_of(learners)
+    )
+
+
+def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path:
+    """A course folder with one lesson, one exercise ``first``, and a journal for each learner: name -> verdict's texts.
+
+    Keys of the inner mapping: ``answer``, ``status``, ``sentence``, ``hint``.
+    """
+    head = {"schema_version": 3, "task": False}
+    cells = [
+        nbformat.v4.new_markdown_cell("# Small\n\nMultiply x.", id="intro"),
+        nbformat.v4.new_code_cell(
+            "def first(x):\n    ### BEGIN SOLUTION\n    return 2 * x\n    ### END SOLUTION", id="first",
+            metadata={"nbgrader": {**head, "grade": False, "grade_id": "first", "locked": False, "solution": True}},
+        ),
+        nbformat.v4.new_code_cell(
+            "from course.checking import Check, check", id="test_first",
+            metadata={
+                "nbgrader": {
+                    **head, "grade": True, "grade_id": "test_first", "locked": True, "solution": False, "points": 2,
+                }
+            },
+        ),
+    ]  # fmt: skip
+    source = root / "source" / LESSON
+    source.mkdir(parents=True)
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), source / f"{LESSON}.ipynb")
+    (root / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'made <b>'\n")
+    for learner, told in answers.items():
+        status = told.get("status", "passed")
+        test = TestVerdict(
+            "test_first", 2.0 if status == "passed" else 0.0, 2.0, (), (), told.get("sentence", ""), hint=told.get("hint")
+        )  # fmt: skip
+        exercise = ExerciseVerdict("first", status, told.get("sentence", ""), (test,), told.get("hint"), 0.1)
+        verdict = SubmissionVerdict(learner, LESSON, 1, (exercise,), {"first": told.get("answer", "pass")}, {})
+        submitted, graded = root / "submitted" / learner / LESSON, root / "autograded" / learner / LESSON
+        submitted.mkdir(parents=True)
+        (submitted / f"{LESSON}.ipynb").write_text("{}")
+        graded.mkdir(parents=True)
+        (graded / ".verdict.json").write_text(json.dumps({"verdict": verdict.as_dict()}))
+    return root
