@@ -80,6 +80,8 @@ class Card:
     comment: str = ""
     remark: str = ""
     """What a person did to the marks."""
+    waits: bool = False
+    """Whether a person is still to mark it."""
 
     @property
     def lines(self) -> int:
@@ -149,7 +151,7 @@ class _Cards:
             one.id, one.title or one.id.replace("_", " "), kind, words, score, one.max_score,
             "A person reads this answer. Its points come with their marks." if waits
             else "" if one.answered else "Nothing was written here.",
-            answer=text, code=False, comment=self._comment(one.id),
+            answer=text, code=False, comment=self._comment(one.id), waits=waits,
         )  # fmt: skip
 
     def _mark(self, name: str) -> CellMark | None:

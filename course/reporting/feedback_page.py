@@ -42,6 +42,7 @@ __all__ = [
 _FOLDER = Path(__file__).parent / "pages"
 _MODULES = ("cards", "drawn", "feedback_page", "graded_verdict", "harmless", "leaks", "own_code")
 """Modules of this package that have a say in what a page holds."""
+_TEMPLATES = ("feedback.html.j2", "overview.html.j2", "page.css", "page.html.j2", "parts.html.j2")
 _STAMP = '<meta name="course-feedback" content="'
 
 
@@ -83,7 +84,7 @@ def made_of() -> str:
     here = Path(__file__).parent
     hints = [Path(str(entry)) for entry in resources.files("course.hints").iterdir() if entry.name.endswith(".toml")]
     modules = [here / f"{name}.py" for name in _MODULES]
-    paths = [*modules, *_FOLDER.glob("*"), *hints, here.parent / "outline.json"]
+    paths = [*modules, *(_FOLDER / name for name in _TEMPLATES), *hints, here.parent / "outline.json"]
     for path in sorted(paths):
         if path.is_file():
             seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -195,7 +196,7 @@ def _render(template: str, digest: str, **values: Any) -> str:
 
 
 def _waiting(cards: Sequence[Card]) -> float:
-    return sum(card.max_score for card in cards if card.words == "Waits for your instructor")
+    return sum(card.max_score for card in cards if card.waits)
 
 
 def _late(seconds: float) -> str:

@@ -216,10 +216,16 @@ def test_manual_marks_comments_and_lateness(looked_at: Look) -> None:
 @pytest.mark.parametrize(
     ("answered", "cell", "says", "kind", "points"),
     [
-        (True, mark("why", 0.0, waits=True), "Waits for your instructor", "person", "and 2 more to be marked"),
+        (
+            True,
+            mark("why", 0.0, waits=True),
+            "Waits for your instructor",
+            "person",
+            "of 2 points; 2 of them are still to be marked",
+        ),
         (True, mark("why", 1.0, given=1.0), "Marked by your instructor", "partly", "1 of 2 points"),
         (True, mark("why", 2.0, given=2.0), "Marked by your instructor", "passed", "2 of 2 points"),
-        (True, None, "Waits for your instructor", "person", "and 2 more to be marked"),
+        (True, None, "Waits for your instructor", "person", "of 2 points; 2 of them are still to be marked"),
         (False, mark("why", 0.0), "Not answered", "open", "0 of 2 points"),
     ],
 )
@@ -312,7 +318,7 @@ def test_the_overview_adds_up(looked_at: Look) -> None:
     tree = looked_at(overview_page("ada", rows))
     assert isinstance(rows[0], Row)
     told = words(tree)
-    assert "0.5 of 5 points in 2 lessons, and 3 more to be marked by a person" in told
+    assert "0.5 of 5 points in 2 lessons; 3 of them are still to be marked by a person" in told
     assert "Handed in 1 day late: 0.5 points taken off." in told
     assert "could not be graded" in told
     assert [link["href"] for link in tree.select("h2 a")] == [
