@@ -111,7 +111,8 @@ class Crew:
         now = time.monotonic()
         came, left = self.fit.keys() - before.keys(), before.keys() - self.fit.keys() - self.unfit.keys()
         if left and self.fit.keys() - came:
-            self.say(f"{_workers(len(left))} left; what they were marking goes to the others")
+            they = "it was" if len(left) == 1 else "they were"
+            self.say(f"{_workers(len(left))} left; what {they} marking goes to the others")
         elif left:
             self.say(f"{_workers(len(left))} left, and none is there now; nothing is lost")
         if came:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from dataclasses import dataclass
@@ -75,13 +76,26 @@ class Address:
                 f"start a scheduler (dask scheduler --port {self.port}) and workers (dask worker {self.text}): see {_GUIDE}",
             ) from None  # fmt: skip
         try:
-            return Client(self.text, timeout=_CONNECT_SECONDS, set_as_default=False, name="course")
-        except (OSError, TypeError, ValueError) as error:
+            who = asyncio.run(asyncio.wait_for(self._identity(), _CONNECT_SECONDS))
+        except Exception as error:
             raise ClusterLost(
-                f"something listens there, but it does not answer as a Dask scheduler: {_short(error)}",
+                f"something listens there, but it does not answer as a Dask scheduler ({_short(error)})",
                 f"--dask {self.text}",
                 self._hint(),
             ) from None
+        if who != "Scheduler":
+            raise ClusterLost(
+                f"a Dask {who.lower()} listens there, not a scheduler", f"--dask {self.text}", self._hint()
+            )
+        return Client(self.text, timeout=2 * _CONNECT_SECONDS, set_as_default=False, name="course")
+
+    async def _identity(self) -> str:
+        """Who answers. Dask's own client waits forever where somebody listens and is silent."""
+        from distributed import Security
+        from distributed.core import rpc
+
+        async with rpc(self.text, connection_args=Security().get_connection_args("client")) as there:
+            return str((await there.identity()).get("type"))
 
     def _hint(self) -> str:
         if self.protocol == "tls":

@@ -57,6 +57,13 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
         yield
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise _told(error, db_url) from None
+    except ModuleNotFoundError as error:
+        if error.name not in ("psycopg", "psycopg2"):
+            raise
+        raise GradingError(
+            f"the gradebook's driver is not installed: {error}", masked(db_url),
+            "python -m pip install -c constraints.txt -e '.[postgres]', " + _KEPT,
+        ) from None  # fmt: skip
 
 
 def is_one_submissions(error: Exception) -> bool:
@@ -73,11 +80,23 @@ def is_busy(error: Exception) -> bool:
     return isinstance(error, OperationalError) and "locked" in str(error.orig)
 
 
+def _createdb(db_url: str) -> str:
+    url = make_url(db_url)
+    return f"createdb -h {url.host or 'localhost'} -p {url.port or 5432} -U {url.username or 'USER'} {url.database}"
+
+
 def _told(error: Exception, db_url: str) -> GradingError:
     said = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
     place = masked(db_url)
     file = Path(db_url.removeprefix("sqlite:///")) if db_url.startswith("sqlite:///") else None
     if file is None:
+        if "password" in said or "authentication" in said:
+            return GradingError(
+                f"the gradebook's server refuses the user or the password: {said}", place,
+                "mend c.CourseDirectory.db_url in nbgrader_config.py, " + _KEPT,
+            )  # fmt: skip
+        if "does not exist" in said and isinstance(error, OperationalError):
+            return GradingError(f"the gradebook's database is missing: {said}", place, f"{_createdb(db_url)}, {_KEPT}")
         return GradingError(
             f"the gradebook does not answer: {said}", place,
             "see that the server runs and c.CourseDirectory.db_url is right, " + _KEPT,
