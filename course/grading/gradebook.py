@@ -13,6 +13,7 @@ from traitlets.config import Config
 
 from course.errors import CourseError
 from course.grading.held import Held, held_in
+from course.grading.new_cells import add_new_cells
 from course.grading.rebuild import Blueprint, read_file
 from course.grading.results import SubmissionVerdict
 
@@ -24,7 +25,13 @@ def register(config: Config, lesson: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         own = Config(config)
         own.CourseDirectory.release_directory = scratch
-        outcome = NbGraderAPI(config=own).generate_assignment(lesson, force=True, create=True)
+        api = NbGraderAPI(config=own)
+        outcome = api.generate_assignment(lesson, force=True, create=True)
+        if "Cannot add or remove cells" in f"{outcome.get('log')}{outcome.get('error')}":
+            course = api.coursedir
+            source = Path(course.format_path(course.source_directory, ".", lesson), f"{lesson}.ipynb")
+            if add_new_cells(course.db_url, course.course_id, lesson, source):
+                outcome = api.generate_assignment(lesson, force=True, create=True)
     if not outcome["success"]:
         log = str(outcome.get("log") or outcome.get("error") or "").strip().splitlines()
         raise CourseError(

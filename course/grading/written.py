@@ -7,14 +7,14 @@ has ``manual_score`` and ``needs_manual_grade``, ``find_comment`` (with the same
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from course.grading.results import WrittenAnswer
 
-__all__ = ["HEADER", "Question", "is_blank", "questions_in", "shown", "written_answers", "written_in"]
+__all__ = ["HEADER", "Question", "is_blank", "questions_in", "shown", "written_in"]
 
 HEADER = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
 """How the prose in front of a written answer begins."""
@@ -48,16 +48,6 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
             title = asked[-1]["title"].replace("`", "").strip() if asked else name.replace("_", " ")
             found[name] = Question(name, title, float(grading["points"]), stubs[name], prose)
     return found
-
-
-def written_answers(questions: Mapping[str, Question], cells: Sequence[tuple[str | None, str]]) -> dict[str, str]:
-    """The texts, by grade_id: of several the first that was worked on, the stub where there is none."""
-    texts: dict[str, str] = {}
-    for name, question in questions.items():
-        own = [source for other, source in cells if other == name]
-        touched = [source for source in own if not is_blank(question, source)]
-        texts[name] = (touched or own or [question.stub])[0]
-    return texts
 
 
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:

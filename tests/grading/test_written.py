@@ -49,13 +49,17 @@ STUB = "Write your answer here, in two or three sentences."
 FULL = sum(POINTS.values())
 
 
-@pytest.fixture
-def asking(course: Path) -> Path:
-    """The small course with a question at its end."""
+def _ask(course: Path) -> Path:
     path = course / "lessons" / LESSON / "lesson.py"
     path.write_text(path.read_text() + QUESTION)
     nbformat.write(notebook_of(read_lesson(path.parent)), course / "source" / LESSON / f"{LESSON}.ipynb")
     return course
+
+
+@pytest.fixture
+def asking(course: Path) -> Path:
+    """The small course with a question at its end."""
+    return _ask(course)
 
 
 @pytest.fixture
@@ -133,6 +137,24 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     write_in("ada", {}, "Because 2 is prime.")
     assert _grade(asking, pool)["ada"] == (1.5, FULL + 2, 1)
     assert _book(asking, "ada") == (None, 1.5, True, None, "Nearly.")
+
+
+@pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
+def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
+    course: Path, hand_in: Callable[..., Path], pool: object
+) -> None:
+    hand_in("ada", {})
+    assert _grade(course, pool) == {"ada": (0, FULL, 0)}
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
+        gradebook.db.commit()
+    _ask(course)
+    assert _grade(course, pool) == {"ada": (1.5, FULL + 2, 0)}
+    assert _book(course, "ada") == (0, None, False, "No response.", None)
+    # nbgrader itself takes the lesson again: what it notes of the new cell is what it would have noted before.
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        cell = gradebook.find_source_cell("explain_two", LESSON, LESSON)
+        assert (cell.source, cell.locked, cell.cell_type) == (STUB, False, "markdown")
 
 
 def test_self_study_says_that_nobody_checks_it(
