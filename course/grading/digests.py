@@ -31,7 +31,8 @@ _NOT_GRADING = {"cli", "lab", "front_end", "diary", "progress", "help", "outline
 _NOT_MARKING = {
     "alone", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
     "formgrader", "graded", "gradebook", "held", "intake", "journal", "launch", "lock", "nbgrader_plugin", "new_cells",
-    "penalties", "pool", "reading_view", "results", "sandbox", "selection", "station", "stock", "trouble", "watch", "written", "zygote",
+    "penalties", "pool", "reading_view", "results", "sandbox", "selection", "station", "stock", "trouble", "watch",
+    "written", "zygote",
 }  # fmt: skip
 """Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""
 
