@@ -33,7 +33,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
 def test_an_unknown_name_is_told_what_there_is(
     arguments: list[str], fact: str, next_command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*arguments, "--course", str(ROOT)]) == 1
+    assert main([*arguments, "--course", str(ROOT)]) == 2
     told = capsys.readouterr().err
     assert f"error: {fact}" in told
     assert "  at:   " in told
@@ -44,7 +44,7 @@ def test_an_unknown_name_is_told_what_there_is(
 def test_outside_a_course_every_command_says_so(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([command, "--course", str(tmp_path)]) == 1
+    assert main([command, "--course", str(tmp_path)]) == 2
     told = capsys.readouterr().err
     assert told.startswith("error: ")
     assert str(tmp_path) in told
@@ -61,3 +61,33 @@ def test_the_module_runs_as_a_command() -> None:
     told = subprocess.run([sys.executable, "-m", "course", "--help"], capture_output=True, text=True, cwd=ROOT)
     assert told.returncode == 0
     assert "grade" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--workers", "0"], "a number from 1 to 1000 is wanted, not '0'"),
+        (["--workers", "many"], "a number from 1 to 1000 is wanted, not 'many'"),
+        (["--seed", "-1"], "a whole number from 0 on is wanted"),
+        (["--seed", "one"], "a whole number from 0 on is wanted"),
+    ],
+)
+def test_wrong_values_are_refused_before_anything_is_read(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["grade", *arguments])
+    assert end.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_options_of_an_upload_need_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["grade", "--names", "class.csv"]) == 2
+    assert "add --from PATH" in capsys.readouterr().err
+
+
+def test_no_place_for_the_json_is_told_before_grading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["grade", "--course", str(ROOT), "--json", str(tmp_path / "none" / "out.json")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
+    assert main(["grade", "--course", str(ROOT), "--json", str(tmp_path)]) == 2
+    assert "there is a folder of this name" in capsys.readouterr().err

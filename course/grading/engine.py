@@ -61,7 +61,8 @@ class Engine:
         self._ready = False
         return self
 
-    def _wait_until_ready(self) -> None:
+    def wait_until_ready(self) -> None:
+        """Return when workers can be forked: starting takes seconds, which are nobody's submission's."""
         assert self._launched is not None
         with self._lock:
             if self._ready:
@@ -110,7 +111,7 @@ class Engine:
     @contextlib.contextmanager
     def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends."""
-        self._wait_until_ready()
+        self.wait_until_ready()
         if self._failure:
             raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
         ours, theirs = socket.socketpair()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from nbgrader.api import BaseCell, Gradebook, MissingEntry, SubmittedAssignment
+from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from course.errors import CourseError
+from course.grading.exceptions import GradingError
 from course.grading.held import Held, held_in
 from course.grading.new_cells import add_new_cells
 from course.grading.rebuild import Blueprint, read_file
@@ -33,7 +37,22 @@ def register(config: Config, lesson: str) -> None:
             if add_new_cells(course.db_url, course.course_id, lesson, source):
                 outcome = api.generate_assignment(lesson, force=True, create=True)
     if not outcome["success"]:
-        log = str(outcome.get("log") or outcome.get("error") or "").strip().splitlines()
+        text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
+        if "Cannot add or remove cells" in text:
+            raise CourseError(
+                f"{lesson} has lost graded cells, and nbgrader keeps a gradebook's cells while there are "
+                "submissions of them",
+                f"source/{lesson}/{lesson}.ipynb",
+                f"nbgrader db assignment remove {lesson} --force; then grade again (marks given by hand for it are lost "
+                "with it: note them first)",
+            )
+        if "No space left" in text or "disk is full" in text:
+            raise GradingError(
+                "the disk is full",
+                "the gradebook, or the folder for temporary files",
+                "free some space, then grade again",
+            )
+        log = text.splitlines()
         raise CourseError(
             f"nbgrader cannot register {lesson}: {log[-1] if log else 'it gave no reason'}",
             f"source/{lesson}/{lesson}.ipynb",
@@ -66,7 +85,7 @@ class Writer:
 
     def is_stamped(self, held: Held, submitted: Path) -> bool:
         """Whether the time in ``timestamp.txt`` has arrived in the gradebook; True where there is none."""
-        timestamp = _timestamp(submitted.parent / "timestamp.txt")
+        timestamp = _timestamp(_stamp(submitted))
         return timestamp is None or parse_utc(timestamp) == held.timestamp
 
     def write(
@@ -79,22 +98,27 @@ class Writer:
         that is still the same, does not wait for a person again.
         """
         try:
-            self._write(verdict, blueprint, submitted, earlier or {})
-        except BaseException:
+            with _not_logged():
+                self._write(verdict, blueprint, submitted, earlier or {})
+        except BaseException as error:
             # Whatever comes next must not find half of this in the session.
             self._gradebook.db.rollback()
+            if isinstance(error, InvalidEntry) and isinstance(error.__context__, SQLAlchemyError):
+                # nbgrader's word for whatever the database says, a full disk too.
+                raise error.__context__ from None
             raise
 
     def _write(
         self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]
     ) -> None:
         book = self._gradebook
+        # First: asking makes the session forget what it was told and has not written.
+        scores, names = verdict.scores, self._names(verdict.lesson)
         try:
             book.find_student(verdict.learner)
         except MissingEntry:
             book.add_student(verdict.learner)
-        submission = self._submission(verdict, _timestamp(submitted.parent / "timestamp.txt"))
-        scores, names = verdict.scores, self._names(verdict.lesson)
+        submission = self._submission(verdict, _timestamp(_stamp(submitted)))
         for notebook in submission.notebooks:
             for grade in notebook.grades:
                 name = names[grade.cell_id]
@@ -138,6 +162,25 @@ class Writer:
         return submission
 
 
+@contextlib.contextmanager
+def _not_logged() -> Iterator[None]:
+    """nbgrader logs what it raises, with a traceback to the terminal; what is raised is told in words."""
+    logger = logging.getLogger("tornado.application")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _stamp(submitted: Path) -> Path:
+    """Beside the notebook, or above it where it was handed in with a folder around it."""
+    beside = submitted.with_name("timestamp.txt")
+    above = (folder / "timestamp.txt" for folder in submitted.parents[:3])
+    return next((path for path in above if path.is_file()), beside)
+
+
 def _timestamp(path: Path) -> str | None:
     """When it was handed in, as nbgrader's collecting notes it beside the notebook; None where nothing sensible stands there."""
     try:
@@ -157,5 +200,10 @@ def _create_whole(db_url: str, course_id: str) -> None:
         return
     fresh = place.with_name(place.name + ".new")
     fresh.unlink(missing_ok=True)
-    Gradebook(f"sqlite:///{fresh}", course_id).close()
-    fresh.replace(place)
+    try:
+        with _not_logged():
+            Gradebook(f"sqlite:///{fresh}", course_id).close()
+        fresh.replace(place)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise

@@ -71,6 +71,7 @@ class _Marking:
         self.peak = 0.0
 
     def run(self, learner: str) -> SubmissionVerdict:
+        self.engine.wait_until_ready()
         start = time.monotonic()
         self.until = start + self.limits.submission_seconds
         position, replay = 0, True

@@ -166,6 +166,9 @@ class Score:
     exercises: tuple[ExerciseScore, ...] = ()
     recovered: dict[str, str] = field(default_factory=dict)
     seed: int = 0
+    lost: dict[str, str] = field(default_factory=dict)
+    """exercise -> why there is no answer"""
+    damage: str = ""
 
     @property
     def statuses(self) -> tuple[str, ...]:

@@ -45,7 +45,6 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
     if not only:
         return Selection(intake)
     exercises = {name: lesson for lesson in lessons for name in exercises_of(root, lesson)}
-    learners = {one.learner for one in intake.submissions}
     pairs: set[tuple[str, str]] = set()
     wanted: set[str] = set()
     named_learners = False
@@ -59,7 +58,7 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
                 f"say --only '{pattern}/*' for the learner",
             )
         if not found and not tested:
-            raise _unknown(pattern, learners, lessons, exercises)
+            raise _unknown(pattern, intake, lessons, exercises)
         # A pattern that fits both, such as *, means learners: exercises are asked for by what only they are called.
         if found:
             pairs |= found
@@ -93,19 +92,21 @@ def _pairs(intake: Intake, pattern: str) -> set[tuple[str, str]]:
     return found
 
 
-def _unknown(pattern: str, learners: set[str], lessons: Sequence[str], exercises: dict[str, str]) -> UsageError:
-    known = [*sorted(learners), *exercises]
-    if "/" in pattern:
-        learner = next((part for part in pattern.split("/") if part not in lessons), pattern)
-        fact = f"{learner!r} has not handed in" if learner in learners else f"no learner is called {learner!r}"
-        if learner in learners:
-            fact += f" {pattern.replace(learner, '').strip('/')!r}"
-        close = difflib.get_close_matches(learner, sorted(learners), _SHOWN, 0.5)
-    else:
-        fact = f"no learner and no exercise is called {pattern!r}"
-        close = difflib.get_close_matches(pattern, known, _SHOWN, 0.5)
-        lower = pattern.casefold()
-        close += [name for name in known if lower in name.casefold() and name not in close][: _SHOWN - len(close)]
-    some = ", ".join(sorted(learners)[:_SHOWN]) + (", ..." if len(learners) > _SHOWN else "")
-    hint = f"did you mean {', '.join(close)}?" if close else f"learners in submitted/: {some}"
-    return UsageError(fact, f"--only {pattern}", hint)
+def _unknown(pattern: str, intake: Intake, lessons: Sequence[str], exercises: dict[str, str]) -> UsageError:
+    learners = sorted({one.learner for one in intake.submissions})
+    place = f"--only {pattern}"
+    learner = next((part for part in pattern.split("/") if part not in lessons), pattern) if "/" in pattern else pattern
+    if learner in learners:
+        own = ", ".join(one.lesson for one in intake.submissions if one.learner == learner)
+        return UsageError(
+            f"{learner} has not handed in {pattern.replace(learner, '').strip('/')!r}", place, f"there is: {own}"
+        )
+    known = learners if "/" in pattern else [*learners, *exercises]
+    lower = learner.casefold()
+    close = [name for name in known if lower in name.casefold()][:_SHOWN]
+    close += [name for name in difflib.get_close_matches(learner, known, 3, 0.6) if name not in close]
+    some = ", ".join(learners[:_SHOWN]) + (", ..." if len(learners) > _SHOWN else "")
+    return UsageError(
+        f"no learner {'' if '/' in pattern else 'and no exercise '}is called {learner!r}", place,
+        f"did you mean {' or '.join(close)}?" if close else f"learners in submitted/: {some}",
+    )  # fmt: skip

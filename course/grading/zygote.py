@@ -44,11 +44,15 @@ def main() -> int:
         else:
             sandbox.remember_mapped()
     except Exception:
-        control.send(json.dumps({"failed": traceback.format_exc(limit=-3)}).encode())
+        with contextlib.suppress(OSError):
+            control.send(json.dumps({"failed": traceback.format_exc(limit=-3)}).encode())
         return 1
     gc.collect()
     gc.freeze()
-    control.send(json.dumps({"ready": True}).encode())
+    try:
+        control.send(json.dumps({"ready": True}).encode())
+    except OSError:
+        os._exit(0)  # whoever wanted it is gone
     _Zygote(control, isolated).loop()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
     os._exit(0)

@@ -13,7 +13,8 @@ from typing import Any
 
 from course.errors import CourseError, UsageError
 from course.grading.journal import replace_file
-from course.grading.results import STATUSES, GradedClass, Score
+from course.grading.results import STATUSES, Score
+from course.reporting.class_table import Told
 
 __all__ = ["SCHEMA", "class_as_json", "error_as_json", "refuse_unwritable", "write_json"]
 
@@ -21,19 +22,20 @@ SCHEMA = 1
 """Rises when a field is renamed, taken away or means something else; not when one is added."""
 
 
-def class_as_json(
-    graded: GradedClass, notes: Sequence[str], *, exit_code: int, feedback: Path | None, seconds: float
-) -> dict[str, Any]:
+def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
     """A run that came to its end."""
+    graded = told.graded
     return {
-        **_head(exit_code, seconds),
-        "seed": graded.seed,
+        **_head(exit_code, told.seconds),
+        "seed": graded.seed if graded.graded else None,
         "gradebook": graded.gradebook,
-        "feedback": str(feedback.resolve()) if feedback else None,
+        "feedback": str(told.feedback.resolve()) if told.feedback else None,
         "regraded_because": list(graded.reasons),
         "totals": _totals(graded.scores),
         "submissions": [_submission(score) for score in graded.scores],
-        "passed_over": list(notes),
+        "passed_over": list(told.notes),
+        "feedback_not_written": [list(page) for page in told.failed_pages],
+        "collected": told.collected.as_dict() if told.collected else None,
     }
 
 
@@ -60,7 +62,8 @@ def _totals(scores: Sequence[Score]) -> dict[str, Any]:
         **{
             name.replace(" ", "_"): how[name] for name in ("graded", "regraded", "rewritten", "unchanged", "not graded")
         },
-        "recovered": sum(bool(score.recovered) for score in scores),
+        "recovered": sum(bool(score.recovered or score.damage) for score in scores),
+        "with_lost_answers": sum(bool(score.lost) for score in scores),
         "late": sum(score.seconds_late > 0 for score in scores),
         "waiting_for_marks": sum(score.waiting for score in scores),
         "exercises": {status: statuses[status] for status in STATUSES},
@@ -79,6 +82,8 @@ def _submission(score: Score) -> dict[str, Any]:
         "seconds_late": score.seconds_late,
         "waiting_for_marks": score.waiting,
         "recovered": score.recovered,
+        "lost": score.lost,
+        "damage": score.damage or None,
         "seed": score.seed,
         "exercises": [asdict(one) for one in score.exercises],
     }

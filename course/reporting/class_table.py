@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,6 +15,9 @@ from rich.table import Table
 
 from course.grading.results import STATUSES, GradedClass, Score
 from course.reporting.live import duration
+
+if TYPE_CHECKING:
+    from course.collecting import Collected
 
 __all__ = ["MANY", "Told", "print_class", "print_problems", "summary_line"]
 
@@ -32,6 +36,8 @@ class Told:
     seconds: float
     failed_pages: Sequence[tuple[str, str, str]] = ()
     """Learner, lesson and reason, of feedback pages that could not be written."""
+    collected: Collected | None = None
+    """What became of an upload, where one was named."""
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
@@ -42,7 +48,9 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         console.print(_table_of(scores, learners))
     else:
         console.print(_summary_of(scores))
-        looked_at = sorted({score.learner for score in scores if score.problem or score.penalty or score.recovered})
+        looked_at = sorted(
+            {score.learner for score in scores if score.problem or score.penalty or score.recovered or score.lost}
+        )
         if looked_at:
             console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
         if len(looked_at) > MANY:
@@ -56,7 +64,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
         console.print(f"exercises: {parts}", highlight=False)
-    recovered = sum(bool(score.recovered) for score in scores)
+    recovered = sum(bool(score.recovered or score.damage) for score in scores)
     if recovered:
         console.print(
             f"(r) damaged, and recovered: {recovered} submission{_s(recovered)}; feedback and --json say how",
@@ -84,6 +92,12 @@ def print_problems(console: Console, told: Told) -> None:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
             console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
+        by_reason: dict[str, list[str]] = {}
+        for exercise, reason in score.lost.items():
+            by_reason.setdefault(reason, []).append(exercise)
+        for reason, exercises in by_reason.items():
+            line = f"! missing: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
     for note in told.notes:
         console.print(note, highlight=False, markup=False, soft_wrap=True)
     for learner, lesson, reason in told.failed_pages:

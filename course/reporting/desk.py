@@ -23,6 +23,7 @@ from course.reporting.live import Counting, watching
 from course.reporting.table import progress
 
 if TYPE_CHECKING:
+    from course.collecting import Collected
     from course.grading.class_run import PoolMaker
 
 __all__ = ["Request", "Upload", "grade"]
@@ -84,9 +85,7 @@ def grade(request: Request) -> int:
         desk.console.print(summary_line(told), highlight=False, soft_wrap=True)
     else:
         print_class(desk.console, told, request.everybody)
-    _write(
-        request, class_as_json(told.graded, told.notes, exit_code=code, feedback=told.feedback, seconds=told.seconds)
-    )
+    _write(request, class_as_json(told, code))
     return code
 
 
@@ -122,18 +121,21 @@ class _Desk:
         lessons, known = lessons_with_source(root, list(request.lessons)), lessons_with_source(root, [])
         self.say(self._isolation())
         with only_run(root):
-            self._collect()
+            collected = self._collect()
             intake = self._intake(lessons, known)
             chosen = select(root, intake, lessons, request.only)
             graded = self._graded(chosen, lessons)
             failed = self._write_feedback(graded) if request.feedback else ()
         notes = () if request.only else intake.notes
         folder = root / "feedback" if request.feedback else None
-        return Told(graded, notes, folder, time.perf_counter() - start, failed)
+        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected)
 
     def is_incomplete(self, told: Told) -> bool:
         """Whether something that was handed in is not graded: that is what the exit code says."""
-        return any(score.problem for score in told.graded.scores) or bool(told.notes) or bool(told.failed_pages)
+        ungraded = any(score.problem or score.lost for score in told.graded.scores) or bool(told.failed_pages)
+        # A notebook that was taken under another name is graded all the same.
+        passed_over = any(note.startswith("passed over") for note in told.notes)
+        return ungraded or passed_over or bool(told.collected and told.collected.needs_person)
 
     def _isolation(self) -> str:
         if self.request.dask and not self.request.unsafe:
@@ -150,10 +152,10 @@ class _Desk:
             "leave --stock out, or add --unsafe if you would run every submission yourself",
         )
 
-    def _collect(self) -> None:
+    def _collect(self) -> Collected | None:
         upload = self.request.upload
         if not upload.paths:
-            return
+            return None
         from course.collecting import collect
 
         with progress("collecting") as step:
@@ -165,7 +167,10 @@ class _Desk:
                 pattern=upload.pattern,
                 step=step,
             )
+        if self.request.quiet and collected.needs_person:
+            print(collected, file=sys.stderr)
         self.say(str(collected))
+        return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"

@@ -162,11 +162,16 @@ class SharedPool:
                 yield job, self._marker.refuse(one.learner, one.lesson, str(error))
 
 
-@pytest.fixture
-def pool(engine: Engine) -> PoolMaker:
+def shared_pool(engine: Engine) -> PoolMaker:
     """For ``grade_class(pool=...)``."""
 
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> SharedPool:
         return SharedPool(Marker(engine, blueprints, seed), limits)
 
     return make
+
+
+@pytest.fixture
+def pool(engine: Engine) -> PoolMaker:
+    """For ``grade_class(pool=...)``."""
+    return shared_pool(engine)

@@ -1,0 +1,130 @@
+"""Late penalties are those of nbgrader's own plug-in, in the gradebook and in what a run tells."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+
+from course.errors import CourseError
+from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
+from course.grading.intake import take_in
+from course.grading.launch import why_not_isolated
+from course.grading.results import GradedClass
+from course.nbgrader_setup import course_config
+from tests.grading.conftest import LESSON, RIGHT
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+]
+
+PLUGIN = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+class HalfADay(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        if student_id == "excused":
+            return None
+        return round(score * 0.5 * total_seconds_late / 86400, 2)
+
+c.AssignLatePenalties.plugin_class = HalfADay
+"""
+HANDED_IN = {"early": "2026-03-01 10:00:00 UTC", "late": "2026-03-02 22:00:00 UTC", "later": "2026-03-09 10:00:00 UTC",
+             "excused": "2026-03-09 10:00:00 UTC"}  # fmt: skip
+DUE = "2026-03-02 10:00:00 UTC"
+
+
+@pytest.fixture
+def late_class(course: Path, hand_in: Callable[..., Path]) -> Path:
+    """Four right answers, handed in at different times, and a due date in the gradebook."""
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(PLUGIN)
+    for learner, time in HANDED_IN.items():
+        (hand_in(learner, RIGHT).parent / "timestamp.txt").write_text(time)
+    _due(course, DUE)
+    return course
+
+
+def _due(course: Path, time: str | None) -> None:
+    with _book(course) as book:
+        book.update_or_create_assignment(LESSON, duedate=time)
+
+
+def _book(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
+
+
+def _grade(course: Path, pool: PoolMaker) -> GradedClass:
+    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+
+
+def _penalties(course: Path) -> dict[str, float | None]:
+    with _book(course) as book:
+        return {one.student.id: one.notebooks[0].late_submission_penalty for one in book.assignment_submissions(LESSON)}
+
+
+def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker) -> None:
+    graded = _grade(late_class, pool)
+    assert {one.sentence for score in graded.scores for one in score.exercises} == {'Every check passed.'}
+    # Of 4 marks: half a day late costs a quarter; a week would cost more than there is, which nbgrader cuts.
+    assert {score.learner: (score.score, score.penalty) for score in graded.scores} == {
+        "early": (4, 0), "late": (3, 1), "later": (0, 4), "excused": (4, 0),
+    }  # fmt: skip
+    assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
+
+
+def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Path, pool: PoolMaker) -> None:
+    _grade(late_class, pool)
+    _due(late_class, "2026-03-09 10:00:00 UTC")
+    again = _grade(late_class, pool)
+    assert again.graded == ()
+    assert again.rewritten == (("late", LESSON), ("later", LESSON))
+    assert {score.score for score in again.scores} == {4}
+    (late_class / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
+    third = _grade(late_class, pool)
+    assert third.graded == ()
+    assert {score.learner: score.penalty for score in third.scores}["early"] == 1
+    assert _grade(late_class, pool).rewritten == ()
+
+
+def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Path, pool: PoolMaker) -> None:
+    config = late_class / "nbgrader_config.py"
+    sound = config.read_text()
+    config.write_text(sound.replace('"excused"', "None.oops"))
+    with pytest.raises(CourseError, match="late-penalty plug-in fails: AttributeError"):
+        _grade(late_class, pool)
+    config.write_text(sound)
+    again = _grade(late_class, pool)
+    assert again.graded == ()
+    assert {score.learner: score.score for score in again.scores} == {"early": 4, "late": 3, "later": 0, "excused": 4}
+
+
+@pytest.mark.slow
+def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_path: Path) -> None:
+    ours = _grade(late_class, pool)
+    twin = tmp_path / "twin"
+    twin.mkdir()
+    for name in ("source", "submitted"):
+        shutil.copytree(late_class / name, twin / name)
+    shutil.rmtree(twin / "submitted" / "early")
+    shutil.rmtree(twin / "submitted" / "excused")
+    for name in ("nbgrader_config.py", "gradebook.db"):
+        shutil.copy(late_class / name, twin)
+    with _book(twin) as book:
+        for learner in HANDED_IN:
+            book.remove_submission(LESSON, learner)
+    config = course_config(twin)
+    config.pop("Autograde", None)
+    for learner in ("late", "later"):
+        outcome = NbGraderAPI(config=config).autograde(LESSON, learner, force=True, create=True)
+        assert outcome["success"], outcome["log"]
+    assert os.path.exists(twin / "autograded" / "late" / LESSON / f"{LESSON}.ipynb")
+    stock = _penalties(twin)
+    assert stock == {score.learner: score.penalty for score in ours.scores if score.learner in stock}
