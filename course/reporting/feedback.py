@@ -13,7 +13,7 @@ import difflib
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -176,13 +176,15 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[
             except BrokenProcessPool:
                 left.append(chunk)
     # A page took its process with it, and every page behind it: one by one they tell which.
-    for task in (task for chunk in left for task in chunk):
+    alone = [task for chunk in left for task in chunk]
+    while alone:
         with _processes(1) as pool:
-            future_of: Future[list[Trouble]] = pool.submit(_write, str(root), [task])
             try:
-                yield task, future_of.result()[0]
+                while alone:
+                    trouble = pool.submit(_write, str(root), [alone[0]]).result()[0]
+                    yield alone.pop(0), trouble
             except BrokenProcessPool:
-                yield task, Trouble("the process that wrote it was ended from outside, perhaps for its memory")
+                yield alone.pop(0), Trouble("the process that wrote it was ended from outside, perhaps for its memory")
 
 
 def _processes(count: int) -> ProcessPoolExecutor:
