@@ -80,7 +80,9 @@ def main() -> int:
             print(
                 f"{name:16} {count:4} pages  {wall:6.1f} s  {cpu:6.1f} s CPU  {1000 * cpu / count:7.0f} ms CPU a page"
             )
-        print(f"nbgrader takes {theirs[1] / len(sample) / (ours[1] / len(pairs)):.1f} times the CPU a page of ours")
+        print(
+            f"for the same pages nbgrader takes {theirs[1] / few[1]:.1f} times the CPU of ours, start-up on both sides"
+        )
         secrets, found = read_secrets(ROOT), 0
         for learner, lesson in pairs:
             verdict = verdict_in(root / "autograded" / learner / lesson, learner, lesson, None)
@@ -92,7 +94,7 @@ def main() -> int:
         print(
             f"{found} of {len(secrets)} secret lines in {len(pairs)} pages; {sizes[-1] / 1000:.0f} kB the largest page"
         )
-        return 1 if found or theirs[1] / len(sample) < ours[1] / len(pairs) else 0
+        return 1 if found or theirs[1] < few[1] else 0
 
 
 if __name__ == "__main__":
