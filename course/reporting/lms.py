@@ -157,7 +157,7 @@ def _places(
         found = column_of([names[column] for column in columns], lesson, titles.get(lesson, ""))
         if found is None:
             notes.append(
-                f"{lesson}: no column, or several, of the export are called so; its grades are not in the file"
+                f"{lesson}: no column of the export is called so, or several are; its grades are not in the file"
             )
         else:
             places[lesson] = columns[found]

@@ -15,9 +15,10 @@ from typing import Any
 from course.errors import UsageError
 from course.grading.intake import lessons_with_source, take_in
 from course.grading.results import ExerciseVerdict, SubmissionVerdict
+from course.reporting.problems import problems_of
 
 __all__ = [
-    "ClassRecords", "Exercise", "Lesson", "Outcome", "Person", "Work", "names_of", "note_problems", "read_class", "title_of",
+    "ClassRecords", "Exercise", "Lesson", "Outcome", "Person", "Work", "names_of", "read_class", "title_of",
 ]  # fmt: skip
 
 JOURNAL = ".verdict.json"
@@ -147,7 +148,7 @@ def read_class(
         (one.learner, one.lesson): Work(one.learner, one.lesson, problem=one.problem or "not graded yet")
         for one in intake.submissions
     }
-    reasons = _reasons(root)
+    reasons = problems_of(root)
     for key, work in works.items():
         works[key] = replace(work, problem=reasons[key]) if key in reasons else work
     paths = {(one.learner, one.lesson): one.path for one in intake.submissions}
@@ -188,30 +189,6 @@ def names_of(people: Iterable[Person]) -> tuple[str, ...]:
 def _problem_stands(work: Work) -> bool:
     """What is in submitted/ now cannot be graded, whatever was graded there before."""
     return work.problem != "not graded yet"
-
-
-def _reasons(root: Path) -> dict[tuple[str, str], str]:
-    """Why the last run could not grade what it could not, where it left that behind."""
-    try:
-        kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
-        return {(one["learner"], one["lesson"]): str(one["problem"]) for one in kept["problems"]}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def note_problems(root: Path, scores: Iterable[Any]) -> None:
-    """Keep why a run could not grade what it could not, for reports that are written later."""
-    kept = _reasons(root)
-    for score in scores:
-        kept.pop((score.learner, score.lesson), None)
-        if score.problem:
-            kept[score.learner, score.lesson] = score.problem
-    problems = [{"learner": who, "lesson": lesson, "problem": why} for (who, lesson), why in sorted(kept.items())]
-    path = root / ".course" / "problems.json"
-    path.parent.mkdir(exist_ok=True)
-    fresh = path.with_name("problems.json.new")
-    fresh.write_text(json.dumps({"problems": problems}, indent=1), encoding="utf-8")
-    fresh.replace(path)
 
 
 def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) -> Work:
@@ -258,6 +235,7 @@ def _with_gradebook(
 ) -> tuple[dict[str, Person], dict[tuple[str, str], Work], dict[str, str], list[str]]:
     """Scores, penalties, names and due dates from the gradebook, through nbgrader's API; a note where it has none."""
     from nbgrader.api import Gradebook
+    from nbgrader.api import SubmittedAssignment as Table
     from nbgrader.apps import NbGraderAPI
 
     coursedir = NbGraderAPI(config=config).coursedir
@@ -276,15 +254,22 @@ def _with_gradebook(
                 if assignment.name not in lessons:
                     continue
                 due[assignment.name] = "" if assignment.duedate is None else f"{assignment.duedate:%Y-%m-%d %H:%M} UTC"
-                for submission in book.assignment_submissions(assignment.name):
-                    key = (submission.student_id, assignment.name)
+                # In bulk: each score that is asked of a submission by itself is a query of its own.
+                scores = {one["student"]: float(one["score"]) for one in book.submission_dicts(assignment.name)}
+                submissions = (
+                    book.db.query(Table.student_id, Table.needs_manual_grade, Table.late_submission_penalty)
+                    .filter(Table.assignment_id == assignment.id)
+                    .all()
+                )
+                for learner, manual, late in submissions:
+                    key = (learner, assignment.name)
                     work = works.get(key, Work(*key))
-                    if work.problem and work.problem != "not graded yet":
+                    if learner not in scores or (work.problem and work.problem != "not graded yet"):
                         continue
-                    penalty = float(submission.late_submission_penalty or 0.0)
+                    penalty = float(late or 0.0)
                     works[key] = replace(
-                        work, score=max(0.0, float(submission.score) - penalty), max_score=float(assignment.max_score),
-                        penalty=penalty, pending=bool(submission.needs_manual_grade), problem="",
+                        work, score=max(0.0, scores[learner] - penalty), max_score=float(assignment.max_score),
+                        penalty=penalty, pending=bool(manual), problem="",
                     )  # fmt: skip
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         return people, works, {}, [

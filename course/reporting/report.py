@@ -12,6 +12,7 @@ from typing import Any
 
 from course.errors import CourseError
 from course.front_end import prose
+from course.reporting.answers import line_without_names
 from course.reporting.charts import score_chart, status_chart
 from course.reporting.exports import tables, write_file, write_files
 from course.reporting.findings import Findings, find, under_codes
@@ -181,7 +182,8 @@ def _beside(records: ClassRecords, pair: Pair, evidence: Evidence) -> dict[str, 
 
 
 def _marked(lines: list[str], others: list[str]) -> list[tuple[bool, str]]:
-    """Each line, and whether the other answer has it too, spaces aside."""
-    shown, other = lines[:_MOST_LINES], {line.strip() for line in others[:_MOST_LINES]}
-    marked = [(bool(line.strip()) and line.strip() in other, line) for line in shown]
+    """Each line, and whether the other answer has it too: names, strings, comments and spaces aside."""
+    shown = lines[:_MOST_LINES]
+    other = {line_without_names(line) for line in others[:_MOST_LINES]} - {""}
+    marked = [(line_without_names(line) in other, line) for line in shown]
     return [*marked, (False, f"[{len(lines) - _MOST_LINES} more lines]")] if len(lines) > _MOST_LINES else marked

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from course.errors import CourseError, UsageError
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from course.reporting.lms import Grade, GradeFile
     from course.reporting.records import ClassRecords, Work
 
-__all__ = ["ReportRequest", "grades_of", "report", "report_after_grading"]
+__all__ = ["ReportRequest", "grades_of", "report"]
 
 
 @dataclass(frozen=True)
@@ -62,21 +61,6 @@ def report(request: ReportRequest) -> int:
         _tell(name, file, folder / f"{name}.csv", quiet=request.json)
         incomplete = incomplete or bool(file.unmatched or file.unclear)
     return 1 if incomplete else 0
-
-
-def report_after_grading(root: Path, scores: Iterable[Any]) -> Path | None:
-    """Write the report of the whole class as ``grade`` ends, and keep why something could not be graded.
-
-    None where it cannot be written: grading is done, and the command says what the matter is.
-    """
-    from course.reporting.records import note_problems, read_class
-    from course.reporting.report import make_report
-
-    try:
-        note_problems(root, scores)
-        return make_report(root, read_class(root, [])).files[0]
-    except (CourseError, OSError):
-        return None
 
 
 def _grade_files(request: ReportRequest, records: ClassRecords) -> dict[str, GradeFile]:

@@ -11,8 +11,11 @@ from bs4 import BeautifulSoup
 
 from course.cli import main
 from course.reporting.charts import status_chart
-from course.reporting.records import note_problems, read_class
-from tests.reporting.made import LESSON, course_on_disk
+from course.reporting.findings import find
+from course.reporting.problems import note_problems
+from course.reporting.records import read_class
+from course.reporting.report import html_of
+from tests.reporting.made import LESSON, course_on_disk, outcome, records, work
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -110,3 +113,22 @@ def test_an_empty_course_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_a_chart_says_its_numbers_in_words_and_takes_the_pages_ink() -> None:
     chart = status_chart([("first", {"passed": 3, "timeout": 1})], "Small <b>", "p")
     assert "first: 3 passed, 1 timeout." in chart and "currentColor" in chart and "<b>" not in chart
+
+
+def test_a_pair_stands_side_by_side_line_by_line() -> None:
+    """What is the same but for names and comments is marked; nothing of it runs together."""
+    odd = "def first(x):\n    kept = x.relu()\n    return kept.sum() * 7"
+    disguised = odd.replace("kept", "mine").replace("7", "7  # own idea")
+    names = [f"s{n}" for n in range(12)]
+    texts = {name: f"def first(x):\n    return x.{'abcdefghijkl'[n]}{n}()" for n, name in enumerate(names)}
+    works = []
+    for name in names:
+        text = odd if name == "s0" else disguised if name == "s1" else texts[name]
+        works.append(work(name, [outcome(f"task_{n}", "failed", answer=text) for n in range(8)]))
+    found = find(records(works))
+    page = BeautifulSoup(html_of(found, "now"), "html.parser")
+    (article,) = page.select("#copies article")
+    left, right = article.select(".beside pre")[:2]
+    assert left.get_text().strip().splitlines() == odd.splitlines()
+    assert right.get_text().strip().splitlines() == disguised.splitlines()
+    assert [mark.get_text() for mark in right.find_all("mark")] == disguised.splitlines()

@@ -1,0 +1,34 @@
+"""Why runs could not grade what they could not: kept in ``.course/problems.json``, for reports that are written later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+__all__ = ["note_problems", "problems_of"]
+
+
+def note_problems(root: Path, scores: Iterable[Any]) -> None:
+    """Keep the problems of these scores, and forget those that are no longer there. Raises OSError."""
+    kept = problems_of(root)
+    for score in scores:
+        kept.pop((score.learner, score.lesson), None)
+        if score.problem:
+            kept[score.learner, score.lesson] = score.problem
+    problems = [{"learner": who, "lesson": lesson, "problem": why} for (who, lesson), why in sorted(kept.items())]
+    path = root / ".course" / "problems.json"
+    path.parent.mkdir(exist_ok=True)
+    fresh = path.with_name("problems.json.new")
+    fresh.write_text(json.dumps({"problems": problems}, indent=1), encoding="utf-8")
+    fresh.replace(path)
+
+
+def problems_of(root: Path) -> dict[tuple[str, str], str]:
+    """(learner, lesson) -> why it was not graded."""
+    try:
+        kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
+        return {(one["learner"], one["lesson"]): str(one["problem"]) for one in kept["problems"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
