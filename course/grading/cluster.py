@@ -22,14 +22,16 @@ from typing import TYPE_CHECKING, Any
 from course.grading import station
 from course.grading.crew import Crew
 from course.grading.dask_address import Address
-from course.grading.intake import Submission
-from course.grading.pool import Job
-from course.grading.rebuild import Blueprint, Damaged
 from course.grading.results import STATUSES, SubmissionVerdict
-from course.limits import GradingLimits
 
 if TYPE_CHECKING:
+    # Not before there is a cluster: these import torch and nbgrader, and "nobody listens" is to be said at once.
     from distributed import Client, Future
+
+    from course.grading.intake import Submission
+    from course.grading.pool import Job
+    from course.grading.rebuild import Blueprint
+    from course.limits import GradingLimits
 
 __all__ = ["Cluster", "DaskPool", "connect"]
 
@@ -161,6 +163,8 @@ class _Round:
                 yield done
 
     def _submit(self, job: Job) -> tuple[Job, SubmissionVerdict] | None:
+        from course.grading.rebuild import Damaged
+
         submission = job.submission
         try:
             order = job.order(self.limits)
