@@ -1,0 +1,131 @@
+"""What a teacher sees in the terminal, in a pipe and in the JSON: small classes whole, large ones in short."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+
+import pytest
+from rich.console import Console
+
+from course.errors import UsageError
+from course.grading.results import (
+    ExerciseScore,
+    ExerciseVerdict,
+    GradedClass,
+    Score,
+    SubmissionVerdict,
+)
+from course.reporting import live
+from course.reporting.class_json import class_as_json, error_as_json, write_json
+from course.reporting.class_table import Told, print_class, summary_line
+from course.reporting.live import duration, watching
+
+
+def _score(number: int, **more: object) -> Score:
+    told = (ExerciseScore("a", "passed", 2, 2), ExerciseScore("b", "failed", number % 2, 1))
+    return Score(f"learner{number:03d}", "01_small", 2 + number % 2, 3, exercises=told, **more)  # type: ignore[arg-type]
+
+
+def _told(scores: Sequence[Score], notes: Sequence[str] = ()) -> Told:
+    graded = GradedClass(tuple(scores), 7, "sqlite:///g.db", tuple((s.learner, s.lesson) for s in scores if s.fresh))
+    return Told(graded, notes, None, 12.0)
+
+
+def _printed(told: Told, everybody: bool = False) -> str:
+    console = Console(width=100, file=io.StringIO(), color_system=None)
+    print_class(console, told, everybody)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_a_small_class_is_shown_whole() -> None:
+    text = _printed(_told([_score(1), _score(2, penalty=0.5), _score(3, recovered={"a": "found"})]))
+    assert all(f"learner00{number}" in text for number in (1, 2, 3))
+    assert "(l) 2" in text
+    assert "(r) 3" in text
+    assert "0.5 marks taken off 1 submission" in text
+    assert text.splitlines()[-2].startswith("graded 3, unchanged 0, 12.0 s, seed 7")
+
+
+def test_of_a_large_class_those_who_need_a_look_are_shown() -> None:
+    broken = Score("zoe", "01_small", 0, 3, "it is not a notebook", "not graded")
+    scores = [*(_score(number) for number in range(300)), broken]
+    text = _printed(_told(scores, ["passed over submitted/x/y: no lesson has this name"]))
+    assert len(text.splitlines()) < 30
+    assert "301" in text
+    assert "zoe" in text
+    assert "! not graded: submitted/zoe/01_small: it is not a notebook" in text
+    assert "passed over submitted/x/y" in text
+    assert "learner007" not in text
+    assert "learner007" in _printed(_told(scores), everybody=True)
+    assert summary_line(_told(scores)).startswith("graded 300, unchanged 0, not graded 1")
+
+
+def test_names_cannot_paint_the_terminal() -> None:
+    score = Score("[red]eve[/]", "01_small", 1, 3)
+    assert "[red]eve[/]" in _printed(_told([score]))
+
+
+def test_the_json_says_what_the_table_says(capsys: pytest.CaptureFixture[str]) -> None:
+    broken = Score("zoe", "01_small", 0, 3, "it is not a notebook", "not graded")
+    told = _told([_score(1, penalty=0.5, seconds_late=60.0), _score(2, how="unchanged"), broken], ["a note"])
+    write_json("-", class_as_json(told, 1))
+    data = json.loads(capsys.readouterr().out)
+    assert (data["schema"], data["exit_code"], data["seed"], data["error"]) == (1, 1, 7, None)
+    totals = data["totals"]
+    assert (totals["submissions"], totals["graded"], totals["unchanged"], totals["not_graded"]) == (3, 1, 1, 1)
+    assert totals["exercises"]["passed"] == totals["exercises"]["failed"] == 2
+    assert [one["problem"] for one in data["submissions"]] == [None, None, "it is not a notebook"]
+    assert data["submissions"][0]["late_penalty"] == 0.5
+    assert data["submissions"][0]["exercises"][0]["id"] == "a"
+    assert data["submissions"][2]["score"] is None
+    assert data["passed_over"] == ["a note"]
+    error = error_as_json(UsageError("fact", "place", "next"), exit_code=2, seconds=1)
+    assert error["error"] == {"fact": "fact", "place": "place", "next": "next"}
+
+
+def _verdict(status: str) -> SubmissionVerdict:
+    return SubmissionVerdict("ada", "01_small", 1, (ExerciseVerdict("a", status, "", ()),), {}, {})
+
+
+def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "EVERY", 0.0)
+    with watching() as watch:
+        watch.planned(3, 5, ["a: its test changed, 3 submissions graded again"])
+        for status in ("passed", "timeout", "passed"):
+            watch.started("ada/01_small")
+            watch.marked("ada/01_small", _verdict(status))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["a: its test changed, 3 submissions graded again", "grading 3 submissions, 5 need not"]
+    assert lines[2].startswith("graded 1 of 3; about ")
+    assert lines[3].endswith("exercises: 1 passed, 1 timeout")
+    with watching(quiet=True) as watch:
+        watch.planned(3, 0, ["a reason"])
+        watch.marked("ada/01_small", _verdict("passed"))
+    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_gets_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    block = live._Block(Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None))
+    block.planned(3, 0, [])
+    block.started("ada/01_small")
+    block.started("ben/01_small")
+    block.marked("ada/01_small", _verdict("passed"))
+    console = Console(file=io.StringIO(), width=100, color_system=None)
+    console.print(block)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "1/3" in text
+    assert "1 passed" in text
+    assert "now: ben/01_small" in text
+    assert "left" in text
+
+
+def test_durations_are_for_people() -> None:
+    assert [duration(seconds) for seconds in (0.4, 89, 95, 600, 7300)] == [
+        "0 s",
+        "89 s",
+        "2 min",
+        "10 min",
+        "2 h 2 min",
+    ]
