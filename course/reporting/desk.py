@@ -20,6 +20,7 @@ from course.grading.trouble import trouble_with_disk
 from course.reporting.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
 from course.reporting.class_table import Told, print_class, print_problems, summary_line
 from course.reporting.live import Counting, watching
+from course.reporting.problems import note_problems
 from course.reporting.table import progress
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ class _Desk:
             intake = self._intake(lessons, known)
             chosen = select(root, intake, lessons, request.only)
             graded = self._graded(chosen, lessons)
+            with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
+                note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if request.feedback else ()
         notes = () if request.only else intake.notes
         folder = root / "feedback" if request.feedback else None
