@@ -166,7 +166,7 @@ def test_a_killed_worker_loses_and_doubles_nothing_and_one_that_joins_late_helps
                 killed = True
             if said.count(both) < 2:
                 # Time for the second to start, and for the nanny's new process after the kill.
-                time.sleep(0.5)
+                time.sleep(1.5)
     assert sorted(found) == sorted(wanted.items())
     assert 0 < most <= 5, "the class is fed through a window of twice the threads, and one that is just released"
     assert "1 Dask worker left; what it was marking goes to the others" in said
