@@ -6,6 +6,7 @@ stands here, what is done to files in :mod:`course.authoring.damaged_files`.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import json
@@ -19,6 +20,10 @@ from course.authoring.damaged_files import FILES
 __all__ = ["CELLS", "KINDS", "NAMES", "Damage", "Kind", "damaged"]
 
 Cell = dict[str, Any]
+
+
+class _NothingLeft(Exception):
+    """There is no TODO cell any more that could be damaged."""
 
 
 @dataclass
@@ -45,6 +50,8 @@ class Work:
         """Where TODO cells that were worked on stand, all TODO cells if there are none."""
         stubs = self.stubs()
         own = [at for at, cell in enumerate(self.cells) if kind_of(cell) == "answer"]
+        if not own:
+            raise _NothingLeft
         return [at for at in own if text_of(self.cells[at]).strip() != stubs[name_of(self.cells[at])].strip()] or own
 
     def todo(self, lines: int = 1) -> int:
@@ -144,7 +151,7 @@ def todo_deleted(work: Work) -> None:
 
 def todos_deleted(work: Work) -> None:
     """All TODO cells are deleted."""
-    work.lost |= set(work.stubs())
+    work.lost |= {name_of(cell) for cell in work.cells if kind_of(cell) == "answer"}
     _deleted("answer")(work)
 
 
@@ -405,6 +412,9 @@ CELLS: dict[str, Callable[[Work], None]] = {
 }
 
 
+_LOSE_IDS = ("colab", "vscode", "metadata garbled", "metadata of some lost")
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of damage. ``recoverable``: every answer is still there; else ``lost`` says of which exercises not."""
@@ -450,9 +460,11 @@ def damaged(notebook: dict[str, Any], names: list[str], release: dict[str, Any],
     """Damage a handed-in notebook (nbformat 4 as JSON) in these ways: its cells first, its file last."""
     work = Work(copy.deepcopy(notebook), release, random.Random(f"{seed}/{'+'.join(names)}"))
     before = {name_of(cell) for cell in release["cells"] if kind_of(cell) in ("answer", "written")}
-    for name in names:
+    # Where ids are lost, nothing else can be aimed at any more.
+    for name in sorted(names, key=_LOSE_IDS.__contains__):
         if KINDS[name].of == "cells":
-            CELLS[name](work)
+            with contextlib.suppress(_NothingLeft):
+                CELLS[name](work)
     path, refused = "{lesson}.ipynb", False
     data: bytes | None = None
     for name in names:

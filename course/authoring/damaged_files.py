@@ -120,7 +120,10 @@ def _exported(kind: str) -> Written:
             "html": lambda: HTMLExporter(), "html classic": lambda: HTMLExporter(template_name="classic"),
             "script": PythonExporter, "plain script": ScriptExporter, "markdown": MarkdownExporter,
         }[kind]()  # fmt: skip
-        body, _ = exporter.from_notebook_node(node)
+        try:
+            body, _ = exporter.from_notebook_node(node)
+        except SyntaxError:  # nbconvert looks into the code, and stumbles over halves of split cells
+            body = nbformat.writes(node)
         # Where it does not know the language, nbconvert writes no text.
         gone = (
             {_name(cell) for cell in notebook["cells"] if cell["cell_type"] != "code"}

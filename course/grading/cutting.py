@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -76,6 +77,14 @@ class _Places:
             if cell.kind == "prose" and len(cell.source) > 40:
                 self.texts.setdefault(_RENDERED.sub("", cell.source), []).append(place)
         self.used: set[int] = set()
+        self.lines: dict[str, set[int]] = {}
+        self.long: dict[int, int] = {}
+        for place, cell in enumerate(handout.cells):
+            if cell.kind not in ("answer", "written"):
+                keys = {_line(key) for key in line_keys(cell.source) if len(key) >= 20}
+                self.long[place] = len(keys)
+                for key in keys:
+                    self.lines.setdefault(key, set()).add(place)
 
     def find(self, name: str | None, source: str, kind: str, whole: bool) -> int | None:
         """By the whole text, and by id where a locked cell was hardly changed, or is cut off."""
@@ -93,11 +102,26 @@ class _Places:
                 self.used.add(own)
                 return own
             return None
+        if not hits:
+            hits = self._edited(source)
         fresh = [place for place in hits if place not in self.used]
         if not hits:
             return None
         self.used.add((fresh or hits)[0])
         return (fresh or hits)[0]
+
+    def _edited(self, source: str) -> list[int]:
+        """The released cell that this is with a few lines changed; none where it holds something else as well."""
+        keys = {_line(key) for key in line_keys(source)}
+        votes = Counter(place for key in keys for place in self.lines.get(key, ()))
+        for place, count in votes.most_common(1):
+            if (
+                count >= 2
+                and count >= 0.6 * self.long[place]
+                and len(keys) <= len(set(line_keys(self.handout.cells[place].source))) + 2
+            ):
+                return [place]
+        return []
 
 
 def _more_than(source: str, released: str) -> bool:
@@ -179,7 +203,30 @@ def segments(code: Code, labels: Sequence[str], likeness: Likeness, own: str | N
         return [(None, code.text)]
     if own is not None and not (likeness.defined[own] & code.names) <= _bound_by(own, found, groups):
         return [(own, code.text)]
-    return [(label, code.cut(first, last)) for label, first, last in _joined(found, own)]
+    return [(label, code.cut(first, last)) for label, first, last in _helped(code, _joined(found, own), likeness)]
+
+
+def _helped(
+    code: Code, found: list[tuple[str | None, int, int]], likeness: Likeness
+) -> list[tuple[str | None, int, int]]:
+    """Imports and helpers at the end of one segment that only the next one uses belong to the next one."""
+    for number in range(len(found) - 1):
+        label, first, last = found[number]
+        later, _, end = found[number + 1]
+        for statement in reversed([one for one in code.statements if first < one.first and one.last <= last]):
+            names = statement.names
+            rest, following = code.cut(first, statement.first), code.cut(statement.last, end)
+            if not names or any(names & set(likeness.names[one]) for one in (label, later) if one):
+                break
+            if _mentions(rest, names) or not _mentions(following, names):
+                break
+            last = statement.first
+        found[number], found[number + 1] = (label, first, last), (later, last, end)
+    return found
+
+
+def _mentions(text: str, names: frozenset[str]) -> bool:
+    return not names.isdisjoint(re.findall(r"\w+", text))
 
 
 _Groups = Sequence[tuple[int, int, list[str], list[str]]]

@@ -38,7 +38,7 @@ def cells_of_page(text: str) -> tuple[list[Cell], str]:
 
     soup = BeautifulSoup(text, "html.parser")
     found: list[Cell] = []
-    for box in soup.select("div.jp-Cell, div.cell"):
+    for box in _boxes(soup):
         classes = set(box.get("class") or [])
         number = str(box.get("id") or "").removeprefix("cell-id=")
         if classes & {"jp-CodeCell", "code_cell"}:
@@ -56,6 +56,18 @@ def cells_of_page(text: str) -> tuple[list[Cell], str]:
         if inside.startswith("{") and '"cell_type"' in inside:
             return [], inside
     raise Damaged(_what_page(soup, text))
+
+
+def _boxes(soup: Any) -> list[Any]:
+    """The boxes of cells, in order; none inside of another."""
+    found, waiting = [], [soup]
+    while waiting:
+        tag = waiting.pop()
+        if {"jp-Cell", "cell"} & set(tag.get("class") or []):
+            found.append(tag)
+        else:
+            waiting.extend(reversed([child for child in tag.children if getattr(child, "name", None)]))
+    return found
 
 
 def _what_page(soup: Any, text: str) -> str:
@@ -82,9 +94,7 @@ _IN = re.compile(r"^# In ?\[[ \d*]*\]:[ \t]*$", re.MULTILINE)
 _PERCENT = re.compile(r"^# ?%%(?P<rest>.*)$", re.MULTILINE)
 _BRICKS = re.compile(r"^# COMMAND -+[ \t]*$", re.MULTILINE)
 _GRADED = re.compile(r"nbgrader=(\{[^{}]{0,1000}\})")
-_FENCE = re.compile(
-    r"^(```|~~~) *\{?(?:python3?|ipython3?|py|code-cell)\b[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL
-)
+_FENCE = re.compile(r"(```+|~~~+) *\{?(?:python3?|ipython3?|py|code-cell)\b.*")
 _PYTHON = re.compile(r"^(?:>>> |In \[\d+\]: |\s*\d+: )?(?:def |class |import |from \w|@\w|\w+ = )", re.MULTILINE)
 _JUPYTEXT = re.compile(r"extension: (?P<extension>\.\w+)\s*(?:# +)?format_name: (?P<format>\w+)")
 
@@ -102,8 +112,8 @@ def cells_of_text(text: str) -> list[Cell]:
         cells = _percent_script(text)
     elif _BRICKS.search(text):
         cells = [Cell(None, part.strip("\n")) for part in _BRICKS.split(text)]
-    elif len(fences := list(_FENCE.finditer(text))) >= 2:
-        cells = _markdown(text, fences)
+    elif sum(bool(_FENCE.fullmatch(line)) for line in text.splitlines()) >= 2:
+        cells = _markdown(text)
     elif _PYTHON.search(text):
         cells = [Cell(None, text.strip("\n"))]
     else:
@@ -176,11 +186,19 @@ def _name_in(options: str) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _markdown(text: str, fences: list[re.Match[str]]) -> list[Cell]:
-    found, last = [], 0
-    for fence in fences:
-        found.append(Cell(None, text[last : fence.start()].strip("\n"), "markdown"))
-        first = fence[0].split("\n", 1)[0]
-        found.append(Cell(_name_in(html.unescape(first)), fence[2].strip("\n")))
-        last = fence.end()
-    return [*found, Cell(None, text[last:].strip("\n"), "markdown")]
+def _markdown(text: str) -> list[Cell]:
+    """What stands between fences is code, the rest is text."""
+    found: list[Cell] = []
+    lines: list[str] = []
+    fence, name = "", None
+    for line in [*text.splitlines(), ""]:
+        opened = _FENCE.fullmatch(line) if not fence else None
+        if opened:
+            found.append(Cell(None, "\n".join(lines).strip("\n"), "markdown"))
+            fence, name, lines = opened[1], _name_in(html.unescape(line)), []
+        elif fence and line.rstrip() == fence:
+            found.append(Cell(name, "\n".join(lines).strip("\n")))
+            fence, lines = "", []
+        else:
+            lines.append(line)
+    return [*found, Cell(None, "\n".join(lines).strip("\n"), "code" if fence else "markdown")]

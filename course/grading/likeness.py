@@ -17,7 +17,7 @@ __all__ = ["Code", "Likeness", "Statement", "bare", "line_keys", "view"]
 
 _LONGEST = 500_000
 """Characters of one cell that are looked into."""
-_SPACE_AND_QUOTES = re.compile(r"[\s\"'`“”‘’]+")
+_UNSURE = re.compile(r"[^!-~]+|[\"'`?]+")
 _PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
 _DEFINES = re.compile(r"(?:async\s+def|def|class)\s+(\w+)")
 _ASSIGNS = re.compile(r"(\w+(?:\s*,\s*\w+)*)\s*(?::[^=\n]{1,80})?=(?!=)")
@@ -25,8 +25,8 @@ _CONTINUES = re.compile(r"[)\]}]|(?:else|elif|except|finally)\b")
 
 
 def bare(text: str) -> str:
-    """The text without white space and quotation marks: what survives most ways of copying it."""
-    return _SPACE_AND_QUOTES.sub("", text)
+    """The text without white space, quotation marks and what is not ASCII: what survives most ways of copying it."""
+    return _UNSURE.sub("", text)
 
 
 def line_keys(text: str) -> list[str]:
@@ -160,6 +160,8 @@ def _defined(node: ast.stmt) -> set[str]:
 def _assigned(node: ast.stmt) -> set[str]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return set()
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return {(alias.asname or alias.name).split(".")[0] for alias in node.names}
     if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}

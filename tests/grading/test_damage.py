@@ -1,0 +1,139 @@
+"""Every kind of made damage, over real lessons: the answers of a damaged notebook are those of its sound twin."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from course.authoring.damage import KINDS, Damage, damaged, kind_of, name_of, text_of
+from course.authoring.lesson import Lesson, find_lessons, read_lesson
+from course.authoring.simulate import as_handed_in, hand_in
+from course.grading.likeness import bare, view
+from course.grading.reading import answers_in
+from course.grading.rebuild import Blueprint, Damaged, Rebuilt, read_blueprint
+from course.nbgrader_setup import course_config
+from tests.grading.conftest import ROOT
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+LESSONS = ("02_tensor_hooks", "03_module_hooks", "04_apply")
+"""Those with many exercises, which share names: `model`, `answer`, `hook`, `module_hook`, `weight_initialization`."""
+
+
+@cache
+def _lesson(slug: str) -> tuple[Lesson, Blueprint]:
+    (folder,) = find_lessons(ROOT, [slug])
+    return read_lesson(folder), read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
+
+
+def _release(slug: str) -> Path:
+    return ROOT / "release" / slug / f"{slug}.ipynb"
+
+
+def _handed_in(slug: str, seed: object) -> dict[str, Any]:
+    """A notebook with answers, right and wrong, drawn from the lesson's candidates, and some TODO cells untouched."""
+    chance = random.Random(f"{seed}/{slug}")
+    exercises = [one for one in _lesson(slug)[0].exercises if chance.random() < 0.85]
+    answers = {
+        one.id: as_handed_in(chance.choice([c for c in one.candidates if c.role != "stub"])) for one in exercises
+    }
+    answers |= {name: f"Because of {name}, and of nothing else." for name in _lesson(slug)[1].written}
+    notebook: dict[str, Any] = json.loads(nbformat.writes(hand_in(_release(slug), answers)))
+    return {**notebook, "cells": [{**cell, "source": text_of(cell)} for cell in notebook["cells"]]}
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two answers are the same program, or where they are none, the same text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.dump(ast.parse(view(one))) == ast.dump(ast.parse(view(other)))
+        except SyntaxError:
+            return bare(view(one)) == bare(view(other))
+
+
+def _damage(slug: str, kinds: list[str], seed: int) -> tuple[dict[str, Any], Damage]:
+    notebook = _handed_in(slug, seed)
+    release = json.loads(_release(slug).read_text(encoding="utf-8"))
+    return notebook, damaged(notebook, kinds, release, seed)
+
+
+def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, found: Rebuilt) -> None:
+    stubs = blueprint.handout.stubs | blueprint.handout.written
+    for cell in notebook["cells"]:
+        name = name_of(cell)
+        if kind_of(cell) not in ("answer", "written"):
+            continue
+        if name in damage.lost:
+            assert found.answers[name].strip() == stubs[name].strip()
+            assert "Hand in" in found.lost[name]
+        else:
+            assert name not in found.lost, found.lost
+            assert _same(text_of(cell), found.answers[name]), found.recovered.get(name)
+
+
+@pytest.mark.parametrize(
+    ("slug", "kind"),
+    [
+        (slug, kind.name)
+        for number, kind in enumerate(KINDS.values())
+        for slug in (LESSONS if kind.of == "cells" else [LESSONS[number % len(LESSONS)]])
+        if kind.of != "name" and not kind.refused
+    ],
+)
+def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
+    _, blueprint = _lesson(slug)
+    notebook, damage = _damage(slug, [kind], 1)
+    _compare(blueprint, notebook, damage, answers_in(blueprint, damage.data))
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.refused])
+def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
+    _, blueprint = _lesson(LESSONS[0])
+    _, damage = _damage(LESSONS[0], [kind], 1)
+    with pytest.raises(Damaged) as refusal:
+        answers_in(blueprint, damage.data)
+    assert any(word in str(refusal.value).lower() for word in ("hand in", "save"))
+
+
+_CELLS = [kind.name for kind in KINDS.values() if kind.of == "cells"]
+_FILES = [kind.name for kind in KINDS.values() if kind.of == "file" and not kind.refused and "page" not in kind.name]
+
+
+def _pairs(count: int) -> list[tuple[str, str]]:
+    chance = random.Random(20)
+    return [(chance.choice(_CELLS), chance.choice(_FILES)) for _ in range(count)]
+
+
+@pytest.mark.parametrize(("first", "second"), _pairs(25))
+def test_damage_to_cells_and_damage_to_the_file_together(first: str, second: str) -> None:
+    slug = LESSONS[len(first + second) % len(LESSONS)]
+    _, blueprint = _lesson(slug)
+    notebook, damage = _damage(slug, [first, second], 2)
+    _compare(blueprint, notebook, damage, answers_in(blueprint, damage.data))
+
+
+def test_a_sound_submission_is_taken_as_it_is() -> None:
+    for slug in LESSONS:
+        _, blueprint = _lesson(slug)
+        for seed in range(3):
+            notebook = _handed_in(slug, seed)
+            found = answers_in(blueprint, json.dumps(notebook).encode())
+            wanted = {name_of(c): text_of(c) for c in notebook["cells"] if kind_of(c) in ("answer", "written")}
+            assert found == Rebuilt(wanted)
+
+
+def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
+    for slug, other in zip(LESSONS, (*LESSONS[1:], LESSONS[0]), strict=True):
+        for kinds in ([], ["colab"]):
+            _, damage = _damage(other, kinds, 3)
+            with pytest.raises(Damaged, match="another notebook"):
+                answers_in(_lesson(slug)[1], damage.data)
