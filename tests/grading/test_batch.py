@@ -17,6 +17,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
 from course.grading.intake import take_in
 from course.grading.results import GradedClass
 from course.grading.sandbox import probe_isolation
@@ -30,8 +31,17 @@ ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())
 
 
-def _grade(course: Path, **options: object) -> GradedClass:
-    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], **options)  # type: ignore[arg-type]
+Grade = Callable[..., GradedClass]
+
+
+@pytest.fixture
+def grade(course: Path, pool: PoolMaker) -> Grade:
+    """grade(force=True): one run over the small course, with an engine that is warm already."""
+
+    def run(**options: object) -> GradedClass:
+        return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], **{"pool": pool, **options})  # type: ignore[arg-type]
+
+    return run
 
 
 def _book(course: Path) -> dict[str, float]:
@@ -39,11 +49,11 @@ def _book(course: Path) -> dict[str, float]:
         return {one.student.id: one.score for one in gradebook.assignment_submissions(LESSON)}
 
 
-def test_scores_notebooks_and_gradebook_agree(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_scores_notebooks_and_gradebook_agree(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
     hand_in("zoe", {})
-    graded = _grade(course)
+    graded = grade()
     scores = {score.learner: score.score for score in graded.scores}
     assert scores == {"ada": FULL, "ben": FULL - POINTS["first"], "zoe": 0}
     assert _book(course) == scores
@@ -59,55 +69,62 @@ def test_scores_notebooks_and_gradebook_agree(course: Path, hand_in: Callable[..
         assert comments == dict.fromkeys(POINTS, "No response.")
 
 
-def test_only_what_changed_is_graded_again(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_submissions_are_marked_side_by_side(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    for number in range(5):
+        hand_in(f"learner{number}", dict(list(RIGHT.items())[: number % 4]))
+    graded = grade(pool=None, workers=3)
+    assert [score.score for score in graded.scores] == [0, 2, 3, 4, 0]
+
+
+def test_only_what_changed_is_graded_again(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     hand_in("zoe", {})
-    assert len(_grade(course).graded) == 2
-    assert _grade(course).graded == ()
+    assert len(grade().graded) == 2
+    assert grade().graded == ()
     hand_in("zoe", RIGHT)
-    again = _grade(course)
+    again = grade()
     assert again.graded == (("zoe", LESSON),)
     assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoe": FULL}
-    assert len(_grade(course, force=True).graded) == 2
+    assert len(grade(force=True).graded) == 2
 
 
-def test_seeds_are_fresh_and_can_be_repeated(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_seeds_are_fresh_and_can_be_repeated(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
-    first, second = _grade(course, force=True), _grade(course, force=True)
+    first, second = grade(force=True), grade(force=True)
     assert first.seed != second.seed
-    assert _grade(course, force=True, seed=first.seed).seed == first.seed
+    assert grade(force=True, seed=first.seed).seed == first.seed
 
 
-def test_a_manual_mark_stays(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_a_manual_mark_stays(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("zoe", {})
-    _grade(course)
+    grade()
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
-        grade = gradebook.find_grade("test_first", LESSON, LESSON, "zoe")
-        grade.manual_score = 1.5
+        mark = gradebook.find_grade("test_first", LESSON, LESSON, "zoe")
+        mark.manual_score = 1.5
         gradebook.db.commit()
-    (score,) = _grade(course, force=True).scores
+    (score,) = grade(force=True).scores
     assert score.score == 1.5
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b"hello", "not a notebook"), (b"", "not a notebook"), (b"{}", "no list of cells"), (b"[" * 200_000, "not a notebook"),
-     (b'{"cells": ' + b"[" * 3_000_000, "not a notebook")],
+    [(b"hello", "not a notebook"), (b"", "the file is empty"), (b"{}", "no list of cells"), (b"[" * 200_000, "nested deeper"),
+     (b'{"cells": ' + b"[" * 3_000_000, "nested deeper")],
     ids=["text", "empty", "no cells", "deep", "large and deep"],
 )  # fmt: skip
 def test_a_broken_file_is_listed_and_the_others_go_on(
-    course: Path, hand_in: Callable[..., Path], content: bytes, says: str
+    course: Path, grade: Grade, hand_in: Callable[..., Path], content: bytes, says: str
 ) -> None:
     hand_in("ada", RIGHT)
     broken = hand_in("mal", {})
     broken.write_bytes(content)
-    ada, mal = _grade(course).scores
+    ada, mal = grade().scores
     assert ada.score == FULL
     assert says in mal.problem
     assert broken.read_bytes() == content
 
 
-def test_links_and_pipes_are_not_followed(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_links_and_pipes_are_not_followed(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     ada = hand_in("ada", RIGHT)
     for learner in ("link", "pipe", "folder"):
         (course / "submitted" / learner / LESSON).mkdir(parents=True)
@@ -115,7 +132,7 @@ def test_links_and_pipes_are_not_followed(course: Path, hand_in: Callable[..., P
     os.mkfifo(course / "submitted" / "pipe" / LESSON / ada.name)
     (course / "submitted" / "folder" / LESSON / ada.name).mkdir()
     (course / "submitted" / "thief").symlink_to(ada.parent.parent)
-    graded = _grade(course)
+    graded = grade()
     assert {score.learner: score.score for score in graded.scores if not score.problem} == {"ada": FULL}
     assert sum(bool(score.problem) for score in graded.scores) >= 3
 
