@@ -128,7 +128,7 @@ class Assembly:
             while 0 <= at < len(self.pieces) and self._may_continue(name, self.pieces[at], pieces):
                 piece = self.pieces[at]
                 both = [text, piece.part.text] if step > 0 else [piece.part.text, text]
-                if not self._belongs(name, text, piece, both):
+                if not self._belongs(name, text, piece, both) and not self._goes_on(name, text, at + step, pieces):
                     break
                 texts = [*texts, piece.part.text] if step > 0 else [piece.part.text, *texts]
                 text, piece.label, added, at = "\n".join(texts), name, added + 1, at + step
@@ -138,6 +138,13 @@ class Assembly:
         if added:
             told = f"The TODO cell was split into {added + len(pieces)} cells. They were put together again."
         return text, told, ""
+
+    def _goes_on(self, name: str, text: str, at: int, pieces: list[Piece]) -> bool:
+        """Whether the cell behind has the function or class that is still missing: then helpers stand in between."""
+        if not 0 <= at < len(self.pieces) or not self._may_continue(name, self.pieces[at], pieces):
+            return False
+        missing = self.likeness.defined[name] - Code(text).names
+        return bool(missing & self.pieces[at].code.names)
 
     def _may_continue(self, name: str, piece: Piece, pieces: list[Piece]) -> bool:
         """Whether it is a cell without an id that is no answer by itself."""
