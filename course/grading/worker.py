@@ -193,6 +193,9 @@ def warm_up() -> None:
     import course.sources
 
     torch.set_num_threads(1)
+    # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
+    # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
+    torch.backends.cpu.get_cpu_capability()
     _Shell.display_pub_class = _Publisher
     _Shell.displayhook_class = _Hook
     # A history would be a thread and a database: a process with threads cannot enter namespaces.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from course.grading.engine import Engine
 from course.grading.judge import Judge
@@ -39,6 +40,13 @@ def test_the_untouched_notebook_earns_none(engine: Engine, blueprint: Blueprint)
     verdict = _mark(engine, blueprint, {})
     assert verdict.score == 0
     assert {exercise.status for exercise in verdict.exercises} == {"not answered"}
+
+
+def test_a_learners_code_computes_with_the_judges_instructions(engine: Engine, blueprint: Blueprint) -> None:
+    # Other vector instructions round otherwise: right answers then fail on some seeds.
+    asked = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
+    (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
+    assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
 
 
 FAULTS = {
