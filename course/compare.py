@@ -182,7 +182,8 @@ def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Differ
     ``wanted`` is what a truth returns: tensors, numbers, text, None, nested in lists, tuples and
     dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` where one value is too narrow.
     Tensors compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
-    where they hold integers or bools. Its relative tolerance also counts for the largest element of the wanted tensor. Raises TypeError for a wanted value that no answer can equal.
+    where they hold integers or bools. Its relative tolerance also counts for the largest element of the wanted tensor.
+    Raises TypeError for a wanted value that no answer can equal.
     """
     return _compare(got, wanted, where, None)
 
