@@ -37,7 +37,14 @@ if importlib.util.find_spec("course"):
     c.HTMLExporter.preprocessors = ["course.grading.reading_view.ReadingView"]
 
 # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".verdict.json", ".verdict.json.new"]
+c.CourseDirectory.ignore = [
+    ".ipynb_checkpoints",
+    "*.pyc",
+    "__pycache__",
+    "feedback",
+    ".verdict.json",
+    ".verdict.json.new",
+]
 
 # What one submission may use while it is graded. These are the defaults; learners find them in each lesson.
 c.GradingLimits.exercise_seconds = 30.0

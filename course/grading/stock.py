@@ -75,7 +75,9 @@ def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, 
     learner, lesson = submission.learner, submission.lesson
     problem = submission.problem or notebook_problem(submission.path)
     if submission.path.name != f"{lesson}.ipynb" or submission.path.parent.name != lesson:
-        problem = problem or f"stock nbgrader wants it to be called {lesson}.ipynb, and it is called {submission.path.name}"
+        problem = (
+            problem or f"stock nbgrader wants it to be called {lesson}.ipynb, and it is called {submission.path.name}"
+        )
     if problem:
         return Score(learner, lesson, 0.0, _maximum(api, lesson), problem)
     key, digest = f"{learner}/{lesson}", submission.digest(_source(root, lesson))

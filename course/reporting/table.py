@@ -13,7 +13,6 @@ from rich.table import Table
 from course.reporting.console import console_for_output
 
 if TYPE_CHECKING:
-
     from course.authoring.contract import Record, Violation
 
 __all__ = ["print_contract", "progress"]
