@@ -1,9 +1,10 @@
 """Does a right answer pass whatever the seed is? Each reference, and some accepted answers, against many seeds.
 
-    python -m benchmarks.seeds [--seeds N] [--first N] [--accepted N] [LESSON ...]
+    python -m benchmarks.seeds [--seeds N] [--first N] [--accepted N] [--engine] [LESSON ...]
 
 Grading draws a fresh seed for every run, so one that a right answer fails on is a wrong mark some day: an order of
-summation that float32 does not forgive, a random input on which two values happen to be equal.
+summation that float32 does not forgive, a random input on which two values happen to be equal. With ``--engine`` the
+answers run in a sealed worker and are judged outside, as in grading; without it, in this process, as in a notebook.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ import io
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
 
 from course import checking
-from course.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
+from course.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
+from course.grading.engine import Engine
+from course.grading.judge import Judge
+from course.grading.marking import mark
+from course.grading.rebuild import Rebuilt, read_blueprint
+from course.nbgrader_setup import course_config
 from course.reporting.table import progress
 
 ROOT = Path(__file__).parent.parent
@@ -47,6 +53,23 @@ def failures(lesson: Lesson, exercise: Exercise, answer: str, seeds: Iterable[in
     return found
 
 
+def failures_in_engine(lesson: Lesson, number: int, seeds: Iterable[int]) -> Iterator[tuple[str, int, str]]:
+    """(exercise/answer, seed, what was wrong), for the ``number``-th right answer of every exercise in one submission."""
+    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    held = {one.id: right for one in lesson.exercises for right in _right(one)[number : number + 1]}
+    answers = {**blueprint.stubs, **{name: one.source for name, one in held.items()}}
+    with Engine() as engine:
+        for seed in seeds:
+            verdict = mark(engine, blueprint, Judge(blueprint, seed), Rebuilt(answers), "somebody", {})
+            for found in verdict.exercises:
+                if found.id in held and found.status != "passed":
+                    yield f"{found.id}/{held[found.id].name}", seed, f"{found.status}: {found.sentence}"
+
+
+def _right(exercise: Exercise) -> list[Candidate]:
+    return [one for one in exercise.candidates if one.role in ("reference", "accepted")]
+
+
 def main() -> int:
     """See the module's text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -54,23 +77,33 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=100, help="how many (default: 100)")
     parser.add_argument("--first", type=int, default=1_000, help="the first seed (default: 1000)")
     parser.add_argument("--accepted", type=int, default=0, help="accepted answers of each exercise (default: 0)")
+    parser.add_argument("--engine", action="store_true", help="as in grading: a sealed worker, judged outside")
     asked = parser.parse_args()
     seeds = range(asked.first, asked.first + asked.seeds)
     say = Console(highlight=False).print
-    work = []
-    for folder in find_lessons(ROOT, asked.lessons):
-        lesson = read_lesson(folder)
-        for exercise in lesson.exercises:
-            right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
-            work += [(lesson, exercise, one) for one in right[: 1 + asked.accepted]]
     bad: Counter[str] = Counter()
+
+    def fails(name: str, seed: int, wrong: str) -> None:
+        bad[name] += 1
+        say(f"{name} fails on seed {seed}: {wrong[:300]}", markup=False)
+
+    lessons = [read_lesson(folder) for folder in find_lessons(ROOT, asked.lessons)]
+    rights = [
+        (lesson, e, one) for lesson in lessons for e in lesson.exercises for one in _right(e)[: 1 + asked.accepted]
+    ]
     with progress("answers") as step:
-        for done, (lesson, exercise, one) in enumerate(work, 1):
-            for seed, wrong in failures(lesson, exercise, one.source, seeds):
-                bad[f"{exercise.id}/{one.name}"] += 1
-                say(f"{exercise.id}/{one.name} fails on seed {seed}: {wrong[:300]}", markup=False)
-            step(done, len(work), f"{exercise.id}/{one.name}")
-    say(f"{len(work)} right answers, {len(seeds)} seeds each: {sum(bad.values())} failures in {len(bad)} answers")
+        if asked.engine:
+            for done, lesson in enumerate(lessons, 1):
+                for number in range(1 + asked.accepted):
+                    for found in failures_in_engine(lesson, number, seeds):
+                        fails(*found)
+                step(done, len(lessons), lesson.slug)
+        else:
+            for done, (lesson, exercise, one) in enumerate(rights, 1):
+                for seed, wrong in failures(lesson, exercise, one.source, seeds):
+                    fails(f"{exercise.id}/{one.name}", seed, wrong)
+                step(done, len(rights), f"{exercise.id}/{one.name}")
+    say(f"{len(rights)} right answers, {len(seeds)} seeds each: {sum(bad.values())} failures in {len(bad)} answers")
     return 1 if bad else 0
 
 

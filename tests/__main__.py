@@ -1,61 +1,99 @@
-"""All tests, in three steps: ``python -m tests``, which is what ``make test`` runs after style and types.
+"""All tests: ``python -m tests``, which is what ``make test`` runs after style and types.
 
-Tests that mostly wait (for a browser, for stock nbgrader's kernels) run beside tests that compute. The attacks, with
-their time-outs, have the machine for themselves. A single test: ``pytest tests/test_case.py -k words``.
+Two lanes take one group of tests after the other, the longest first: tests that mostly wait (for a browser, for stock
+nbgrader's kernels) run beside tests that compute. The attacks, with their time-outs, come last and have the machine for
+themselves. A single test: ``pytest tests/test_case.py -k words``.
 """
 
 from __future__ import annotations
 
-import contextlib
+import queue
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
-from typing import IO
 
 ROOT = Path(__file__).parent.parent
-STOCK, LESSONS, PICTURES, BROWSER, ATTACKS = (
-    "tests/grading/test_stock.py", "tests/test_lessons.py", "tests/pictures", "tests/browser", "tests/attacks",
+LANES = 2
+
+
+def _grading(*names: str) -> list[str]:
+    return [f"tests/grading/test_{name}.py" for name in names]
+
+
+STOCK, PARITY, MACHINES = _grading("stock", "penalties"), _grading("parity"), _grading("cluster", "postgres")
+LESSONS, BROWSER, PICTURES, COLLECTING, REPORTING, ATTACKS = (
+    ["tests/test_lessons.py"], ["tests/browser"], ["tests/pictures"], ["tests/collecting"], ["tests/reporting"],
+    ["tests/attacks"],
 )  # fmt: skip
-REST = ["tests", *(f"--ignore={path}" for path in (STOCK, LESSONS, PICTURES, BROWSER, ATTACKS))]
-STEPS = (
-    ("the lessons, and JupyterLab", ([LESSONS], [BROWSER])),
-    ("stock nbgrader, pictures, everything else", (REST, [STOCK, PICTURES])),
-    ("attacks", ([ATTACKS],)),
-)
-"""What to say, and pytest's arguments of the runs that go side by side; the first is shown while it runs."""
 
 
-def side_by_side(runs: tuple[list[str], ...]) -> bool:
-    """Whether all of these pytest runs pass. The output of those behind the first follows when it is over."""
-    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as files:
-        started: list[tuple[subprocess.Popen[bytes], IO[bytes] | None]] = []
-        for number, arguments in enumerate(runs):
-            command = [sys.executable, "-m", "pytest", *arguments, "-p", "no:cacheprovider"]
-            if number == 0:
-                started.append((subprocess.Popen(command, cwd=ROOT), None))
-            else:
-                sink = files.enter_context(Path(name, f"{number}.txt").open("w+b"))
-                started.append((subprocess.Popen(command, cwd=ROOT, stdout=sink, stderr=sink), sink))
-        codes = []
-        for process, sink in started:
-            codes.append(process.wait())
-            if sink is not None:
-                sink.seek(0)
-                sys.stdout.write(sink.read().decode(errors="replace"))
-    return not any(codes)
+def _but(place: str, *others: list[str]) -> list[str]:
+    return [place, *(f"--ignore={path}" for paths in others for path in paths)]
+
+
+GROUPS = {
+    "lessons": LESSONS,
+    "JupyterLab and formgrader": BROWSER,
+    "stock nbgrader": STOCK,
+    "grading": _but("tests/grading", STOCK, PARITY, MACHINES),
+    "other machines": MACHINES,
+    "every candidate": PARITY,
+    "reporting": REPORTING,
+    "collecting": COLLECTING,
+    "everything else": _but("tests", LESSONS, BROWSER, PICTURES, COLLECTING, REPORTING, ATTACKS, ["tests/grading"]),
+    "pictures": PICTURES,
+}
+"""What to say -> pytest's arguments, the longest first. Each file of tests is in one of them, or is an attack."""
+
+
+def passes(name: str, arguments: list[str]) -> bool:
+    """Whether this pytest run passes. Prints what it said when it is over."""
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as sink:
+        command = [sys.executable, "-m", "pytest", *arguments, "-p", "no:cacheprovider"]
+        code = subprocess.run(command, cwd=ROOT, stdout=sink, stderr=sink, check=False).returncode
+        sink.seek(0)
+        said = sink.read().decode(errors="replace").strip().splitlines()
+    shown = said[-1:] if code == 0 else said
+    print(f"--- {name}, {time.monotonic() - start:.0f} s\n" + "\n".join(shown), flush=True)
+    return code == 0
+
+
+def side_by_side(groups: dict[str, list[str]]) -> bool:
+    """Whether all of these pass, two at a time."""
+    waiting: queue.SimpleQueue[tuple[str, list[str]]] = queue.SimpleQueue()
+    good: list[bool] = []
+    for group in groups.items():
+        waiting.put(group)
+
+    def lane() -> None:
+        while True:
+            try:
+                name, arguments = waiting.get_nowait()
+            except queue.Empty:
+                return
+            good.append(passes(name, arguments))
+
+    lanes = [threading.Thread(target=lane) for _ in range(LANES)]
+    for one in lanes:
+        one.start()
+    for one in lanes:
+        one.join()
+    return len(good) == len(groups) and all(good)
 
 
 def main() -> int:
     """See the module's text."""
-    start, good = time.monotonic(), []
-    for number, (what, runs) in enumerate(STEPS, 1):
-        print(f"--- step {number} of {len(STEPS)}: {what}", flush=True)
-        good.append(side_by_side(runs))
-    said = "all tests pass" if all(good) else "FAILED, see above"
+    start = time.monotonic()
+    print(f"--- {len(GROUPS) + 1} groups of tests, {LANES} at a time; each is told when it is over", flush=True)
+    good = side_by_side(GROUPS)
+    good = passes("attacks", ATTACKS) and good
+    said = "all tests pass" if good else "FAILED, see above"
     print(f"--- {said}, {time.monotonic() - start:.0f} s", flush=True)
-    return 0 if all(good) else 1
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
