@@ -13,7 +13,22 @@ from course.cli import main
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.mark.parametrize("command", ["lab", "grade", "build", "check"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lab",
+        "progress",
+        "collect",
+        "grade",
+        "feedback",
+        "formgrader",
+        "report",
+        "check-notebook",
+        "bundle",
+        "build",
+        "check",
+    ],
+)
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main([command, "--help"])

@@ -25,7 +25,19 @@ BASIS = {
 }
 """What all exercises of a lesson depend on -> what a run says where it is no longer the same."""
 
-_NOT_GRADING = {"cli", "lab", "front_end", "diary", "progress", "help", "outline", "panel", "errors", "__main__"}
+_NOT_GRADING = {
+    "cli",
+    "command",
+    "lab",
+    "front_end",
+    "diary",
+    "progress",
+    "help",
+    "outline",
+    "panel",
+    "errors",
+    "__main__",
+}
 """Modules of ``course/`` that no verdict depends on."""
 
 _NOT_MARKING = {

@@ -1,0 +1,75 @@
+"""The commands of authors: arguments in, one call, words out."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from course.command import Command
+
+__all__ = ["COMMANDS"]
+
+
+def _bundle_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that are released)")
+    command.add_argument("--out", type=Path, metavar="FILE", help="the zip (default: pytorch-hooks-course.zip)")
+
+
+def _bundle(arguments: argparse.Namespace) -> int:
+    from course.authoring.bundle import bundle
+
+    made = bundle(arguments.course, arguments.names, arguments.out)
+    print(f"{made.path}: {len(made.lessons)} lessons, {made.files} files, {made.size / 1e6:.1f} MB")
+    print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
+    print("learners unpack it and open START.html")
+    return 0
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from course.authoring.build import build
+
+    changed = build(arguments.course, arguments.names)
+    for path in changed:
+        print(f"changed {path}")
+    if not changed:
+        print("all derived notebooks were fresh")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from course.authoring.contract import check_contract, check_release, select
+    from course.authoring.hinting import check_hints, check_share
+    from course.reporting.table import print_contract, progress
+
+    start = time.perf_counter()
+    pairs = select(arguments.course, arguments.names)
+    with progress("candidates") as step:
+        records = check_contract(pairs, step)
+    lessons = list({lesson.slug: lesson for lesson, _ in pairs}.values())
+    named = set(arguments.names)
+    whole = [lesson for lesson in lessons if not named or lesson.slug in named]
+    violations = [violation for record in records for violation in record.violations]
+    violations += check_release(arguments.course, whole)
+    violations += check_hints(whole)
+    if not named:
+        violations += check_share(records)
+    print_contract(records, violations, time.perf_counter() - start)
+    return 1 if violations else 0
+
+
+def _names(metavar: str, help_text: str) -> Callable[[argparse.ArgumentParser], None]:
+    def add(command: argparse.ArgumentParser) -> None:
+        command.add_argument("names", nargs="*", metavar=metavar, help=help_text)
+
+    return add
+
+
+COMMANDS = (
+    Command(
+        "bundle", _bundle, "make the zip that learners get: lessons, course, a page to start from", _bundle_arguments
+    ),
+    Command("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
+    Command("check", _check, "prove the author contract", _names("NAME", "lessons or exercises (default: all)")),
+)  # fmt: skip
