@@ -84,6 +84,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     console.print(f"gradebook: {told.graded.gradebook}", highlight=False, soft_wrap=True)
     if told.feedback is not None:
         console.print(f"feedback:  {told.feedback.resolve()}", highlight=False, soft_wrap=True)
+    console.print("report:    python -m course report", highlight=False, soft_wrap=True)
 
 
 def print_problems(console: Console, told: Told) -> None:
