@@ -45,7 +45,7 @@ def test_a_small_class_is_shown_whole() -> None:
     assert "(l) 2" in text
     assert "(r) 3" in text
     assert "0.5 marks taken off 1 submission" in text
-    assert text.splitlines()[-2].startswith("graded 3, unchanged 0, 12.0 s, seed 7")
+    assert "graded 3, unchanged 0, 12.0 s, seed 7" in [line[:38] for line in text.splitlines()]
 
 
 def test_of_a_large_class_those_who_need_a_look_are_shown() -> None:
