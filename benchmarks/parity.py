@@ -2,6 +2,7 @@
 
     python -m benchmarks.parity                    all lessons (long: stock takes some seconds a submission)
     python -m benchmarks.parity 02_tensor_hooks    one lesson
+    python -m benchmarks.parity --honest           right answers and stubs only
 
 The n-th submission of a lesson holds the n-th candidate of each of its exercises: the reference, the stub,
 every accepted answer and every mutant are handed in once. Stock grades in two processes at a time.
@@ -41,19 +42,19 @@ print(json.dumps({
 """
 
 
-def make_course(folder: Path, lesson: Lesson) -> int:
+def make_course(folder: Path, lesson: Lesson, honest: bool = False) -> int:
     """A course with this lesson and its candidates handed in; returns the number of submissions."""
     for name in ("source", "release"):
         shutil.copytree(ROOT / name / lesson.slug, folder / name / lesson.slug)
     shutil.copy(ROOT / "nbgrader_config.py", folder)
-    count = max(len(exercise.candidates) for exercise in lesson.exercises)
+    handed = {
+        exercise.id: [one for one in exercise.candidates if one.role != "mutant" or not honest]
+        for exercise in lesson.exercises
+    }
+    count = max(map(len, handed.values()))
     release = folder / "release" / lesson.slug / f"{lesson.slug}.ipynb"
     for number in range(count):
-        answers = {
-            exercise.id: as_handed_in(exercise.candidates[number])
-            for exercise in lesson.exercises
-            if number < len(exercise.candidates)
-        }
+        answers = {name: as_handed_in(ones[number]) for name, ones in handed.items() if number < len(ones)}
         path = folder / "submitted" / f"n{number:03d}" / lesson.slug / f"{lesson.slug}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(hand_in(release, answers), path)
@@ -68,12 +69,12 @@ def cell_scores(folder: Path) -> dict[str, float]:
     return dict(json.loads(told.stdout.splitlines()[-1]))
 
 
-def compare(slug: str) -> tuple[int, int, dict[str, tuple[float, float]]]:
+def compare(slug: str, honest: bool = False) -> tuple[int, int, dict[str, tuple[float, float]]]:
     """Submissions, test cells, and those where stock and engine differ."""
     lesson = read_lesson(ROOT / "lessons" / slug)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        count = make_course(folder, lesson)
+        count = make_course(folder, lesson, honest)
         command = [sys.executable, "-m", "course", "grade", "--no-feedback"]
         run(command, folder)
         ours = cell_scores(folder)
@@ -91,11 +92,15 @@ def main() -> int:
     """See the module's text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help="default: all")
-    slugs = [folder.name for folder in find_lessons(ROOT, parser.parse_args().lessons)]
+    parser.add_argument("--honest", action="store_true", help="right answers and stubs only")
+    asked = parser.parse_args()
+    slugs = [folder.name for folder in find_lessons(ROOT, asked.lessons)]
     say = Console(highlight=False).print
     wrong = 0
     with ThreadPoolExecutor(2) as pool:
-        for slug, (count, cells, different) in zip(slugs, pool.map(compare, slugs), strict=True):
+        for slug, (count, cells, different) in zip(
+            slugs, pool.map(compare, slugs, [asked.honest] * len(slugs)), strict=True
+        ):
             say(f"{slug}: {count} submissions, {cells - len(different)} of {cells} test cells have the same marks")
             for key, (stock, engine) in different.items():
                 say(f"  {key}: stock {stock:g}, engine {engine:g}")
