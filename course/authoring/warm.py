@@ -6,6 +6,7 @@ are first used: the first optimizer step and the first vmap import torch._dynamo
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import pkgutil
@@ -39,3 +40,7 @@ with tempfile.TemporaryDirectory() as _scratch:
         del os.environ["IPYTHONDIR"]
     else:
         os.environ["IPYTHONDIR"] = _home
+
+# Collecting garbage in a fork would visit, and thereby copy, all that was imported here.
+gc.collect()
+gc.freeze()
