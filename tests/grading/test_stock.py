@@ -92,7 +92,7 @@ def test_a_class_with_broken_submissions_is_graded_and_only_once(
 
     assert main(["grade", "--course", str(small_course)]) == 1
     told = capsys.readouterr().out
-    assert "is not a notebook" in told
+    assert "and not a notebook" in told
     assert "the folder holds no notebook" in told
     assert f"{lesson.exercises[0].points:g}" in told
     assert "unchanged 0" in told
