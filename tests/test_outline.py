@@ -26,7 +26,7 @@ def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> Non
     todo = {
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get("solution")
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
     }
     tests = "\n".join(cell.source for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
     assert [one.id for one in lesson.exercises] == list(todo)

@@ -27,16 +27,18 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) -> None:
     file = hand_in("me", ANSWERS)
-    before = file.read_bytes()
+    before = _everything(course)
     verdict = check_notebook(course, file, [LESSON], seed=5, isolated=not probe_isolation())
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
         "first": ("passed", 2.0), "second": ("failed", 0.0), "third": ("not answered", 0.0),
     }  # fmt: skip
     assert "result[0, 0] is" in verdict.exercises[1].sentence or "result" in verdict.exercises[1].sentence
-    assert file.read_bytes() == before
-    assert not (course / "gradebook.db").exists()
-    assert not (course / "autograded").exists()
+    assert _everything(course) == before
     assert not diary.exists()
+
+
+def _everything(course: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
 
 def test_the_command_says_it_in_words_and_in_its_exit_code(
@@ -64,8 +66,12 @@ def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsy
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "it is not a notebook"),
-        (json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "belongs to no lesson"),
+        ("{", "without any cell of a notebook"),
+        (json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "holds no cells"),
+        (
+            json.dumps({"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}], "nbformat": 4}),
+            "belongs to no lesson",
+        ),
         (None, "no such notebook"),
     ],
 )
@@ -75,7 +81,7 @@ def test_what_is_no_notebook_of_the_course(
     file = tmp_path / "mine.ipynb"
     if text is not None:
         file.write_text(text)
-    assert main(["check-notebook", "--course", str(course), str(file)]) == 1
+    assert main(["check-notebook", "--course", str(course), str(file)]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert "at:" in error

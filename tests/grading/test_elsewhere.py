@@ -37,7 +37,7 @@ def test_another_system_is_told_what_works_there(course: Path) -> None:
 
 def test_the_stock_path_wants_to_be_asked_twice(course: Path) -> None:
     told = _elsewhere("grade", "--stock", "--course", str(course))
-    assert told.returncode == 1
+    assert told.returncode == 2
     assert "add --unsafe" in told.stderr
 
 
