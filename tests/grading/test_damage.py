@@ -25,7 +25,7 @@ from tests.grading.conftest import LESSON, RIGHT, ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-LESSONS = ("02_tensor_hooks", "03_module_hooks", "04_apply")
+LESSONS = ("02_tensor_hooks", "04_apply")
 """Those with many exercises, which share names: `model`, `answer`, `hook`, `module_hook`, `weight_initialization`."""
 
 
