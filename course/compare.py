@@ -182,8 +182,7 @@ def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Differ
     ``wanted`` is what a truth returns: tensors, numbers, text, None, nested in lists, tuples and
     dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` where one value is too narrow.
     Tensors compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
-    where they hold integers or bools. Its relative tolerance also counts for the largest element of the wanted tensor.
-    Raises TypeError for a wanted value that no answer can equal.
+    where they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
     return _compare(got, wanted, where, None)
 
@@ -311,9 +310,6 @@ def _between_tensors(got: TensorRecord, wanted: TensorRecord, where: str, tolera
             index = _first_index(lost)
             detail = f"{one[index].item()} at index {_in_brackets(index)}" if index else ""
             return Difference(where, "nonfinite", in_words(got), in_words(wanted), detail)
-        if tolerance is None and bool(other.isfinite().any()):
-            # A small element among large ones is what is left of a sum of large numbers, and has their rounding.
-            atol = max(atol, rtol * float(other[other.isfinite()].abs().max()))
         bad = torch.isclose(one, other, rtol=rtol, atol=atol, equal_nan=False).logical_not()
     else:
         bad = one != other

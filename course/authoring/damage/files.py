@@ -18,6 +18,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from course.authoring.damage.work import text_of
+
 __all__ = ["FILES", "Written"]
 
 Notebook = dict[str, Any]
@@ -36,14 +38,9 @@ def _text(notebook: Notebook) -> str:
     """As Jupyter saves it: indented by one, sources as lists of lines, keys in order."""
     lines = {
         **notebook,
-        "cells": [{**cell, "source": _source(cell).splitlines(keepends=True)} for cell in notebook["cells"]],
+        "cells": [{**cell, "source": text_of(cell).splitlines(keepends=True)} for cell in notebook["cells"]],
     }
     return json.dumps(lines, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def _source(cell: dict[str, Any]) -> str:
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(source)
 
 
 def _of(change: Callable[[str, random.Random], bytes | str]) -> Written:
@@ -73,7 +70,7 @@ def _truncated(notebook: Notebook, pick: random.Random) -> tuple[bytes, set[str]
     at = 0
     for cell in notebook["cells"]:
         # The end of this cell's object: its source as it was written, and the brace below.
-        source = json.dumps(_source(cell).splitlines(keepends=True), indent=1, ensure_ascii=False)
+        source = json.dumps(text_of(cell).splitlines(keepends=True), indent=1, ensure_ascii=False)
         written = source.replace("\n", "\n   ")
         place = text.find(f'"source": {written}', at)
         at = place + len(written) if place >= 0 else at
@@ -88,11 +85,11 @@ def _old(notebook: Notebook, pick: random.Random) -> tuple[bytes, set[str]]:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cells.append({
-                "cell_type": "code", "collapsed": False, "input": _source(cell).splitlines(keepends=True),
+                "cell_type": "code", "collapsed": False, "input": text_of(cell).splitlines(keepends=True),
                 "language": "python", "metadata": cell["metadata"], "outputs": [],
             })  # fmt: skip
         else:
-            cells.append({"cell_type": "markdown", "metadata": cell["metadata"], "source": _source(cell)})
+            cells.append({"cell_type": "markdown", "metadata": cell["metadata"], "source": text_of(cell)})
     old = {
         "metadata": {"name": ""},
         "nbformat": 3,

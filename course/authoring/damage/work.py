@@ -1,0 +1,84 @@
+"""A notebook that is being damaged, and its cells."""
+
+from __future__ import annotations
+
+import copy
+import random
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Cell", "NothingLeft", "Work", "code", "kind_of", "like", "name_of", "text_of"]
+
+Cell = dict[str, Any]
+
+
+class NothingLeft(Exception):
+    """There is no TODO cell any more that could be damaged."""
+
+
+@dataclass
+class Work:
+    """A notebook that is being damaged."""
+
+    notebook: dict[str, Any]
+    release: dict[str, Any]
+    pick: random.Random
+    lost: set[str] = field(default_factory=set)
+    """Exercises that nobody can find any more."""
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Its cells, to be changed in place."""
+        cells: list[Cell] = self.notebook["cells"]
+        return cells
+
+    def stubs(self) -> dict[str, str]:
+        """The TODO cells as handed out."""
+        return {name_of(cell): text_of(cell) for cell in self.release["cells"] if kind_of(cell) == "answer"}
+
+    def todos(self) -> list[int]:
+        """Where TODO cells that were worked on stand, all TODO cells if there are none."""
+        stubs = self.stubs()
+        own = [at for at, cell in enumerate(self.cells) if kind_of(cell) == "answer"]
+        if not own:
+            raise NothingLeft
+        return [at for at in own if text_of(self.cells[at]).strip() != stubs[name_of(self.cells[at])].strip()] or own
+
+    def todo(self, lines: int = 1) -> int:
+        """One of them, of so many lines at least where there is one."""
+        own = self.todos()
+        return self.pick.choice([at for at in own if len(text_of(self.cells[at]).splitlines()) >= lines] or own)
+
+
+def text_of(cell: Cell) -> str:
+    """A cell's source as one text."""
+    source = cell.get("source", "")
+    return source if isinstance(source, str) else "".join(source)
+
+
+def name_of(cell: Cell) -> str:
+    """A cell's grade_id."""
+    grading = cell.get("metadata", {}).get("nbgrader")
+    return str(grading.get("grade_id", "")) if isinstance(grading, dict) else ""
+
+
+def kind_of(cell: Cell) -> str:
+    """answer, written, test, setup, show or prose."""
+    grading = cell.get("metadata", {}).get("nbgrader")
+    if not isinstance(grading, dict):
+        return "show" if cell.get("cell_type") == "code" else "prose"
+    if grading.get("solution"):
+        return "written" if grading.get("grade") else "answer"
+    return "test" if grading.get("grade") else "setup"
+
+
+def code(text: str, metadata: dict[str, Any] | None = None) -> Cell:
+    """A code cell."""
+    return {
+        "cell_type": "code", "execution_count": None, "metadata": metadata or {}, "outputs": [], "source": text,
+    }  # fmt: skip
+
+
+def like(cell: Cell, text: str, **other: Any) -> Cell:
+    """A copy of a cell with another text."""
+    return {**copy.deepcopy(cell), "source": text, **other}
