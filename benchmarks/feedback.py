@@ -87,7 +87,9 @@ def main() -> int:
         for learner, lesson in pairs:
             verdict = verdict_in(root / "autograded" / learner / lesson, learner, lesson, None)
             path = page_path(root, learner, lesson)
-            for leak in leaks_in(str(path), text_of(path), secrets, "\n".join(verdict.answers.values())):
+            for leak in leaks_in(
+                str(path), text_of(path.name, path.read_bytes()), secrets, "\n".join(verdict.answers.values())
+            ):
                 print(f"LEAK {leak.place}: {leak.line}  ({leak.origin})")
                 found += 1
         sizes = sorted(page_path(root, *pair).stat().st_size for pair in pairs)

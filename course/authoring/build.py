@@ -94,36 +94,35 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     lessons = [read_lesson(folder) for folder in folders]
     limits = GradingLimits(config=course_config(root))
     changed = []
-    for number, lesson in enumerate(lessons, 1):
-        say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
-        source = root / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-        if _write(notebook_of(lesson, limits), source):
-            changed.append(source)
-        release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
-        if _write(_release(root, lesson, source), release):
-            changed.append(release)
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, lesson in enumerate(lessons, 1):
+            say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
+            source = root / "source" / lesson.slug / f"{lesson.slug}.ipynb"
+            if _write(notebook_of(lesson, limits), source):
+                changed.append(source)
+            release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+            if _write(_release(root, lesson, source, Path(scratch).resolve()), release):
+                changed.append(release)
     if (root / "course" / "__init__.py").exists():
         outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
         changed += [outlined] if outlined else []
     return changed
 
 
-def _release(root: Path, lesson: Lesson, source: Path) -> nbformat.NotebookNode:
+def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbformat.NotebookNode:
     """What nbgrader's generate_assignment makes of ``source``, in a scratch course with a scratch gradebook."""
-    with tempfile.TemporaryDirectory() as name:
-        scratch = Path(name).resolve()
-        shutil.copytree(source.parent, scratch / "source" / lesson.slug)
-        config = course_config(root)
-        config.CourseDirectory.root = str(scratch)
-        config.CourseDirectory.db_url = f"sqlite:///{scratch / 'gradebook.db'}"
-        outcome = NbGraderAPI(config=config).generate_assignment(lesson.slug, force=True, create=True)
-        if not outcome["success"]:
-            raise LessonError(
-                f"nbgrader cannot make the release: {outcome.get('error') or outcome.get('log')}",
-                str(lesson.path),
-                f"python -m course check {lesson.slug}",
-            )
-        released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
+    shutil.copytree(source.parent, scratch / "source" / lesson.slug)
+    config = course_config(root)
+    config.CourseDirectory.root = str(scratch)
+    config.CourseDirectory.db_url = f"sqlite:///{scratch / 'gradebook.db'}"
+    outcome = NbGraderAPI(config=config).generate_assignment(lesson.slug, force=True, create=True)
+    if not outcome["success"]:
+        raise LessonError(
+            f"nbgrader cannot make the release: {outcome.get('error') or outcome.get('log')}",
+            str(lesson.path),
+            f"python -m course check {lesson.slug}",
+        )
+    released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
     for cell in released.cells:
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None

@@ -21,7 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from course.errors import CourseError, UsageError
 from course.grading.intake import lessons_with_source
 from course.lab import released_lessons
-from course.reporting.leaks import Secrets, leaks_in, public_text, read_secrets, text_of_page
+from course.reporting.leaks import Secrets, leaks_in, public_text, read_secrets, text_of
 
 __all__ = ["Bundle", "bundle", "contents_of", "learner_files"]
 
@@ -152,21 +152,13 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
         forbidden = {"lessons", "source", "accepted", "mutants"} & set(place.parts)
         if forbidden or place.name == "lesson.py":
             raise CourseError("the bundle would hold what learners must not have", name, "report this")
-        for leak in leaks_in(name, _text(place, data), solutions if place.suffix == ".py" else strict, public):
+        for leak in leaks_in(name, text_of(name, data), solutions if place.suffix == ".py" else strict, public):
             raise CourseError(
                 f"the bundle would show a line of {leak.origin}: {leak.line[:80]}",
                 name,
                 "make build; where the line is an idiom of the course's own code, write it in another way",
             )
     return len(strict)
-
-
-def _text(place: PurePosixPath, data: bytes) -> str:
-    text = data.decode("utf-8")
-    if place.suffix == ".ipynb":
-        cells = json.loads(text)["cells"]
-        return "\n".join("".join(cell["source"]) for cell in cells)
-    return text_of_page(text) if place.suffix == ".html" else text
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course.authoring.forks import run_trials
 from course.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
 from course.authoring.regions import visible_of
 from course.authoring.release import Violation, check_release
-from course.authoring.trial import Outcome, Trial, run_trials
+from course.authoring.trial import Outcome, Trial
 from course.errors import LessonError, UsageError
 from course.hints import all_hints
 

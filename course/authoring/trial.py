@@ -1,25 +1,16 @@
-"""Try one candidate against an exercise's tests, in a forked process of its own.
+"""Try one candidate against an exercise's tests, in this process: :mod:`course.authoring.forks` gives each one of its own.
 
-A server process imports torch once and never computes with it (OpenMP's thread pools do not survive
-a fork); every trial is a fork of that server, some hundredths of a second old. Authors' code is
-trusted here: what learners hand in is for the graders.
+Authors' code is trusted here: what learners hand in is for the graders.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
-import tempfile
-import time
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from multiprocessing import connection, get_context
-from multiprocessing.connection import Connection
 from types import CodeType
-from typing import Any, cast
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
@@ -39,7 +30,7 @@ with contextlib.suppress(ImportError):
 
     matplotlib.use("agg")
 
-__all__ = ["Outcome", "Trial", "run_trials"]
+__all__ = ["Outcome", "Trial", "prepare", "try_candidate"]
 
 
 _RAISES = "the cell raises"
@@ -91,43 +82,55 @@ class Outcome:
         return {cell for cell, found in self.findings[index].items() if not found or not all(f.passed for f in found)}
 
 
-def _run(trial: Trial) -> Outcome:
+def prepare(trial: Trial) -> tuple[str, ...]:
+    """Do what trials of the same exercise share: run the setup cells, read the test cells. Returns what cells raised."""
     torch.set_num_threads(1)
-    shell = InteractiveShell.instance()
+    with contextlib.redirect_stdout(io.StringIO()):
+        errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
+    for name, source in trial.tests:
+        with contextlib.suppress(SyntaxError):  # is told where the cell runs
+            _compiled(name, source)
+    return tuple(filter(None, errors))
+
+
+def _cell(name: str, source: str) -> str:
+    """Run a cell as a notebook does; what it raised, with its name, or nothing."""
+    result = InteractiveShell.instance().run_cell(source, store_history=False, silent=True)
+    error = result.error_before_exec or result.error_in_exec
+    return "" if error is None else f"{name}: {type(error).__name__}: {error}"
+
+
+def _test_cell(name: str, source: str) -> str:
+    """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
+    try:
+        # A namespace of its own: its names must not take the place of the answer's (course/apart.py).
+        exec(_compiled(name, source), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+    except BaseException as error:
+        return f"{name}: {type(error).__name__}: {error}"
+    return ""
+
+
+def try_candidate(trial: Trial) -> Outcome:
+    """Run the answer and the tests where :func:`prepare` has been. Nothing is undone: call it once in a process."""
+    space = InteractiveShell.instance().user_ns
     errors: list[str] = []
-
-    def run(name: str, source: str) -> str:
-        result = shell.run_cell(source, store_history=False, silent=True)
-        error = result.error_before_exec or result.error_in_exec
-        return "" if error is None else f"{name}: {type(error).__name__}: {error}"
-
-    def run_test(name: str, source: str) -> str:
-        """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
-        try:
-            # A namespace of its own: its names must not take the place of the answer's (course/apart.py).
-            exec(_compiled(name, source), dict(shell.user_ns))  # noqa: S102 (authors' own code)
-        except BaseException as error:
-            return f"{name}: {type(error).__name__}: {error}"
-        return ""
-
     findings: list[dict[str, list[Finding]]] = []
     flaws: list[str] = []
     with contextlib.redirect_stdout(io.StringIO()):
-        errors += [run(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
         if trial.released:
-            run("answer", trial.candidate)
+            _cell("answer", trial.candidate)
         alone: list[tuple[str, str, str]] = []
         for grade_id, source in trial.released:
             name = f"{grade_id} without its hidden tests"
-            with collecting(trial.seeds[0], shell.user_ns) as found:
-                alone.append((grade_id, _RAISES, run_test(name, source)))
+            with collecting(trial.seeds[0], space) as found:
+                alone.append((grade_id, _RAISES, _test_cell(name, source)))
             alone += [(grade_id, one.check, f"{name}: {one.check}: {one.sentence}") for one in found if not one.passed]
         for seed in trial.seeds:
-            errors.append(run("answer", trial.candidate))
+            errors.append(_cell("answer", trial.candidate))
             verdicts: dict[str, list[Finding]] = {}
             for grade_id, source in trial.tests:
-                with collecting(seed, shell.user_ns) as found:
-                    trouble = run_test(grade_id, source)
+                with collecting(seed, space) as found:
+                    trouble = _test_cell(grade_id, source)
                 errors.append(trouble)
                 # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
                 raised = [Finding("", _RAISES, "", False, seed, trouble)] if trouble else []
@@ -195,57 +198,3 @@ def _is_faint(leaf: Evidence, atol: float) -> bool:
     if not isinstance(leaf, TensorRecord) or not leaf.data or not leaf.tensor().is_floating_point():
         return False
     return 1e-7 < float(leaf.tensor().abs().max()) <= atol
-
-
-def _child(trial: Trial, pipe: Connection) -> None:
-    """In the fork: run, with stderr (also C++'s) in a file, and send the outcome."""
-    with tempfile.TemporaryFile() as sink, tempfile.TemporaryDirectory() as scratch:
-        os.dup2(sink.fileno(), 2)
-        os.environ["HOME"] = os.environ["IPYTHONDIR"] = scratch
-        os.chdir(scratch)
-        start = time.perf_counter()
-        outcome = _run(trial)
-        seconds = time.perf_counter() - start
-        os.chdir("/")
-        sink.seek(0)
-        stderr = sink.read(100_000).decode(errors="replace")
-    pipe.send(replace(outcome, stderr=stderr, seconds=seconds))
-    pipe.close()
-
-
-def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[tuple[int, Outcome]]:
-    """Run the trials, some at once; yields (index, outcome) as they end."""
-    context: Any = get_context("forkserver" if os.name == "posix" else "spawn")
-    if os.name == "posix":
-        context.set_forkserver_preload([__name__, "course.authoring.warm"])
-    waiting = deque(enumerate(trials))
-    running: dict[Connection, tuple[int, Any, float]] = {}
-    workers = workers or os.cpu_count() or 2
-    try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                index, trial = waiting.popleft()
-                ours, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_child, args=(trial, theirs), daemon=True)
-                process.start()
-                theirs.close()
-                running[ours] = (index, process, time.monotonic() + trial.limit)
-            # Waits no longer than until the next deadline: a trial that sends nothing must not be waited for.
-            left = min(deadline for *_, deadline in running.values()) - time.monotonic()
-            for pipe in cast("list[Connection]", connection.wait(list(running), timeout=max(0.01, left))):
-                index, process, _ = running.pop(pipe)
-                try:
-                    outcome = pipe.recv()
-                except (EOFError, OSError):
-                    outcome = Outcome(ended="died")
-                process.join()
-                yield index, outcome
-            for pipe, (index, process, deadline) in list(running.items()):
-                if time.monotonic() > deadline:
-                    del running[pipe]
-                    process.kill()
-                    process.join()
-                    yield index, Outcome(ended="timeout")
-    finally:
-        for _, process, _ in running.values():
-            process.kill()

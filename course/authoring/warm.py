@@ -1,4 +1,4 @@
-"""What the server of :mod:`course.authoring.trial` has ready for its forks. Import it there only.
+"""What the server of :mod:`course.authoring.forks` has ready for its forks. Import it there only.
 
 IPython's shell; what lessons import, matplotlib above all; and the parts of torch that import themselves when they
 are first used: the first optimizer step and the first vmap import torch._dynamo, for more than a second.

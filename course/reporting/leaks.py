@@ -92,25 +92,29 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
     """
     folders = sorted(path for path in (root / "source").glob("*") if not lessons or path.name in lessons)
     notebooks = (root / "release").glob("*/*.ipynb") if released else ()
-    public = {_even(line) for path in notebooks for line in _lines_of(path)}
+    shown = (line for path in notebooks for line in text_of(path.name, path.read_bytes()).splitlines())
+    public = {_even(line) for line in shown}
     found: list[tuple[str, str]] = []
     for folder in folders:
         for path in sorted(folder.glob("*.ipynb")):
-            for cell in _cells(path):
-                known, private = private_lines(_source(cell))
+            for name, source in _sources(path):
+                known, private = private_lines(source)
                 public |= {_even(line) for line in known}
-                name = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
                 found += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
         if candidates:
             found += list(_candidates(root / "lessons" / folder.name))
-    shown = "\n".join(public)
-    return Secrets((line, origin) for line, origin in found if _even(line) not in shown)
+    everything = "\n".join(public)
+    first: dict[str, str] = {}
+    for line, origin in found:
+        first.setdefault(_even(line), origin)
+    lines = ((line, origin) for line, origin in first.items() if len(line) >= SHORTEST and line not in public)
+    return Secrets((line, origin) for line, origin in lines if line not in everything)
 
 
 def public_text(root: Path) -> str:
     """All lines of ``source/`` that learners may see."""
-    cells = (cell for path in sorted((root / "source").glob("*/*.ipynb")) for cell in _cells(path))
-    return "\n".join(line for cell in cells for line in sorted(private_lines(_source(cell))[0]))
+    sources = (source for path in sorted((root / "source").glob("*/*.ipynb")) for _, source in _sources(path))
+    return "\n".join(line for source in sources for line in sorted(private_lines(source)[0]))
 
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
@@ -124,12 +128,12 @@ def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Lea
     return [Leak(place, line, secrets.origins[line]) for line in secrets.found_in(text, own)]
 
 
-def text_of(path: Path) -> str:
-    """What somebody reads who opens a file: a page's words, a notebook's cells and outputs, else the text itself."""
-    data = path.read_text(encoding="utf-8", errors="replace")
-    if path.suffix == ".ipynb":
-        return "\n".join(_lines_of(path, data))
-    return text_of_page(data) if path.suffix in (".html", ".htm") else data
+def text_of(name: str, data: bytes) -> str:
+    """What somebody reads who opens a file: a page's words, all texts of a notebook, else the text itself."""
+    text = data.decode("utf-8", errors="replace")
+    if name.endswith(".ipynb"):
+        return "\n".join(_texts_in(json.loads(text)))
+    return text_of_page(text) if name.endswith((".html", ".htm")) else text
 
 
 _TAG = re.compile(r"<!--.*?-->|<[a-zA-Z/!][^<>]*>", re.DOTALL)
@@ -142,21 +146,23 @@ def text_of_page(page: str) -> str:
     return html.unescape(_TAG.sub("", page)) + "\n" + html.unescape("\n".join(_TAG.findall(page)))
 
 
-def _lines_of(path: Path, data: str | None = None) -> Iterator[str]:
-    for cell in _cells(path, data):
-        yield from _source(cell).splitlines()
-        for output in cell.get("outputs", []):
-            yield from json.dumps(output, ensure_ascii=False).replace("\\n", "\n").replace('\\"', '"').splitlines()
+def _texts_in(value: Any) -> Iterator[str]:
+    """Every text anywhere in a notebook: sources, outputs, metadata. nbformat stores a long one as a list of lines."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts_in(inner)
+    elif isinstance(value, list):
+        if value and all(isinstance(inner, str) for inner in value):
+            yield "".join(value)
+        else:
+            for inner in value:
+                yield from _texts_in(inner)
 
 
-def _cells(path: Path, data: str | None = None) -> list[dict[str, Any]]:
-    try:
-        notebook = json.loads(path.read_text(encoding="utf-8") if data is None else data)
-        return [cell for cell in notebook["cells"] if isinstance(cell, dict)]
-    except (ValueError, KeyError, TypeError):
-        return [{"source": data or path.read_text(encoding="utf-8", errors="replace")}]
-
-
-def _source(cell: dict[str, Any]) -> str:
-    source = cell.get("source", "")
-    return "".join(source) if isinstance(source, list) else str(source)
+def _sources(path: Path) -> Iterator[tuple[str, str]]:
+    """The grade_id and source of each cell of a notebook of ours."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        yield cell["metadata"].get("nbgrader", {}).get("grade_id", ""), "".join(cell["source"])

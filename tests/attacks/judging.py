@@ -108,9 +108,9 @@ def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
     notebook: Any = nbformat.reads(text, as_version=4)
     found = ["half a surrogate pair"] if re.search("[\ud800-\udfff]", json.dumps(notebook, ensure_ascii=False)) else []
     # Prose and the course's own cells are the instructor's: only what the learner wrote or caused is looked at.
-    notebook["cells"] = [
-        cell for cell in notebook.cells if cell.get("outputs") or cell.metadata.get("nbgrader", {}).get("solution")
-    ]
+    for cell in notebook.cells:
+        if not cell.metadata.get("nbgrader", {}).get("solution"):
+            cell["source"] = ""
     page, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
     for tag in bs4.BeautifulSoup(page, "html.parser").find_all(True):
         if tag.name in (

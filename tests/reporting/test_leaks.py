@@ -66,13 +66,21 @@ def test_all_kinds_of_secrets_of_this_course_are_known() -> None:
     assert leaks_in("release", shown, read_secrets(ROOT, ["02_tensor_hooks"])) == []
 
 
-def test_notebooks_and_pages_are_read_as_people_read_them(tmp_path: Path, secrets: Secrets) -> None:
-    notebook = tmp_path / "a.ipynb"
-    cells = [{"source": ["a\n", LINE]}, {"source": "b", "outputs": [{"text": f"c\n{LINE}"}]}]
-    notebook.write_text(json.dumps({"cells": cells}))
-    assert text_of(notebook).count(LINE) == 2
-    assert leaks_in("a", text_of(notebook), secrets)
-    (tmp_path / "a.html").write_text(f"<p>{LINE.replace('=', '&#61;')}</p>")
-    assert leaks_in("a", text_of(tmp_path / "a.html"), secrets)
-    (tmp_path / "a.py").write_text(LINE)
-    assert leaks_in("a", text_of(tmp_path / "a.py"), secrets)
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"source": ["a\n", LINE]},
+        {"source": "b", "outputs": [{"text": f"c\n{LINE}"}]},
+        {"source": "b", "outputs": [{"data": {"text/plain": [LINE[:9], LINE[9:] + "\n"]}}]},
+        {"source": "b", "metadata": {"before": f"a\n{LINE}"}},
+    ],
+    ids=["source", "printed", "shown, cut into pieces", "metadata"],
+)
+def test_a_line_anywhere_in_a_notebook_is_found(secrets: Secrets, cell: dict[str, object]) -> None:
+    data = json.dumps({"cells": [{"source": "sound"}, cell]}).encode()
+    assert [leak.line for leak in leaks_in("a", text_of("a.ipynb", data), secrets)] == [LINE]
+
+
+def test_pages_and_modules_are_read_as_people_read_them(secrets: Secrets) -> None:
+    assert leaks_in("a", text_of("a.html", f"<p>{LINE.replace('=', '&#61;')}</p>".encode()), secrets)
+    assert leaks_in("a", text_of("a.py", LINE.encode()), secrets)

@@ -28,7 +28,7 @@ CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of damage. ``recoverable``: every answer is still there; else ``lost`` says of which exercises not."""
+    """One kind of damage, and where it is done."""
 
     name: str
     of: str
