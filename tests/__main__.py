@@ -68,7 +68,7 @@ def passes(name: str, arguments: list[str]) -> bool:
 
 
 def side_by_side(groups: dict[str, list[str]]) -> bool:
-    """Whether all of these pass, two at a time."""
+    """Whether all of these pass, some at a time."""
     waiting: queue.SimpleQueue[tuple[str, list[str]]] = queue.SimpleQueue()
     good: list[bool] = []
     for group in groups.items():
