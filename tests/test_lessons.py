@@ -20,7 +20,7 @@ LESSONS = [read_lesson(folder) for folder in find_lessons(ROOT)]
 
 @pytest.fixture(scope="module")
 def records() -> dict[str, Record]:
-    # Each mutant with one seed here, every third with another one in tests/grading/test_parity.py; `make check` takes two.
+    # Each mutant with one seed here, every sixth with another one in tests/grading/test_parity.py; `make check` takes two.
     return {record.exercise.id: record for record in check_contract(select(ROOT, []), mutant_seeds=(1,))}
 
 

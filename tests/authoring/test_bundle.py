@@ -44,7 +44,7 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path) -> None
     shown = {
         path: {" ".join(line.split()) for line in _lines(path)}
         for path in unpacked.rglob("*")
-        if path.is_file() and path.suffix != ".db"
+        if path.is_file() and path.suffix not in (".db", ".pyc")
     }
     lessons = [read_lesson(folder) for folder in find_lessons(ROOT)]
     public = {" ".join(line.split()) for lesson in lessons for cell in lesson.cells for line in _outside(cell.source)}

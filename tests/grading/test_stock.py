@@ -55,34 +55,40 @@ def _is_quiet() -> bool:
     return os.getloadavg()[0] < 1.5 and time.perf_counter() - start < 1.3
 
 
+@pytest.fixture(scope="module")
+def plain_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty course of somebody who has only nbgrader, for all lessons: nbgrader takes seconds to make a gradebook."""
+    return tmp_path_factory.mktemp("plain")
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("slug", SLUGS)
 def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
-    slug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    slug: str, plain_course: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Whatever a machine has in its home (downloaded weights, a matplotlib style) must not be what makes this pass.
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    monkeypatch.setenv("HOME", str(plain_course))
+    monkeypatch.setenv("TORCH_HOME", str(plain_course / "torch"))
     course_config(ROOT)  # for PATH only: nbgrader starts alembic by name
     plain = Config()
     plain.CourseDirectory.course_id = "anything"
-    plain.CourseDirectory.root = str(tmp_path)
+    plain.CourseDirectory.root = str(plain_course)
     plain.ClearSolutions.text_stub = course_config(ROOT).ClearSolutions.text_stub  # what the release was made with
-    shutil.copytree(ROOT / "source" / slug, tmp_path / "source" / slug)
+    shutil.copytree(ROOT / "source" / slug, plain_course / "source" / slug)
     lesson = read_lesson(ROOT / "lessons" / slug)
     (question,) = lesson.written
     right = {one.id: one.answer.source for one in lesson.exercises}
-    _submit(tmp_path, "reference", slug, {**right, question.grade_id: "Because."})
-    _submit(tmp_path, "untouched", slug, {})
+    _submit(plain_course, "reference", slug, {**right, question.grade_id: "Because."})
+    _submit(plain_course, "untouched", slug, {})
     api = NbGraderAPI(config=plain)
     assert api.generate_assignment(slug)["success"]
     for learner in ("reference", "untouched"):
         outcome = api.autograde(slug, learner)
         assert outcome["success"], outcome
-    solved = nbformat.read(tmp_path / "autograded" / "reference" / slug / f"{slug}.ipynb", as_version=4)
+    solved = nbformat.read(plain_course / "autograded" / "reference" / slug / f"{slug}.ipynb", as_version=4)
     assert _seconds(solved) < SECONDS * (1 if _is_quiet() else 3)
-    assert not list(tmp_path.rglob("*.pth")), "a lesson downloaded weights"
+    assert not list(plain_course.rglob("*.pth")), "a lesson downloaded weights"
     with Gradebook(api.coursedir.db_url) as gradebook:
         maximum = sum(exercise.points for exercise in lesson.exercises)
         reference, untouched = (gradebook.find_submission(slug, name) for name in ("reference", "untouched"))
@@ -91,7 +97,7 @@ def test_plain_nbgrader_gives_the_references_full_marks_and_the_release_none(
         written = [gradebook.find_grade(question.grade_id, slug, slug, name) for name in ("reference", "untouched")]
         assert [(one.auto_score, one.needs_manual_grade) for one in written] == [(None, True), (0, False)]
     for learner in ("reference", "untouched"):
-        assert _stderr(tmp_path / "autograded" / learner / slug / f"{slug}.ipynb") == []
+        assert _stderr(plain_course / "autograded" / learner / slug / f"{slug}.ipynb") == []
 
 
 @pytest.fixture
