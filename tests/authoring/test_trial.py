@@ -22,6 +22,10 @@ TRIALS = {
     "endless": Trial("catch", (), "while True: pass", (), limit=1.0),
     "dies": Trial("catch", (), "import os; os._exit(0)", ()),
     "exits": Trial("catch", (), "raise SystemExit(1)", TESTS),
+    "setup_dies": Trial("catch", ("import os; os._exit(3)",), ANSWER, TESTS),
+    "setup_raises": Trial(
+        "catch", ("import os\nprint('a word', file=__import__('sys').stderr)\nos.nothing",), "x = 1", ()
+    ),
 }
 
 
@@ -74,6 +78,13 @@ def test_what_never_ends_and_what_dies_is_said_and_fails(outcomes: dict[str, Out
 def test_an_exit_in_a_cell_ends_that_cell_only(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["exits"].errors[0].startswith("answer: SystemExit")
     assert outcomes["exits"].failing(0) == {"test_catch/Call", "test_catch/OtherForward"}
+
+
+def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["setup_dies"].ended == "died"
+    raised = outcomes["setup_raises"]
+    assert raised.errors[0].startswith("setup cell 0: AttributeError")
+    assert raised.stderr.startswith("a word")
 
 
 def test_leaving_early_ends_what_still_runs() -> None:
