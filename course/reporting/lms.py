@@ -73,10 +73,9 @@ def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: 
     columns = [column for column in range(len(names)) if column not in identity]
     places, notes = _places(sheet, columns, names, sorted({lesson for _, lesson in grades}), titles)
     matching = match(rows, people, sorted({learner for learner, _ in grades}))
-    maxima = {}
-    for lesson, column in places.items():
-        told = _number(sheet.rows[possible][column]) if possible is not None else None
-        maxima[lesson] = told
+    maxima = {
+        lesson: None if possible is None else _number(sheet.rows[possible][column]) for lesson, column in places.items()
+    }
     filled = _fill(sheet, matching, grades, places, maxima, notes)
     keep = [*identity, *(column for column in sorted(places.values()))]
     data = sheet.text([[row[column] for column in keep] for row in sheet.rows])

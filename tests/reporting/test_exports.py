@@ -56,6 +56,15 @@ def test_two_learners_never_share_a_row(tmp_path: Path) -> None:
     assert made.filled == 0 and made.unclear == ("ada", "lovelace_ada")
 
 
+def test_canvas_rows_that_are_nobody_stay_as_they_are(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    export.write_text(CANVAS)
+    names = ("student", "points possible", "test_student", "99", "id")
+    made = canvas_file(export, {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in names}, [], TITLES)
+    assert made.filled == 0 and set(made.unmatched) == set(names)
+    assert [row[-1] for row in _rows(made.data)[:3]] == ["02 Tensor hooks (4711)", "Manual Posting", "66"]
+
+
 def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
     sheet = tmp_path / "Grades-HOOKS-02 Tensor hooks-77.csv"
     sheet.write_text(
