@@ -61,9 +61,13 @@ for address in ("\\0course-attack", "/tmp/course-attack.sock"):
     try:
         s = socket.socket(socket.AF_UNIX); s.bind(address); s.listen()
     except OSError: pass
+import time
 if os.fork() == 0:
-    os.setsid()
-    import time; time.sleep(987654)
+    # Whatever is refused, the child must not come back: it would answer in its parent's place, at a moment of its own.
+    while True:
+        try: os.setsid()
+        except OSError: pass
+        time.sleep(987654)
 """,
     ),
     _escape(
