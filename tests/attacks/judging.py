@@ -108,8 +108,10 @@ def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
     notebook: Any = nbformat.reads(text, as_version=4)
     found = ["half a surrogate pair"] if re.search("[\ud800-\udfff]", json.dumps(notebook, ensure_ascii=False)) else []
     # Prose and the course's own cells are the instructor's: only what the learner wrote or caused is looked at.
-    for cell in notebook.cells:
-        if not cell.metadata.get("nbgrader", {}).get("solution"):
+    marks = [(cell, cell.metadata.get("nbgrader", {})) for cell in notebook.cells]
+    notebook["cells"] = [cell for cell, mark in marks if cell.get("outputs") or mark.get("solution")]
+    for cell, mark in marks:
+        if mark and not mark.get("solution"):
             cell["source"] = ""
     page, _ = HTMLExporter(template_name="basic").from_notebook_node(notebook)
     for tag in bs4.BeautifulSoup(page, "html.parser").find_all(True):
