@@ -8,6 +8,7 @@ Where there is no fork (Windows), every trial is prepared in a new process.
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import os
 import signal
@@ -26,8 +27,8 @@ from course.authoring.trial import Outcome, Trial, prepare, try_candidate
 __all__ = ["run_trials"]
 
 _FORKS = os.name == "posix"
-_TOGETHER = 16 if _FORKS else 1
-"""How many trials are prepared for at once, at most: the work is shared out evenly to its end."""
+_SHARES = 8
+"""For each worker, at least: so that the work is shared out evenly to its end, however few trials there are."""
 _SPARE = 5.0
 """Seconds beyond a trial's limit until whoever prepared it is given up, too."""
 
@@ -39,9 +40,9 @@ def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[
     context: Any = get_context("forkserver" if _FORKS else "spawn")
     if _FORKS:
         context.set_forkserver_preload(["course.authoring.trial", "course.authoring.warm"])
-    waiting = deque(_alike(trials))
-    running: dict[Connection, _Group] = {}
     workers = workers or os.cpu_count() or 2
+    waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers)) if _FORKS else 1))
+    running: dict[Connection, _Group] = {}
     try:
         while waiting or running:
             while waiting and len(running) < workers:
@@ -61,11 +62,11 @@ def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[
             group.end()
 
 
-def _alike(trials: Sequence[Trial]) -> Iterator[list[Numbered]]:
-    """The trials in their order, together where they share setup and test cells."""
+def _alike(trials: Sequence[Trial], together: int) -> Iterator[list[Numbered]]:
+    """The trials in their order, together where they share setup and test cells, up to a number."""
     for _, alike in itertools.groupby(enumerate(trials), key=lambda one: (one[1].setup, one[1].tests)):
         some = list(alike)
-        yield from (some[at : at + _TOGETHER] for at in range(0, len(some), _TOGETHER))
+        yield from (some[at : at + together] for at in range(0, len(some), together))
 
 
 class _Group:
@@ -122,6 +123,9 @@ def _child(trials: list[Numbered], pipe: Connection) -> None:
         os.chdir(scratch)
         os.dup2(sink.fileno(), 2)
         errors, said = prepare(trials[0][1]), _text_of(sink)
+        # Collecting garbage in a trial would visit, and thereby copy, all that is shared.
+        gc.collect()
+        gc.freeze()
         for number, (_, trial) in enumerate(trials):
             place = Path(scratch) / str(number)
             place.mkdir()

@@ -88,9 +88,18 @@ def prepare(trial: Trial) -> tuple[str, ...]:
     with contextlib.redirect_stdout(io.StringIO()):
         errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
     for name, source in trial.tests:
-        with contextlib.suppress(SyntaxError):  # is told where the cell runs
-            _compiled(name, source)
+        with contextlib.suppress(Exception):  # is told where the cell runs
+            _warm_up(_compiled(name, source), trial.seeds[0])
     return tuple(filter(None, errors))
+
+
+def _warm_up(tests: CodeType, seed: int) -> None:
+    """Compute each truth once, for its side effects: large models are kept, and torch prepares what it does first."""
+    with listing() as tasks:
+        exec(tests, dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+    for _, task in tasks:
+        for one in seeds_of(task, seed):
+            task().truth(Case(one))
 
 
 def _cell(name: str, source: str) -> str:
