@@ -128,6 +128,10 @@ _wordless: ContextVar[bool] = ContextVar("wordless", default=False)
 """Set while nobody will read what a difference says: finding words for a tensor takes longer than comparing it."""
 
 
+_SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
+"""Elements: up to how many a tensor is shown as torch prints it, and how many are shown of a larger one."""
+
+
 def in_words(value: Evidence, limit: int = 160) -> str:
     """A short, readable form of plain data: ``tensor([5., 6.])``."""
     if _wordless.get():
@@ -140,8 +144,12 @@ def _words(value: Evidence) -> str:
     if isinstance(value, TensorRecord):
         if len(value.data) > 2**20:
             return f"a tensor of shape {value.shape}"
-        text = repr(value.tensor())
-        return " ".join(text.split())
+        tensor = value.tensor()
+        if tensor.numel() <= _SHOWN_WHOLE:
+            return " ".join(repr(tensor).split())
+        # torch would format each element, for a text that is cut after the first few.
+        head, bracket, tail = " ".join(repr(tensor.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
+        return f"{head}, ...{bracket}{tail} of shape {value.shape}"
     if isinstance(value, Unreadable):
         return value.what
     if isinstance(value, list):
@@ -189,21 +197,27 @@ def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Differ
 
 def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
     """Whether :func:`first_difference` finds none; quicker, where nobody asks which."""
-    before = _wordless.set(True)
-    try:
-        return first_difference(got, wanted, where) is None
-    finally:
-        _wordless.reset(before)
+    return _is_alike(got, wanted, where, None)
 
 
 _Tolerance: TypeAlias = tuple[float, float] | None
 """(rtol, atol) of the Close around a value; None outside of any."""
 
 
+def _is_alike(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> bool:
+    before = _wordless.set(True)
+    try:
+        return _compare(got, wanted, where, tolerance) is None
+    finally:
+        _wordless.reset(before)
+
+
 def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> Difference | None:
     if isinstance(wanted, AnyOf):
-        differences = [_compare(got, option, where, tolerance) for option in wanted.options]
-        return None if any(d is None for d in differences) else differences[0]
+        first = _compare(got, wanted.options[0], where, tolerance)
+        if first is None or any(_is_alike(got, option, where, tolerance) for option in wanted.options[1:]):
+            return None
+        return first
     if isinstance(wanted, Matches):
         return _asked(got, wanted, where)
     if isinstance(wanted, Close):

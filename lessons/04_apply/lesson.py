@@ -2508,7 +2508,7 @@ returned_module = model.apply(linear_transformation)
 import torch
 
 from course.checking import Check, check
-from course.compare import AnyOf, Matches, first_difference
+from course.compare import AnyOf, Matches, is_same
 from course.probing import ANYTHING
 from course.tree import Model
 
@@ -2583,7 +2583,7 @@ class AllOnes(LinearTree):
 
         def only_model_wrong(got):
             same_shapes = all(got["model"][name].shape == one.shape for name, one in got["fresh"].items())
-            return same_shapes and first_difference(got["fresh"], right["values"]["fresh"]) is None
+            return same_shapes and is_same(got["fresh"], right["values"]["fresh"])
 
         def shared(got):
             return any(len(got[tree]) < 2 * len(self.parts) for tree in trees)
@@ -2600,7 +2600,7 @@ class AllOnes(LinearTree):
             "shared_parameter": {"values": when(shared)},
             "linear_bias_shape": {"values": when(any_shape)},
             "apply_changes_nothing": {
-                "values": when(lambda got: first_difference(got["fresh"]["ab.a.W"], old) is None)
+                "values": when(lambda got: is_same(got["fresh"]["ab.a.W"], old))
             },
             "bias_not_one": {"values": when(only_b_wrong)},
             "wrong_return": {"values": right["values"], "(returned_module is model)": False},

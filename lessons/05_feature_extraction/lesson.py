@@ -511,10 +511,9 @@ import course
 import torch
 from torch import nn
 from torchvision.models import resnet18
-from torchvision.models.feature_extraction import create_feature_extractor
 
 from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, first_difference
+from course.compare import AnyOf, Close, Matches, is_same
 from course.evidence import TensorRecord, snapshot
 from course.probing import hook_counts
 
@@ -561,11 +560,29 @@ def close(tensors):
     return {name: Close(tensor, rtol=1e-4, atol=1e-4) for name, tensor in tensors.items()}
 
 
+def resnet18_outputs(net, x):
+    """What the layers of ResNet-18 give, by its definition: a stem, eight blocks with a shortcut each, a head."""
+    outputs = {"conv1": net.conv1(x)}
+    x = net.maxpool(net.bn1(outputs["conv1"]).relu())
+    for layer in ("layer1", "layer2", "layer3", "layer4"):
+        for number, block in enumerate(getattr(net, layer)):
+            name, shortcut = f"{layer}.{number}", x
+            if block.downsample is not None:
+                outputs[f"{name}.downsample.0"] = block.downsample[0](x)
+                shortcut = block.downsample[1](outputs[f"{name}.downsample.0"])
+            outputs[f"{name}.conv2"] = block.conv2(block.bn1(block.conv1(x)).relu())
+            x = outputs[layer] = outputs[name] = (block.bn2(outputs[f"{name}.conv2"]) + shortcut).relu()
+    outputs["avgpool"] = net.avgpool(x)
+    outputs["fc"] = net.fc(outputs["avgpool"].flatten(1))
+    return outputs
+
+
 def features_of(model, layers, x):
-    """Truth, on a model that no hook has ever been near: layer by layer, or torchvision's own extractor."""
+    """Truth, on a model that no hook has ever been near: layer by layer."""
     with torch.no_grad():
         if not isinstance(model, NestedNet):
-            return create_feature_extractor(model, {name: name for name in layers})(x)
+            outputs = resnet18_outputs(model, x)
+            return {name: outputs[name] for name in layers}
         stem, body, head = model.names
         outputs = {stem: getattr(model, stem)(x)}
         value = outputs[stem]
@@ -616,7 +633,7 @@ class NestedNames(Check):
             return {"features": Matches(lambda got: None if isinstance(got, dict) and test(got) else "no", "this flaw")}
 
         def same(got, name, value):
-            return first_difference(got.get(name), Close(value, rtol=1e-4, atol=1e-4)) is None
+            return is_same(got.get(name), Close(value, rtol=1e-4, atol=1e-4))
 
         def holds(name, value):
             return flaw(lambda got: same(got, name, value))
@@ -651,7 +668,7 @@ class NestedNames(Check):
 
 
 def _pair(got, output):
-    return isinstance(got, list) and len(got) == 2 and any(first_difference(one, Close(output)) is None for one in got)
+    return isinstance(got, list) and len(got) == 2 and any(is_same(one, Close(output)) for one in got)
 
 
 class OnResNet(NestedNames):
@@ -963,7 +980,7 @@ import torch
 from torch import nn
 
 from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, first_difference
+from course.compare import AnyOf, Close, Matches, is_same
 from course.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.probing import hook_counts
@@ -1039,7 +1056,7 @@ class AsItWas(Check):
             return value is None or value == [] or (isinstance(value, TensorRecord) and not value.data)
 
         def same(got, value):
-            return first_difference(got, Close(value, rtol=1e-4, atol=1e-4)) is None
+            return is_same(got, Close(value, rtol=1e-4, atol=1e-4))
 
         def pair(got):
             return any(same(one, output) for one in got)
@@ -1887,7 +1904,7 @@ import torch
 from torch import nn
 
 from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, first_difference
+from course.compare import AnyOf, Close, Matches, is_same
 from course.probing import hook_counts
 
 ERRORS = {
@@ -1971,7 +1988,7 @@ class LstmAndAttention(Check):
             return {"tensors": Matches(lambda got: None if isinstance(got, dict) and test(got) else "no", "this flaw")}
 
         def same(got, value):
-            return first_difference(got, Close(value, rtol=1e-4, atol=1e-4)) is None
+            return is_same(got, Close(value, rtol=1e-4, atol=1e-4))
 
         return {
             "returns_nothing": {"tensors": None},
@@ -2230,7 +2247,7 @@ from torch import nn
 from torch.nn import functional
 
 from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, first_difference
+from course.compare import AnyOf, Close, Matches, is_same
 from course.models import TinyResNet
 from course.probing import hook_counts
 
@@ -2289,7 +2306,7 @@ class Steps(Check):
             return {"values": Matches(lambda got: None if test(got) else "no", "this flaw")}
 
         def same(got, value):
-            return first_difference(got, Close(value.detach(), rtol=1e-4, atol=1e-4)) is None
+            return is_same(got, Close(value.detach(), rtol=1e-4, atol=1e-4))
 
         return {
             "returns_nothing": flaw(lambda got: all(value is None for value in got.values())),

@@ -1443,7 +1443,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from course.checking import Check, check
-from course.compare import AnyOf, Matches, first_difference
+from course.compare import AnyOf, Matches, is_same
 from course.evidence import TensorRecord
 from course.probing import hook_counts
 
@@ -1631,7 +1631,7 @@ class ReusedLayer(OneBatch):
             "per_sample_one_call": {"gradients": AnyOf(*({weight: one, bias: other} for one, other in pairs))},
             "per_sample_calls_listed": has(lambda got: shaped(got, three)),
             "per_sample_wrong_pairs": has(
-                lambda got: shaped(got, {weight: each[weight].shape}) and not first_difference(got[bias], each[bias])
+                lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])
             ),
         }
 
