@@ -20,6 +20,7 @@ from nbgrader.apps import NbGraderAPI
 from course.authoring.lesson import Cell, Lesson, find_lessons, read_lesson
 from course.authoring.outlining import write_outline
 from course.errors import LessonError
+from course.grading.schema import create_tables
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
@@ -114,7 +115,10 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
     shutil.copytree(source.parent, scratch / "source" / lesson.slug)
     config = course_config(root)
     config.CourseDirectory.root = str(scratch)
-    config.CourseDirectory.db_url = f"sqlite:///{scratch / 'gradebook.db'}"
+    gradebook = scratch / "gradebook.db"
+    config.CourseDirectory.db_url = f"sqlite:///{gradebook}"
+    if not gradebook.exists():
+        create_tables(config.CourseDirectory.db_url)
     outcome = NbGraderAPI(config=config).generate_assignment(lesson.slug, force=True, create=True)
     if not outcome["success"]:
         raise LessonError(

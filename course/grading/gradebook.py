@@ -20,6 +20,7 @@ from course.grading.held import Held, held_in
 from course.grading.new_cells import add_new_cells
 from course.grading.rebuild import Blueprint, read_file
 from course.grading.results import SubmissionVerdict
+from course.grading.schema import create_tables
 
 __all__ = ["Writer", "register"]
 
@@ -202,6 +203,7 @@ def _create_whole(db_url: str, course_id: str) -> None:
     fresh.unlink(missing_ok=True)
     try:
         with _not_logged():
+            create_tables(f"sqlite:///{fresh}")
             Gradebook(f"sqlite:///{fresh}", course_id).close()
         fresh.replace(place)
     except BaseException:
