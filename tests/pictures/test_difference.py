@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import io
-import os
 import time
 from collections.abc import Callable
 from html.parser import HTMLParser
@@ -15,6 +14,7 @@ import pytest
 import torch
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import same_color
+from matplotlib.figure import Figure
 from matplotlib.image import BboxImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -317,14 +317,25 @@ def test_hostile_words_stay_inside_the_alt_text() -> None:
 def test_it_is_small_and_fast_enough_for_a_panel(got: Any, wanted: Any) -> None:
     page = difference_html(got, wanted)
     assert 0 < len(page) < 15_000, "graded notebooks drop a panel of more than 20 000 letters"
-    best = min(_seconds(got, wanted) for _ in range(5))
-    # On a quiet machine; where many programs share the caches, even the processor's own time grows.
-    assert best < 0.06 * (1 if os.getloadavg()[0] < 1.5 else 3), f"{best * 1000:.0f} ms"
+    # In turns, in one run: how fast the machine is, and what else it does, falls on both.
+    both = [(_seconds(lambda: difference_html(got, wanted)), _seconds(_two_squares)) for _ in range(5)]
+    best, floor = (min(times) for times in zip(*both, strict=True))
+    assert best < 2 * floor, f"{best * 1000:.0f} ms, and a picture of two squares takes {floor * 1000:.0f} ms"
 
 
-def _seconds(got: Any, wanted: Any) -> float:
+def _two_squares() -> None:
+    """The least that matplotlib does for two heat maps side by side: some 0.03 s on a quiet machine."""
+    figure = Figure(figsize=(6, 2))
+    for place in (1, 2):
+        axes = figure.add_subplot(1, 2, place)
+        axes.imshow([[0.0, 1.0], [2.0, 3.0]])
+        axes.set_title("a title")
+    figure.savefig(io.BytesIO(), format="png", dpi=100)
+
+
+def _seconds(draw: Callable[[], object]) -> float:
     start = time.thread_time()  # of the processor: other programs do not count
-    difference_html(got, wanted)
+    draw()
     return time.thread_time() - start
 
 
