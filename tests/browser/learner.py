@@ -14,6 +14,8 @@ from tests.browser.conftest import Lab
 
 __all__ = ["Learner"]
 
+_LOOK_AGAIN_MS = 50
+_TRIES = 3
 # Where a cell is: JupyterLab keeps only the cells in view on the page. The app itself knows all of them.
 _NOTEBOOK = "const nb = window.jupyterapp.shell.currentWidget.content;"
 _FIND = _NOTEBOOK + "const at = nb.widgets.findIndex(c => (c.model.getMetadata('nbgrader') || {}).grade_id === name);"
@@ -40,14 +42,19 @@ class Learner:
 
     def is_idle(self, seconds: float = 90) -> None:
         """Wait until nothing runs and nothing is queued."""
-        self.page.wait_for_function(
-            "() => {"
-            + _NOTEBOOK
+        self._wait_until(
+            _NOTEBOOK
             + """
             const state = window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status;
             const busy = nb.widgets.some(c => c.model.type === 'code' && c.model.executionState === 'running');
-            return state === 'idle' && !busy; }""",
-            timeout=seconds * 1000,
+            return state === 'idle' && !busy""",
+            seconds,
+        )
+
+    def _wait_until(self, holds: str, seconds: float = 60, before: Any = None) -> None:
+        # By the clock: Playwright's default is each frame, which makes Chromium draw frames without end.
+        self.page.wait_for_function(
+            f"before => {{ {holds} }}", arg=before, timeout=seconds * 1000, polling=_LOOK_AGAIN_MS
         )
 
     def menu(self, name: str, entry: str) -> None:
@@ -58,7 +65,7 @@ class Learner:
     def run_all(self) -> None:
         """Run > Run All Cells. Like every Jupyter it stops at the first error, so at the first check that fails."""
         self.menu("Run", "Run All Cells")
-        self.page.wait_for_function("() => {" + _NOTEBOOK + " return nb.widgets.some(c => c.model.executionCount) }")
+        self._wait_until(_NOTEBOOK + "return nb.widgets.some(c => c.model.executionCount)")
         self.is_idle()
 
     def restart(self) -> None:
@@ -88,11 +95,16 @@ class Learner:
 
     def type_into(self, name: str, text: str) -> None:
         """Replace the text of a TODO cell."""
-        cell = self.go_to(name)
-        cell.locator(".cm-content").click()
-        self.page.keyboard.press("Control+A")
-        self.page.keyboard.insert_text(text)
-        self.page.keyboard.press("Escape")
+        for _ in range(_TRIES):
+            cell = self.go_to(name)
+            cell.locator(".cm-content").click()
+            self.page.keyboard.press("Control+A")
+            self.page.keyboard.insert_text(text)
+            self.page.keyboard.press("Escape")
+            # JupyterLab may be drawing the cell anew just then; a person sees it, and types again.
+            if self.page.evaluate("() => {" + _NOTEBOOK + " return nb.activeCell.model.sharedModel.source }") == text:
+                return
+        raise AssertionError(f"what is typed into {name} does not stay there")
 
     def run(self, name: str) -> Locator:
         """Run one cell where it stands; returns its outputs."""
@@ -102,11 +114,11 @@ class Learner:
     def _run(self, cell: Locator) -> Locator:
         before = self._count()
         self.page.keyboard.press("Control+Enter")
-        self.page.wait_for_function(
-            "before => {" + _NOTEBOOK + " const c = nb.activeCell.model;"
-            " return c.executionCount && c.executionCount !== before && c.executionState !== 'running' }",
-            arg=before, timeout=60_000,
-        )  # fmt: skip
+        self._wait_until(
+            _NOTEBOOK + "const c = nb.activeCell.model;"
+            " return c.executionCount && c.executionCount !== before && c.executionState !== 'running'",
+            before=before,
+        )
         self.is_idle()
         return cell.locator(".jp-OutputArea")
 
@@ -148,9 +160,7 @@ class Learner:
         """Ctrl+S; the file on disk."""
         self.page.keyboard.press("Escape")
         self.page.keyboard.press("Control+s")
-        self.page.wait_for_function(
-            "() => !window.jupyterapp.shell.currentWidget.context.model.dirty", timeout=30_000
-        )  # fmt: skip
+        self._wait_until("return !window.jupyterapp.shell.currentWidget.context.model.dirty", 30)
         return self.lab.course / "learn" / self.slug / f"{self.slug}.ipynb"
 
     def saved(self) -> dict[str, Any]:

@@ -13,11 +13,16 @@ from playwright.sync_api import expect
 from course.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
 from course.authoring.regions import visible_of
 from course.checking import collecting
-from course.cli import main
 from course.diary import entries
+from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
+from course.grading.engine import Engine
+from course.grading.intake import take_in
+from course.grading.sandbox import probe_isolation
 from course.hints import all_hints
 from tests.browser.conftest import Lab
 from tests.browser.learner import Learner
+from tests.grading.conftest import shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 LESSONS = [read_lesson(folder) for folder in find_lessons(ROOT)]
@@ -31,6 +36,13 @@ def learner(browser, lab: Lab) -> Iterator[Learner]:  # type: ignore[no-untyped-
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     yield Learner(context.new_page(), lab)
     context.close()
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[PoolMaker]:
+    """Marks what is handed in; one start of the engine for all lessons."""
+    with Engine(isolated=not probe_isolation()) as engine:
+        yield shared_pool(engine)
 
 
 def test_the_first_start_has_nothing_in_the_way(learner: Learner) -> None:
@@ -61,7 +73,9 @@ def _wrong(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
-def test_a_learner_goes_through_the_lesson(learner: Learner, lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_learner_goes_through_the_lesson(
+    learner: Learner, lesson: Lesson, pool: PoolMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     exercise = lesson.exercises[0]
     test = exercise.tests[0].grade_id
     monkeypatch.setenv("COURSE_PROGRESS", str(learner.lab.course / "progress.db"))
@@ -114,7 +128,7 @@ def test_a_learner_goes_through_the_lesson(learner: Learner, lesson: Lesson, mon
     copy.parent.mkdir(parents=True)
     shutil.copyfile(learner.save(), copy)
     shutil.copytree(ROOT / "source", root / "source", dirs_exist_ok=True)
-    assert main(["grade", "--course", str(root), "--no-feedback", lesson.slug]) == 0
+    grade_class(root, take_in(root, [lesson.slug], [lesson.slug]), [lesson.slug], pool=pool)
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "pytorch_hooks") as gradebook:
         assert gradebook.find_submission(lesson.slug, "ada").score == exercise.points
 

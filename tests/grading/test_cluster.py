@@ -21,6 +21,7 @@ import pytest
 from course.errors import UsageError
 from course.grading import station
 from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
 from course.grading.cluster import Cluster, DaskPool, connect
 from course.grading.dask_address import Address
 from course.grading.exceptions import ClusterLost
@@ -174,7 +175,9 @@ def test_a_killed_worker_loses_and_doubles_nothing_and_one_that_joins_late_helps
 
 
 @needs_isolation
-def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(course: Path, hand_in: Callable[..., Path]) -> None:
+def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
+) -> None:
     for number in range(6):
         hand_in(f"learner{number}", RIGHT)
     cluster = distributed.LocalCluster(
@@ -194,7 +197,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(course: Path, ha
     assert "goes on" in lost.value.next_command
     done = {path.parent.parent.name for path in course.glob("autograded/*/*/.verdict.json")}
     assert len(done) >= 2
-    again = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON])
+    again = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
     assert again.seed == 7
     assert {learner for learner, _ in again.graded} == {f"learner{number}" for number in range(6)} - done
     assert all(score.score == FULL for score in again.scores)

@@ -15,6 +15,7 @@ from nbgrader.plugins import CsvExportPlugin
 
 from course.cli import main
 from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
 from course.grading.intake import take_in
 from course.grading.results import GradedClass
 from course.grading.sandbox import probe_isolation
@@ -56,8 +57,13 @@ def _configure(course: Path, db_url: str) -> None:
         config.write(f"\nc.CourseDirectory.db_url = {db_url!r}\nc.GradingLimits.submission_seconds = 120.0\n")
 
 
-def _grade(course: Path, **options: object) -> GradedClass:
-    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], **options)  # type: ignore[arg-type]
+Grade = Callable[[Path], GradedClass]
+
+
+@pytest.fixture
+def grade(pool: PoolMaker) -> Grade:
+    """One run of the class, on the engine that is warm already: the gradebook is what is tested here."""
+    return lambda course: grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
 
 
 def _marks(db_url: str) -> dict[str, float]:
@@ -72,12 +78,12 @@ def _marks(db_url: str) -> dict[str, float]:
 
 
 def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(
-    course: Path, hand_in: Callable[..., Path], db_url: str
+    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
 ) -> None:
     _configure(course, db_url)
     hand_in("ada", RIGHT)
     hand_in("zoë", {"first": RIGHT["first"]})
-    graded = _grade(course)
+    graded = grade(course)
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
     assert PASSWORD not in graded.gradebook
     assert not (course / "gradebook.db").exists()
@@ -87,31 +93,35 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(
     with Gradebook(db_url) as book:
         book.find_grade("test_second", LESSON, LESSON, "zoë").manual_score = 0.5
         book.db.commit()
-    again = _grade(course)
+    again = grade(course)
     assert again.graded == ()
     assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
     assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
 
 
-def test_changed_points_are_registered_again(course: Path, hand_in: Callable[..., Path], db_url: str) -> None:
+def test_changed_points_are_registered_again(
+    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
+) -> None:
     _configure(course, db_url)
     hand_in("ada", RIGHT)
-    _grade(course)
+    grade(course)
     source = course / "source" / LESSON / f"{LESSON}.ipynb"
     notebook = nbformat.read(source, as_version=4)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "test_third":
             cell.metadata.nbgrader.points = 5
     source.write_text(json.dumps(notebook))
-    (score,) = _grade(course).scores
+    (score,) = grade(course).scores
     assert score.score == score.max_score == POINTS["first"] + POINTS["second"] + 5
 
 
-def test_nbgraders_own_commands_work_on_it(course: Path, hand_in: Callable[..., Path], db_url: str) -> None:
+def test_nbgraders_own_commands_work_on_it(
+    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
+) -> None:
     _configure(course, db_url)
     hand_in("ada", RIGHT)
     hand_in("ben", {"first": RIGHT["first"]})
-    _grade(course)
+    grade(course)
     hand_in("ben", RIGHT)
     # What the commands of the same names call, without three starts of an interpreter.
     api = NbGraderAPI(config=course_config(course))
