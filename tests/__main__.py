@@ -1,4 +1,4 @@
-"""All tests: ``python -m tests``, which is what ``make test`` runs after style and types.
+"""Style, types and all tests: ``python -m tests``, which is what ``make test`` runs.
 
 Two lanes take one group of tests after the other, the longest first: tests that mostly wait (for a browser, for stock
 nbgrader's kernels) run beside tests that compute. The attacks, with their time-outs, come last and have the machine for
@@ -42,29 +42,36 @@ GROUPS = {
     "grading": _but("tests/grading", STOCK, PARITY, MACHINES),
     "other machines": MACHINES,
     "every candidate": PARITY,
-    "reporting": REPORTING,
-    "collecting": COLLECTING,
+    "reporting, collecting, pictures": [*REPORTING, *COLLECTING, *PICTURES],
     "everything else": _but("tests", LESSONS, BROWSER, PICTURES, COLLECTING, REPORTING, ATTACKS, ["tests/grading"]),
-    "pictures": PICTURES,
+    "style and types": [],
 }
 """What to say -> pytest's arguments, the longest first. Each file of tests is in one of them, or is an attack."""
 
+STYLE_AND_TYPES = [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"]]
+"""As ``make lint`` has them."""
+
 
 def passes(name: str, arguments: list[str]) -> bool:
-    """Whether this pytest run passes. Prints what it said when it is over."""
+    """Whether this pytest run passes, or style and types where there are no arguments. Prints what it said when over."""
     start = time.monotonic()
+    commands = [["pytest", *arguments, "-p", "no:cacheprovider"]] if arguments else STYLE_AND_TYPES
+    # Where several programs share the cores, OpenMP's threads wait for each other most of the time, and burn it.
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    # Without it, hundreds of processes would compile the course anew.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile() as sink:
-        command = [sys.executable, "-m", "pytest", *arguments, "-p", "no:cacheprovider"]
-        # Where several programs share the cores, OpenMP's threads wait for each other most of the time, and burn it.
-        environment = {"OMP_NUM_THREADS": "1", **os.environ}
-        # Without it, hundreds of processes would compile the course anew.
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        code = subprocess.run(command, cwd=ROOT, stdout=sink, stderr=sink, env=environment, check=False).returncode
+        good = all(
+            subprocess.run(
+                [sys.executable, "-m", *command], cwd=ROOT, stdout=sink, stderr=sink, env=environment, check=False
+            ).returncode == 0
+            for command in commands
+        )  # fmt: skip
         sink.seek(0)
         said = sink.read().decode(errors="replace").strip().splitlines()
-    shown = said[-1:] if code == 0 else said
+    shown = said[-1:] if good else said
     print(f"--- {name}, {time.monotonic() - start:.0f} s\n" + "\n".join(shown), flush=True)
-    return code == 0
+    return good
 
 
 def side_by_side(groups: dict[str, list[str]]) -> bool:
@@ -93,7 +100,7 @@ def side_by_side(groups: dict[str, list[str]]) -> bool:
 def main() -> int:
     """See the module's text."""
     start = time.monotonic()
-    print(f"--- {len(GROUPS) + 1} groups of tests, {LANES} at a time; each is told when it is over", flush=True)
+    print(f"--- {len(GROUPS) + 1} groups, {LANES} at a time; each is told when it is over", flush=True)
     good = side_by_side(GROUPS)
     good = passes("attacks", ATTACKS) and good
     said = "all tests pass" if good else "FAILED, see above"
