@@ -233,3 +233,27 @@ def test_a_record_is_as_good_as_its_tensor_in_a_truth() -> None:
 def test_a_small_element_is_held_to_its_own_size_whatever_stands_beside_it() -> None:
     found = first_difference(snapshot(torch.tensor([1000.0, 0.2507])), torch.tensor([1000.0, 0.25]))
     assert found is not None and "index 1" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("tensor", "words"),
+    [
+        (torch.arange(65.0), "tensor([0., 1., 2., 3., 4., 5., ...]) of shape (65,)"),
+        (torch.arange(72).reshape(2, 4, 9), "tensor([0, 1, 2, 3, 4, 5, ...]) of shape (2, 4, 9)"),
+        (torch.ones(9, 9, dtype=torch.float64), "tensor([1., 1., 1., 1., 1., 1., ...], dtype=torch.float64) of shape (9, 9)"),
+        (torch.ones(2, 3) > 0, "tensor([[True, True, True], [True, True, True]])"),
+    ],
+)  # fmt: skip
+def test_a_large_tensor_is_told_by_its_first_elements_and_its_shape(tensor: torch.Tensor, words: str) -> None:
+    assert in_words(snapshot(tensor)) == words
+
+
+def test_any_of_is_told_against_the_first_whichever_else_nearly_fits() -> None:
+    found = difference([1, 2, 4], AnyOf([1, 2, 3], [1, 5, 4], [9, 2, 4]))
+    assert found is not None
+    assert (found.where, found.got, found.wanted) == ("answer[2]", "4", "3")
+    assert difference([9, 2, 4], AnyOf([1, 2, 3], [1, 5, 4], [9, 2, 4])) is None
+    # One that fits nothing is told in words, also where it stands in another one.
+    nested = difference({"a": 3}, {"a": AnyOf(AnyOf(1, 2), 4)})
+    assert nested is not None
+    assert (nested.got, nested.wanted) == ("3", "1")
