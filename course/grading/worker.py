@@ -216,6 +216,8 @@ def serve(channel: socket.socket) -> None:
     settings, files = wire.receive(channel)
     _settle(settings, files)
     wire.send(channel, {"hello": True})
+    # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
+    os.register_at_fork(after_in_child=channel.close)
     tasks: dict[str, dict[str, type[Check]]] = {}
     operations = {"cell": _cell, "probe": _probe, "define": _define}
     while True:

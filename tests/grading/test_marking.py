@@ -84,6 +84,13 @@ def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, bluepr
     assert verdict.score == POINTS["first"] + POINTS["third"]
 
 
+def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(engine: Engine, blueprint: Blueprint) -> None:
+    forks = "import os\nfor _ in range(3):\n    os.fork()\n"
+    slow = "import time\ntime.sleep(0.2)\n"
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": forks + RIGHT["first"], "second": slow + RIGHT["second"]})
+    assert [exercise.status for exercise in verdict.exercises] == ["passed"] * 3
+
+
 def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blueprint: Blueprint) -> None:
     bomb = RIGHT["first"] + "\nimport os, threading\nthreading.Timer(0.5, os._exit, [1]).start()"
     slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
