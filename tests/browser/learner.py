@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page
 
 from tests.browser.conftest import Lab
 
@@ -37,7 +36,7 @@ class Learner:
 
     def is_ready(self) -> None:
         """Wait for the notebook, and for a kernel that waits for us."""
-        expect(self.page.locator(".jp-Notebook .jp-Cell:visible").first).to_be_visible(timeout=60_000)
+        self.page.locator(".jp-Notebook .jp-Cell:visible").first.wait_for(timeout=60_000)
         self.is_idle()
 
     def is_idle(self, seconds: float = 90) -> None:
@@ -90,7 +89,7 @@ class Learner:
         )
         assert index >= 0, f"no cell {name} in {self.slug}"
         cell = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Cell.jp-mod-active")
-        expect(cell).to_be_visible()
+        cell.wait_for()
         return cell
 
     def type_into(self, name: str, text: str) -> None:
@@ -151,7 +150,10 @@ class Learner:
         """nbgrader's Validate button; what its dialog says."""
         self.page.get_by_role("button", name="Validate").click()
         dialog = self.page.locator(".jp-Dialog")
-        expect(dialog).to_contain_text(re.compile("success|passed|failed|problem", re.IGNORECASE), timeout=180_000)
+        # Not by `expect`: at each look that finds nothing yet, it describes the whole page for its error message.
+        self._wait_until(
+            "return /success|passed|failed|problem/i.test(document.querySelector('.jp-Dialog')?.innerText)", 180
+        )
         said = dialog.inner_text()
         dialog.get_by_role("button").last.click()
         return said
