@@ -83,13 +83,16 @@ class Outcome:
 
 
 def prepare(trial: Trial) -> tuple[str, ...]:
-    """Do what trials of the same exercise share: run the setup cells, read the test cells. Returns what cells raised."""
+    """Do what trials of the same exercise share: run the setup cells, read the test cells, compute the truths.
+
+    Returns what setup cells raised.
+    """
     torch.set_num_threads(1)
     with contextlib.redirect_stdout(io.StringIO()):
         errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
-    for name, source in trial.tests:
-        with contextlib.suppress(Exception):  # is told where the cell runs
-            _warm_up(_compiled(name, source), trial.seeds[0])
+        for name, source in trial.tests:
+            with contextlib.suppress(Exception, SystemExit):  # is told where the cell runs
+                _warm_up(_compiled(name, source), trial.seeds[0])
     return tuple(filter(None, errors))
 
 
