@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
 
 from course.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
+from course.words import count_of, in_words, kind_and_value, kind_of, wordless
 
 __all__ = [
     "AnyOf",
@@ -22,7 +22,6 @@ __all__ = [
     "Difference",
     "Matches",
     "first_difference",
-    "in_words",
     "is_same",
     "leaves",
     "tolerance_of",
@@ -124,66 +123,6 @@ def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evi
         yield where, leaf, usual if atol is None else atol
 
 
-_wordless: ContextVar[bool] = ContextVar("wordless", default=False)
-"""Set while nobody will read what a difference says: finding words for a tensor takes longer than comparing it."""
-
-
-_SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
-"""Elements: up to how many a tensor is shown as torch prints it, and how many are shown of a larger one."""
-
-
-def in_words(value: Evidence, limit: int = 160) -> str:
-    """A short, readable form of plain data: ``tensor([5., 6.])``."""
-    if _wordless.get():
-        return ""
-    text = _words(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
-def _words(value: Evidence) -> str:
-    if isinstance(value, TensorRecord):
-        if len(value.data) > 2**20:
-            return f"a tensor of shape {value.shape}"
-        tensor = value.tensor()
-        if tensor.numel() <= _SHOWN_WHOLE:
-            return " ".join(repr(tensor).split())
-        # torch would format each element, for a text that is cut after the first few.
-        head, bracket, tail = " ".join(repr(tensor.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
-        return f"{head}, ...{bracket}{tail} of shape {value.shape}"
-    if isinstance(value, Unreadable):
-        return value.what
-    if isinstance(value, list):
-        shown = ", ".join(in_words(item, 60) for item in value[:6])
-        return f"[{shown}{', ...' if len(value) > 6 else ''}]"
-    if isinstance(value, dict):
-        shown = ", ".join(f"{key!r}: {in_words(item, 60)}" for key, item in list(value.items())[:6])
-        return f"{{{shown}{', ...' if len(value) > 6 else ''}}}"
-    return repr(value)
-
-
-def _kind(value: Evidence) -> str:
-    """What sort of thing a value is."""
-    if isinstance(value, TensorRecord):
-        return f"a tensor of shape {value.shape}"
-    if isinstance(value, Unreadable):
-        return value.what
-    if isinstance(value, list):
-        return f"a list of {_count(len(value))}"
-    if isinstance(value, dict):
-        return f"a dict of {_count(len(value))}"
-    if value is None:
-        return "None"
-    return {"str": "text", "bool": "a bool", "int": "an int", "float": "a float"}[type(value).__name__]
-
-
-def _kind_and_value(value: Evidence) -> str:
-    return f"{_kind(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else _kind(value)
-
-
-def _count(number: int) -> str:
-    return f"{number} item" if number == 1 else f"{number} items"
-
-
 def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
     """The first difference between ``got`` (a snapshot) and ``wanted``, or None where there is none.
 
@@ -205,11 +144,8 @@ _Tolerance: TypeAlias = tuple[float, float] | None
 
 
 def _is_alike(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> bool:
-    before = _wordless.set(True)
-    try:
+    with wordless():
         return _compare(got, wanted, where, tolerance) is None
-    finally:
-        _wordless.reset(before)
 
 
 def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> Difference | None:
@@ -233,13 +169,13 @@ def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
     try:
         wrong = wanted.test(got)
     except Exception:  # a test that expects a list may be handed None: that is a wrong answer, no accident
-        wrong = _kind_and_value(got)
+        wrong = kind_and_value(got)
     return None if wrong is None else Difference(where, "asked", wrong, wanted.says)
 
 
 def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
     if not isinstance(got, dict):
-        return Difference(where, "type", _kind_and_value(got), f"a dict of {_count(len(wanted))}")
+        return Difference(where, "type", kind_and_value(got), f"a dict of {count_of(len(wanted))}")
     values = {key_text(key): value for key, value in wanted.items()}
     if where == _TOP:
         return _in_fields(got, values, tolerance)
@@ -270,9 +206,9 @@ def _in_sequence(
     got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
 ) -> Difference | None:
     if not isinstance(got, list):
-        return Difference(where, "type", _kind_and_value(got), f"a list of {_count(len(wanted))}")
+        return Difference(where, "type", kind_and_value(got), f"a list of {count_of(len(wanted))}")
     if len(got) != len(wanted):
-        return Difference(where, "count", _count(len(got)), str(len(wanted)), f"got {in_words(got)}" if got else "")
+        return Difference(where, "count", count_of(len(got)), str(len(wanted)), f"got {in_words(got)}" if got else "")
     for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
         found = _compare(one, other, f"{where}[{index}]", tolerance)
         if found is not None:
@@ -285,13 +221,13 @@ def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) ->
         raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
     if isinstance(wanted, TensorRecord):
         if not isinstance(got, TensorRecord):
-            return Difference(where, "type", _kind_and_value(got), _kind(wanted))
+            return Difference(where, "type", kind_and_value(got), kind_of(wanted))
         return _between_tensors(got, wanted, where, tolerance)
     if type(wanted) is int and tolerance is not None:
         wanted = float(wanted)
     # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
     if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
-        return Difference(where, "type", _kind_and_value(got), _kind(wanted))
+        return Difference(where, "type", kind_and_value(got), kind_of(wanted))
     if isinstance(wanted, float) and isinstance(got, (int, float)):
         return _between_numbers(got, wanted, where, tolerance or (_RTOL, _ATOL))
     if got != wanted:

@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.compare import Matches, in_words, is_same
+from course.compare import Matches, is_same
 from course.evidence import Evidence
+from course.words import in_words
 
 __all__ = [
     "ANYTHING",

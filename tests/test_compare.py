@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.compare import AnyOf, Close, Difference, Matches, first_difference, in_words, leaves
+from course.compare import AnyOf, Close, Difference, Matches, first_difference, leaves
 from course.evidence import TensorRecord, snapshot
+from course.words import in_words
 
 T = torch.tensor
 NAN = float("nan")

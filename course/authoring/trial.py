@@ -19,10 +19,11 @@ from IPython.core.interactiveshell import InteractiveShell
 import course  # noqa: F401
 from course.case import Case
 from course.checking import Check, collecting, listing, seeds_of
-from course.compare import in_words, leaves
+from course.compare import leaves
 from course.evidence import Evidence, TensorRecord, Unreadable
 from course.hints import all_hints
 from course.results import Finding
+from course.words import in_words
 
 with contextlib.suppress(ImportError):
     import matplotlib

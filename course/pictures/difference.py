@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import torch
 
-from course.compare import in_words, is_same, tolerance_of
+from course.compare import is_same, tolerance_of
 from course.evidence import Evidence, TensorRecord, Unreadable, snapshot
 from course.pictures.canvas import Picture
 from course.pictures.cells import Grid, cell_text, draw_grids
 from course.pictures.orders import draw_orders
 from course.pictures.place import HIDDEN, Place, is_single, place_of, plainly, worth_drawing
+from course.words import in_words
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 
