@@ -160,9 +160,10 @@ model.apply(collect)
 # %% nbgrader={"grade": true, "grade_id": "test_visit_order", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
 from course.checking import Check, check
-from course.compare import AnyOf, Matches, in_words
+from course.compare import AnyOf, Matches
 from course.evidence import Unreadable
 from course.tree import Model
+from course.words import in_words
 
 
 class VisitOrder(Check):
