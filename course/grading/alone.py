@@ -9,12 +9,17 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from course.errors import UsageError
+from course.grading.cell_names import additions
+from course.grading.own_cells import OwnCell
+from course.grading.program import program
 from course.grading.rebuild import (
     Blueprint,
     Damaged,
+    Rebuilt,
     read_attachments,
     read_blueprint,
     read_file,
@@ -48,7 +53,7 @@ def check_notebook(
     seed = seed if seed is not None else secrets.randbelow(10**9) + 1
     rebuilt = rebuild(blueprint, cells)
     if sys.platform != "linux":
-        return _in_a_kernel(blueprint, dict(rebuilt.answers), dict(rebuilt.recovered), seed, step)
+        return _in_a_kernel(blueprint, rebuilt, seed, step)
     from course.grading.engine import Engine
     from course.grading.judge import Judge
     from course.grading.marking import mark
@@ -76,25 +81,27 @@ def lesson_of(file: Path, cells: Sequence[Cell], blueprints: dict[str, Blueprint
 
 
 def _in_a_kernel(
-    blueprint: Blueprint, answers: dict[str, str], recovered: dict[str, str], seed: int,
-    step: Callable[[int, int, str], None],
-) -> SubmissionVerdict:  # fmt: skip
-    """Run setup, answers and full tests in a Jupyter kernel, as stock nbgrader would."""
+    blueprint: Blueprint, rebuilt: Rebuilt, seed: int, step: Callable[[int, int, str], None]
+) -> SubmissionVerdict:
+    """Run all of it, with the full tests, in a Jupyter kernel, as stock nbgrader would."""
     import nbformat
     from nbclient import NotebookClient
 
     cells = [
         nbformat.v4.new_code_cell(f"import os; os.environ.update(COURSE_SEED='{seed}', NBGRADER_EXECUTION='alone')")
     ]
-    for kind, name in blueprint.order:
-        source = {"setup": blueprint.setup, "answer": answers}.get(kind, {}).get(name)
-        cells.append(nbformat.v4.new_code_cell(blueprint.tests[name].source if source is None else source))
+    answers = dict(rebuilt.answers)
+    own = [_added(blueprint, one) for one in rebuilt.own]
+    whole = program(blueprint, answers, own, {}, all_of_it=True)
+    tests = {name: test.source for name, test in blueprint.tests.items()}
+    texts = {**whole.texts, **blueprint.setup, **answers, **tests}
+    cells += [nbformat.v4.new_code_cell(texts[name]) for _, name in whole.steps]
     notebook = nbformat.v4.new_notebook(cells=cells)
     client = NotebookClient(notebook, allow_errors=True, timeout=60, kernel_name="python3")
     ran: dict[str, str] = {}
     with client.setup_kernel():
         client.execute_cell(cells[0], 0)
-        for number, (kind, name) in enumerate(blueprint.order, 1):
+        for number, (kind, name) in enumerate(whole.steps, 1):
             step(number, len(cells), name)
             cell = client.execute_cell(cells[number], number)
             error = next((out for out in cell.outputs if out.output_type == "error"), None)
@@ -102,8 +109,15 @@ def _in_a_kernel(
                 ran[name] = "" if error is None else error.evalue
     return SubmissionVerdict(
         "you", blueprint.lesson, seed, tuple(_told(blueprint, name, answers, ran) for name in blueprint.stubs),
-        answers, {}, recovered, written=written_in(blueprint.written, answers),
+        answers, {}, dict(rebuilt.recovered), written=written_in(blueprint.written, answers),
     )  # fmt: skip
+
+
+def _added(blueprint: Blueprint, own: OwnCell) -> OwnCell:
+    """Of a setup cell that was edited only what was added."""
+    if own.place is None or blueprint.shows(own.place):
+        return own
+    return replace(own, source=additions(own.source, blueprint.handout.cells[own.place].source))
 
 
 def _told(blueprint: Blueprint, exercise: str, answers: dict[str, str], ran: dict[str, str]) -> ExerciseVerdict:

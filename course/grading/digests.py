@@ -21,6 +21,7 @@ BASIS = {
     "grader": "the course's checking code changed",
     "limits": "the limits in nbgrader_config.py changed",
     "setup": "its setup cells changed",
+    "shown": "its cells that show something changed",
     "answers": "its TODO cells changed",
 }
 """What all exercises of a lesson depend on -> what a run says where it is no longer the same."""
@@ -110,6 +111,8 @@ class LessonState:
             "grader": grader_digest(),
             "limits": digest_of(_limits_text(self.limits)),
             "setup": digest_of(*(part.encode() for name in ran for part in (name, blueprint.setup[name]))),
+            # An answer may need a name of theirs.
+            "shown": digest_of(*(cell.source.encode() for cell in blueprint.handout.cells if cell.kind == "show")),
             "answers": digest_of(
                 *(part.encode() for part in answers),
                 *(part.encode() for name, stub in blueprint.stubs.items() for part in (name, stub)),

@@ -7,6 +7,7 @@ from typing import Any
 
 from course.grading.exported import Cell
 from course.grading.handout import Handout
+from course.grading.own_cells import own_cells
 from course.grading.recovery import find_answers
 from course.grading.salvage import plain_cells, salvaged
 from course.grading.sound import as_handed_in
@@ -19,7 +20,7 @@ _MOST_ANSWERS = 1_500_000
 
 
 def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
-    """Answers, what was recovered and what was lost. Raises Damaged."""
+    """Answers, own cells, what was recovered and what was lost. Raises Damaged."""
     cells: Sequence[Cell] | None = plain_cells(data)
     damage = ""
     if not cells:
@@ -27,8 +28,10 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
     if answers is not None:
-        return {"answers": answers, "recovered": {}, "lost": {}, "damage": damage}
+        own = [one.as_dict() for one in own_cells(handout, cells)]
+        return {"answers": answers, "own": own, "recovered": {}, "lost": {}, "damage": damage}
     found = find_answers(handout, cells, "breaks off" in damage)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
-    return {"answers": found.answers, "recovered": found.recovered, "lost": found.lost, "damage": damage}
+    own = [one.as_dict() for one in found.own]
+    return {"answers": found.answers, "own": own, "recovered": found.recovered, "lost": found.lost, "damage": damage}

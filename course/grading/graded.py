@@ -20,7 +20,8 @@ __all__ = ["graded_notebook"]
 def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbformat.NotebookNode:
     """The notebook for ``autograded/``, formgrader and feedback."""
     blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
-    notebook = fill_in(blueprint, Rebuilt({name: text for name, text in verdict.answers.items() if name not in blank}))
+    answers = {name: text for name, text in verdict.answers.items() if name not in blank}
+    notebook = fill_in(blueprint, Rebuilt(answers, own=verdict.own))
     exercises = {exercise.id: exercise for exercise in verdict.exercises}
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from course.grading import wire
-from course.grading.compared import pack
+from course.grading.cell_names import CellNames
 from course.grading.engine import Engine, Worker
 from course.grading.exceptions import WorkerLost
 from course.grading.judge import Judge
 from course.grading.outputs import Outputs
+from course.grading.own_cells import OwnCell
+from course.grading.program import Program, Step, own_name, program
 from course.grading.rebuild import Blueprint, Rebuilt
-from course.grading.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from course.grading.results import CellRun, SubmissionVerdict
+from course.grading.verdicts import Progress, Verdicts, says_out_of_memory
 from course.grading.written import written_in
 from course.notebook import readable
-from course.results import Brought, Finding, Trouble
+from course.results import Brought, Trouble
 
 __all__ = ["mark"]
 
-_OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory", "Cannot allocate memory")
+_NOT_DEFINED = re.compile(r"['`](\w+)['`] is not defined")
 
 
 def mark(
@@ -33,94 +37,160 @@ def mark(
     ``only``: exercises to be tested, all where it is empty; the verdict holds no others, but their cells run, because
     later ones may need them. ``skip``: exercises whose cells do not run either, because they are known to do harm.
     """
-    return _Marking(engine, blueprint, judge, rebuilt, files, only, skip).run(learner)
-
-
-@dataclass
-class _Progress:
-    """What is known of one exercise so far."""
-
-    id: str
-    findings: dict[str, list[Finding]] = field(default_factory=dict)
-    loss: WorkerLost | None = None
-    error: str = ""
-    seconds: float = 0.0
-
-    def ran_out_of_memory(self) -> bool:
-        """Whether an error, of its cell or of a check, says so."""
-        found = [finding.sentence for findings in self.findings.values() for finding in findings]
-        return any(word in text for text in (self.error, *found) for word in _OUT_OF_MEMORY)
-
-    def is_harmless(self) -> bool:
-        """Whether its cell may run again, for the exercises after it."""
-        return self.loss is None and not self.ran_out_of_memory()
+    marking = _Marking(engine, blueprint, judge, rebuilt, files, only, skip)
+    verdict = marking.run(learner)
+    if marking.is_short_of_names() and verdict.seconds < engine.limits.submission_seconds / 3:
+        # Before anything is marked wrong for a name that is not there: in a notebook all would have run.
+        verdict = _Marking(engine, blueprint, judge, rebuilt, files, only, skip, all_of_it=True).run(learner)
+    return verdict
 
 
 class _Marking:
     def __init__(
         self, engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, files: dict[str, bytes],
-        only: Collection[str], skip: Collection[str],
+        only: Collection[str], skip: Collection[str], all_of_it: bool = False,
     ) -> None:  # fmt: skip
         self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
         self.limits = engine.limits
+        self.verdicts = Verdicts(blueprint, judge, rebuilt, engine.limits)
         self.outputs = Outputs(self.limits.output_bytes + 1_000)
-        self.exercises = {name: _Progress(name) for name in blueprint.stubs}
+        self.exercises = {name: Progress(name) for name in blueprint.stubs}
         self.only = set(only) or set(blueprint.stubs)
-        self.order = _needed(blueprint, self.only, skip)
+        self.skip, self.all_of_it = skip, all_of_it
+        self.program: Program | None = None
+        self.order: list[Step] = []
         self.runs: dict[str, CellRun] = {}
         self.peak = 0.0
+        self.replay = True
+        self.harmful: set[str] = set()
+        """Steps, of those that nobody marks, that took the process with them."""
+        self.own_seconds = self.limits.submission_seconds / 3
+        """What is left for all cells that nobody marks."""
+        self.missing: set[str] = set()
+        """Names that were not there."""
+        self.own: Sequence[OwnCell] = ()
 
     def run(self, learner: str) -> SubmissionVerdict:
         self.engine.wait_until_ready()
         start = time.monotonic()
         self.until = start + self.limits.submission_seconds
-        position, replay = 0, True
-        while position < len(self.order):
+        position = 0
+        while self.program is None or position < len(self.order):
             try:
                 with self.engine.worker(self.files) as worker:
                     try:
-                        if not self._catch_up(worker, position, replay):
-                            # What ran before ends the process again: this fork goes without it.
-                            replay = False
-                            continue
-                        position = self._go_on(worker, position)
+                        if self.program is None:
+                            self._plan(worker)
+                        if self._catch_up(worker, position):
+                            position = self._go_on(worker, position)
                     finally:
                         self.peak = max(self.peak, worker.peak_mb)
             except WorkerLost:
-                replay = False
-                position = max(position, self._after_setup())
+                position = self._after_a_loss(position)
             if time.monotonic() > self.until:
                 self._give_up(position)
                 break
-        verdicts = tuple(self._verdict(progress) for name, progress in self.exercises.items() if name in self.only)
+        verdicts = tuple(self.verdicts.of(progress) for name, progress in self.exercises.items() if name in self.only)
         return SubmissionVerdict(
             learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
             dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
             written=written_in(self.blueprint.written, self.rebuilt.answers), lost=dict(self.rebuilt.lost),
-            damage=self.rebuilt.damage,
+            damage=self.rebuilt.damage, own=self._ran(),
         )  # fmt: skip
 
-    def _after_setup(self) -> int:
-        return next((i for i, (kind, _) in enumerate(self.order) if kind != "setup"), 0)
+    def _ran(self) -> tuple[OwnCell, ...]:
+        """The learner's own cells that ran; of a setup cell, what was added to it."""
+        ran = {name for kind, name in self.order if kind == "own"}
+        return tuple(
+            one if one.place is None or self.blueprint.shows(one.place) else replace(one, place=None)
+            for number, one in enumerate(self.own)
+            if own_name(number) in ran
+        )
 
-    def _catch_up(self, worker: Worker, position: int, replay: bool) -> bool:
-        """Bring a fresh fork to ``position``: read-only cells, and the TODO cells before that did no harm."""
+    def is_short_of_names(self) -> bool:
+        """Whether a name was not there that a cell may bind which did not run."""
+        left_out = self.program.left_out if self.program else frozenset()
+        return bool(self.missing & left_out) or ("*" in left_out and bool(self.missing))
+
+    def _plan(self, worker: Worker) -> None:
+        """Choose what runs. The texts are taken apart where they would run, before any of them has."""
+        rebuilt, stubs = self.rebuilt, self.blueprint.stubs
+        worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
+        sources = {name: rebuilt.answers[name] for name in stubs}
+        sources |= {own_name(number): one.source for number, one in enumerate(rebuilt.own)}
+        edited = {
+            number: (one.source, self.blueprint.handout.cells[one.place].source)
+            for number, one in enumerate(rebuilt.own)
+            if one.place is not None and not self.blueprint.shows(one.place)
+        }
+        request = {"op": "names", "cells": list(sources.values()), "edited": list(edited.values())}
+        answer, _ = worker.request(request, {"names": list, "added": list})
+        names, added = _names(answer, len(sources), len(edited))
+        # Of a setup cell that was edited only what was added runs: the rest of it is the instructor's.
+        texts = dict(zip(edited, added, strict=True))
+        own = [replace(one, source=texts.get(number, one.source)) for number, one in enumerate(rebuilt.own)]
+        self._follow(own, dict(zip(sources, names, strict=True)))
+
+    def _follow(self, own: Sequence[OwnCell], names: Mapping[str, CellNames]) -> None:
+        self.own = own
+        self.program = program(self.blueprint, self.rebuilt.answers, own, names, self.all_of_it)
+        self.order = _needed(self.program.steps, self.blueprint, self.only, self.skip)
+
+    def _after_a_loss(self, position: int) -> int:
+        """Where to go on after a worker was lost in what is nobody's answer."""
+        if self.program is None:
+            # Whatever cannot even be taken apart runs as it stands.
+            self.all_of_it = True
+            self._follow([one for one in self.rebuilt.own if one.place is None], {})
+            return position
+        before = {name for kind, name in self.order if kind in ("own", "show")}
+        if before - self.harmful:
+            # A setup cell was lost, for which something of the learner's that ran before it may be the cause.
+            self.harmful |= before
+            return position
+        self.replay = False
+        return max(position, next((i for i, (kind, _) in enumerate(self.order) if kind == "answer"), 0))
+
+    def _catch_up(self, worker: Worker, position: int) -> bool:
+        """Bring a fresh fork to ``position``: all cells before, without answers and own cells that did harm.
+
+        False if one of those ends the process this time: another fork goes without it.
+        """
         for kind, name in self.order[:position]:
             worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
+            if kind == "setup":
+                self._execute(worker, self.blueprint.setup[name])
+                continue
             try:
-                if kind == "setup":
-                    self._execute(worker, self.blueprint.setup[name])
-                elif kind == "answer" and replay and self.exercises[name].is_harmless():
+                if kind in ("own", "show"):
+                    self._aside(worker, name)
+                elif kind == "answer" and self.replay and self.exercises[name].is_harmless():
                     self._execute(worker, self.rebuilt.answers[name])
             except WorkerLost:
-                if kind == "setup" or not replay:
-                    raise
+                if kind != "answer":
+                    self.harmful.add(name)
+                self.replay = self.replay and kind != "answer"
                 return False
         return True
+
+    def _aside(self, worker: Worker, name: str) -> None:
+        """Run a cell that nobody marks, within the time that is left for all of them."""
+        if name in self.harmful or self.own_seconds <= 0:
+            return
+        assert self.program is not None
+        start = time.monotonic()
+        worker.deadline = min(start + min(self.limits.exercise_seconds, self.own_seconds), self.until)
+        try:
+            answer = self._execute(worker, self.program.texts[name])
+        finally:
+            self.own_seconds -= time.monotonic() - start
+        if says_out_of_memory(_told(answer.get("error"))):
+            self.harmful.add(name)
 
     def _go_on(self, worker: Worker, position: int) -> int:
         """Run cells from ``position`` until all are done or an exercise takes the worker with it; where to go on."""
         order = self.order
+        touched = self.program.touched if self.program else frozenset()
         full = False
         while position < len(order):
             kind, name = order[position]
@@ -132,6 +202,14 @@ class _Marking:
                 self._execute(worker, self.blueprint.setup[name])
                 position += 1
                 continue
+            if kind in ("own", "show"):
+                try:
+                    self._aside(worker, name)
+                except WorkerLost:
+                    self.harmful.add(name)
+                    return position + 1
+                position += 1
+                continue
             exercise = self.exercises[name if kind == "answer" else self.blueprint.tests[name].exercise]
             start = time.monotonic()
             worker.deadline = min(start + self.limits.exercise_seconds - exercise.seconds, self.until)
@@ -139,9 +217,10 @@ class _Marking:
                 if kind == "answer":
                     self.runs[name] = run = self._cell(worker, self.rebuilt.answers[name])
                     exercise.error = run.error
+                    self._note_missing(run.error)
                 elif exercise.id not in self.only:
                     self._define(worker, name)
-                elif not self._untouched(exercise.id):
+                elif not self.verdicts.is_untouched(exercise.id) or exercise.id in touched:
                     self._test(worker, exercise, name)
             except WorkerLost as loss:
                 exercise.loss = loss
@@ -169,10 +248,6 @@ class _Marking:
             if kind == "answer" and self.exercises[name].loss is None and not self.exercises[name].findings:
                 self.exercises[name].loss = WorkerLost("timeout", "the submission's time was over")
 
-    def _untouched(self, name: str) -> bool:
-        """Whether the TODO cell is as handed out: that earns nothing (the author contract proves it), untested."""
-        return self.rebuilt.answers[name].strip() in ("", self.blueprint.stubs[name].strip())
-
     def _execute(self, worker: Worker, source: str) -> dict[str, Any]:
         number = len(self.runs) + len(self.blueprint.setup) + 1
         answer, _ = worker.request({"op": "cell", "source": source, "count": number}, {"outputs": list})
@@ -182,7 +257,7 @@ class _Marking:
         answer = self._execute(worker, source)
         return CellRun(self.outputs.clean(answer["outputs"], answer["number"]), _told(answer.get("error")))
 
-    def _test(self, worker: Worker, exercise: _Progress, name: str) -> None:
+    def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
         part = self.blueprint.tests[name].probe
         # Anew: where a setup cell was lost, its exercises are run once more.
         findings = exercise.findings[name] = []
@@ -207,6 +282,13 @@ class _Marking:
             findings.append(finding)
             if not finding.passed:
                 failed.add(check)
+            if brought.trouble is not None and brought.trouble.kind in ("NameError", "Unanswered"):
+                self._note_missing(brought.trouble.message)
+
+    def _note_missing(self, said: str) -> None:
+        found = _NOT_DEFINED.search(said)
+        if found:
+            self.missing.add(found[1])
 
     def _define(self, worker: Worker, name: str) -> None:
         """As a notebook would, have a test cell's names there for the cells below it. Nothing is tested."""
@@ -214,69 +296,30 @@ class _Marking:
         worker.knows.add(name)
         worker.request({"op": "define", "test": name, "source": source}, {"defined": bool})
 
-    def _verdict(self, progress: _Progress) -> ExerciseVerdict:
-        tests = tuple(
-            self._test_verdict(progress, name)
-            for name, test in self.blueprint.tests.items()
-            if test.exercise == progress.id
-        )
-        status, sentence = self._status(progress, tests)
-        hint = next((test.hint for test in tests if test.hint), None)
-        return ExerciseVerdict(progress.id, status, sentence, tests, hint, progress.seconds)
 
-    def _test_verdict(self, progress: _Progress, name: str) -> TestVerdict:
-        test, asked = self.blueprint.tests[name], self.judge.asked(name)
-        found = progress.findings.get(name, [])
-        wrong = [finding for finding in found if not finding.passed]
-        bad = {finding.check for finding in wrong}
-        whole = len(found) == len(self.judge.plan(name)) and not wrong and progress.loss is None
-        first = wrong[0] if wrong else Finding(progress.id, "", "", False, 0)
-        return TestVerdict(
-            name, test.points if whole else 0.0, test.points,
-            tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
-            tuple(asked[check] for check in asked if check in bad),
-            first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
-            first.hint, first.line, first.printed, pack(first.compared),
-        )  # fmt: skip
-
-    def _status(self, progress: _Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:
-        loss = progress.loss
-        if loss is not None and loss.cause == "timeout":
-            return "timeout", (
-                f"Your code was still running after {self.limits.exercise_seconds:g} seconds, the limit for one exercise."
-                if not loss.detail else f"The time for the whole notebook, {self.limits.submission_seconds:g} seconds, was over."
-            )  # fmt: skip
-        if loss is not None and loss.cause == "memory":
-            return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
-        if loss is not None and loss.cause == "protocol":
-            return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
-        if loss is not None:
-            return "killed", f"Your code ended the process that it ran in: {loss.detail}."
-        if all(test.score == test.max_score for test in tests):
-            return "passed", "Every check passed."
-        if self._untouched(progress.id):
-            return "not answered", self.rebuilt.lost.get(progress.id) or "The TODO cell is as it was handed out."
-        told = next((test for test in tests if test.sentence), None)
-        if progress.ran_out_of_memory():
-            return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
-        if progress.error:
-            return "error", f"Your cell ended with an error: {progress.error}"
-        if told is None:
-            return "killed", "Your code ended before every check had run."
-        if told.where or not told.line:
-            return "failed", told.sentence
-        return "error", f"{told.sentence} ({told.line})"
-
-
-def _needed(blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[tuple[str, str]]:
-    """The cells that run, as in ``Blueprint.order``: up to the last test that is wanted."""
-    order = [(kind, name) for kind, name in blueprint.order if kind != "answer" or name in only or name not in skip]
+def _needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[Step]:
+    """Of these steps those that run: up to the last test that is wanted."""
+    order = [(kind, name) for kind, name in steps if kind != "answer" or name in only or name not in skip]
     order = [
         (kind, name) for kind, name in order
         if kind != "test" or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
     ]  # fmt: skip
     wanted = [i for i, (kind, name) in enumerate(order) if name in only or _tests_one_of(blueprint, kind, name, only)]
     return order[: wanted[-1] + 1] if wanted else []
+
+
+def _names(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[CellNames], list[str]]:
+    """What a worker says of the names of cells."""
+    told, added = answer["names"], answer["added"]
+    if len(told) != cells or len(added) != edited or not all(isinstance(text, str) for text in added):
+        raise WorkerLost("protocol", "it answered what was not asked")
+    found = []
+    for one in told:
+        if not (isinstance(one, list) and len(one) == 4 and all(isinstance(part, list) for part in one[:3])):
+            raise WorkerLost("protocol", "it answered what was not asked")
+        binds, now, later = (frozenset(name for name in part if isinstance(name, str)) for part in one[:3])
+        found.append(CellNames(binds, now, later, anything=bool(one[3])))
+    return found, added
 
 
 def _tests_one_of(blueprint: Blueprint, kind: str, name: str, exercises: Collection[str]) -> bool:

@@ -51,7 +51,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         """The graded notebook: outputs and verdicts."""
         from course.grading.graded import graded_notebook
         from course.grading.marking import mark
-        from course.grading.rebuild import Rebuilt, read_attachments
+        from course.grading.rebuild import Rebuilt, own_in, read_attachments
 
         told = resources["nbgrader"]
         root = _course(resources)
@@ -67,7 +67,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         files = read_attachments(folder, folder / f"{blueprint.lesson}.ipynb", limits.attachment_mb << 20)
         engine = _engine(self, limits, root)
         judge = _judge(str(root), told["assignment"])
-        verdict = mark(engine, blueprint, judge, Rebuilt(answers), told["student"], files)
+        verdict = mark(engine, blueprint, judge, Rebuilt(answers, own=own_in(nb)), told["student"], files)
         for exercise in verdict.exercises:
             self.log.info("%s: %s. %s", exercise.id, exercise.status, exercise.sentence)
         return graded_notebook(blueprint, verdict), resources

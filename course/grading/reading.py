@@ -8,6 +8,7 @@ from typing import Any
 from course.grading.engine import Engine
 from course.grading.exceptions import WorkerLost
 from course.grading.found import found_in
+from course.grading.own_cells import own_cells, read_back
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.salvage import SMALL, Damaged, plain_cells
 from course.grading.sound import as_handed_in
@@ -24,9 +25,9 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
         cells = plain_cells(data)
         answers = as_handed_in(blueprint.handout, cells) if cells else None
         if answers is not None:
-            return Rebuilt(answers)
+            return Rebuilt(answers, own=own_cells(blueprint.handout, cells or ()))
     keys: dict[str, type | tuple[type, ...]] = {
-        "answers": dict, "recovered": dict, "lost": dict, "damage": str, "damaged": str,
+        "answers": dict, "own": list, "recovered": dict, "lost": dict, "damage": str, "damaged": str,
     }  # fmt: skip
     try:
         with engine.worker({}) as worker:
@@ -40,7 +41,11 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
     names = {*blueprint.stubs, *blueprint.written}
     if answer["answers"].keys() != names or not all(isinstance(text, str) for text in answer["answers"].values()):
         raise Damaged("it cannot be read: the reader brought what was not asked for")
-    return Rebuilt(answer["answers"], _words(answer["recovered"]), _words(answer["lost"]), answer["damage"])
+    try:
+        own = read_back(blueprint.handout, answer["own"])
+    except ValueError as error:
+        raise Damaged(f"it cannot be read: the reader brought {error}") from None
+    return Rebuilt(answer["answers"], _words(answer["recovered"]), _words(answer["lost"]), answer["damage"], own)
 
 
 def _words(given: dict[Any, Any]) -> dict[str, str]:
@@ -50,4 +55,5 @@ def _words(given: dict[Any, Any]) -> dict[str, str]:
 def answers_in(blueprint: Blueprint, data: bytes) -> Rebuilt:
     """As :func:`read_answers`, in this process: for a learner's own notebook, and for tests."""
     found = found_in(blueprint.handout, data)
-    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"])
+    own = read_back(blueprint.handout, found["own"])
+    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], own)

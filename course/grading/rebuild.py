@@ -18,8 +18,10 @@ import nbformat
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
 from traitlets.config import Config
 
+from course.grading.cell_names import CellNames, names_in
 from course.grading.exported import Cell
 from course.grading.handout import Handout
+from course.grading.own_cells import OwnCell, own_cells
 from course.grading.recovery import find_answers
 from course.grading.sound import as_handed_in
 from course.grading.testcells import ProbePart, probe_part
@@ -27,12 +29,14 @@ from course.grading.unwrapping import Damaged
 from course.grading.written import Question, questions_in
 
 __all__ = [
+    "OWN",
     "Attachments",
     "Blueprint",
     "Damaged",
     "Rebuilt",
     "TestCell",
     "fill_in",
+    "own_in",
     "read_attachments",
     "read_blueprint",
     "read_file",
@@ -73,6 +77,22 @@ class Blueprint:
         tests = {name: test.exercise for name, test in self.tests.items()}
         return Handout.of(self.lesson, self.notebook, self.stubs, self.written, self.setup, tests)
 
+    @cached_property
+    def names(self) -> dict[int, CellNames]:
+        """By place among the released cells: the names of those that hold code and are nobody's to answer."""
+        kinds = ("setup", "show", "test")
+        return {place: names_in(one.source) for place, one in enumerate(self.handout.cells) if one.kind in kinds}
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """What setup cells define or import: everybody mentions it, and nobody works on it."""
+        setup = [names for place, names in self.names.items() if self.handout.cells[place].kind == "setup"]
+        return frozenset(name for names in setup for name in names.defines)
+
+    def shows(self, place: int) -> bool:
+        """Whether the released cell there shows something, and is graded by nobody."""
+        return self.handout.cells[place].kind == "show"
+
     @property
     def max_score(self) -> float:
         """The lesson's marks, those for written answers included."""
@@ -93,6 +113,8 @@ class Rebuilt:
     """Why there is no answer, where even the TODO cell is missing."""
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
+    own: tuple[OwnCell, ...] = ()
+    """The learner's own cells, in their order."""
 
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:
@@ -144,19 +166,40 @@ def rebuild(blueprint: Blueprint, cells: Sequence[Cell]) -> Rebuilt:
     """The answers among a submission's cells, by grade_id, and by content where an id is lost."""
     answers = as_handed_in(blueprint.handout, cells)
     if answers is not None:
-        return Rebuilt(answers)
+        return Rebuilt(answers, own=own_cells(blueprint.handout, cells))
     found = find_answers(blueprint.handout, cells)
-    return Rebuilt(found.answers, found.recovered, found.lost)
+    return Rebuilt(found.answers, found.recovered, found.lost, own=found.own)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
-    """The learner's version of the notebook with these answers in its TODO cells."""
+    """The learner's version of the notebook with these answers in its TODO cells, and their own cells in their places."""
     notebook = copy.deepcopy(blueprint.notebook)
     for cell in notebook.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in rebuilt.answers:
             cell["source"] = rebuilt.answers[name]
+    changed = {one.place: one for one in rebuilt.own if one.place is not None and blueprint.shows(one.place)}
+    behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
+    for number, own in enumerate(rebuilt.own):
+        if own.place not in changed:
+            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: _marked(own)})
+            behind[own.after].append(cell)
+    for place, own in changed.items():
+        notebook.cells[place]["source"] = own.source
+        notebook.cells[place]["metadata"][OWN] = _marked(own)
+    released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
+    notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
     return notebook
+
+
+def _marked(own: OwnCell) -> dict[str, Any]:
+    return {"after": own.after, "place": own.place}
+
+
+def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
+    """The own cells of a notebook that :func:`fill_in` has made."""
+    marked = ((cell, cell.metadata.get(OWN)) for cell in notebook.cells)
+    return tuple(OwnCell(cell.source, told["after"], told["place"]) for cell, told in marked if told)
 
 
 def read_file(path: Path, limit: int) -> bytes:
@@ -178,6 +221,9 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 """Files, and folders one in another, that a submission may bring."""
 
 Attachments = dict[str, bytes]
+
+OWN = "learners_own_cell"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
 
 
 def read_attachments(folder: Path, notebook: Path, limit: int) -> Attachments:

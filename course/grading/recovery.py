@@ -15,6 +15,7 @@ from course.grading.cutting import Part
 from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.likeness import bare
+from course.grading.own_cells import OwnCell, bounded
 from course.grading.pieces import DISTINCT, Sheet
 from course.grading.unwrapping import Damaged
 
@@ -32,6 +33,8 @@ class Found:
     answers: dict[str, str] = field(default_factory=dict)
     recovered: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    own: tuple[OwnCell, ...] = ()
+    """What is code and no part of an answer."""
 
 
 def find_answers(handout: Handout, cells: Sequence[Cell], cut_off: bool = False) -> Found:
@@ -65,7 +68,26 @@ class _Search:
         for name, stub in self.handout.written.items():
             self._written(name, stub)
         self._refuse_strangers()
+        self.found.own = self._own_cells()
         return self.found
+
+    def _own_cells(self) -> tuple[OwnCell, ...]:
+        """Code of nobody's, and released cells that show something else now."""
+        own, above = [], -1
+        for piece in self.pieces:
+            part, place = piece.part, piece.part.place
+            if place is None and piece.label is not None:
+                place = self.sheet.index[piece.label]
+            above = above if place is None else place
+            if part.kind != "code" or not part.text.strip() or not part.whole:
+                continue
+            if part.place is not None:
+                released = self.handout.cells[part.place]
+                if released.kind in ("show", "setup") and bare(part.text) != bare(released.source):
+                    own.append(OwnCell(part.text, above, part.place))
+            elif piece.label is None and part.name not in self.sheet.index:
+                own.append(OwnCell(part.text, above))
+        return bounded(own)
 
     def _refuse_strangers(self) -> None:
         if self.sheet.stranger and len(self.found.lost) == len(self.handout.stubs) + len(self.handout.written):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from course.grading.own_cells import OwnCell
+
 __all__ = [
     "STATUSES", "CellRun", "ExerciseScore", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict",
     "WrittenAnswer",
@@ -97,6 +99,8 @@ class SubmissionVerdict:
     """exercise -> why there is no answer, where its TODO cell is missing"""
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
+    own: tuple[OwnCell, ...] = ()
+    """The learner's own cells that ran."""
 
     @property
     def score(self) -> float:
@@ -130,7 +134,8 @@ class SubmissionVerdict:
         )
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
-        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written})
+        own = tuple(OwnCell(**one) for one in data.get("own", ()))
+        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own})
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def _known(handout: Handout) -> _Known:
 
 
 def as_handed_in(handout: Handout, cells: Sequence[Cell]) -> dict[str, str] | None:
-    """The answers of a notebook in which nothing was lost, moved or split; None where that has to be looked into."""
+    """The answers of a notebook in which nothing was lost, moved or split; None if that has to be looked into."""
     known = _known(handout)
     counts = Counter(cell.name for cell in cells if cell.name)
     for name, kind in known.names.items():

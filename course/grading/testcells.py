@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cached_property
 
 __all__ = ["ProbePart", "probe_part"]
 
@@ -21,6 +22,17 @@ class ProbePart:
 
     source: str
     checks: tuple[str, ...]
+
+    @cached_property
+    def asks(self) -> frozenset[str]:
+        """The names of a learner's that a probe may look at: whatever its text spells as one."""
+        found = set()
+        for node in ast.walk(ast.parse(self.source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+                found.add(node.value)
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "nb":
+                found.add(node.attr)
+        return frozenset(found)
 
 
 def probe_part(source: str) -> ProbePart:

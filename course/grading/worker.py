@@ -11,24 +11,20 @@ import contextlib
 import io
 import os
 import socket
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from typing import Any
 
-from IPython.core.displayhook import DisplayHook
-from IPython.core.displaypub import DisplayPublisher
 from IPython.core.error import StdinNotImplementedError
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
 
 from course.case import Case
 from course.checking import Check, bring
 from course.grading import wire
+from course.grading.cell_names import additions, names_in
 from course.grading.found import found_in
 from course.grading.handout import Handout
 from course.grading.pristine import Pristine
+from course.grading.shell import Shell, Stream, new_shell, outputs
 from course.grading.unwrapping import Damaged
 from course.notebook import trouble_of
 from course.results import Brought
@@ -36,145 +32,7 @@ from course.results import Brought
 __all__ = ["serve", "warm_up"]
 
 
-class _Outputs:
-    """What a cell printed and displayed, in order, as nbformat outputs; cut off at a number of bytes."""
-
-    def __init__(self) -> None:
-        self.items: list[dict[str, Any]] = []
-        self.left = 1_000_000
-        self.cut = False
-
-    def begin(self) -> None:
-        self.items = []
-
-    def stream(self, name: str, text: str) -> None:
-        text = self.take(text)
-        if not text:
-            return
-        last = self.items[-1] if self.items else {}
-        if last.get("output_type") == "stream" and last["name"] == name:
-            last["text"].append(text)
-        else:
-            self.items.append({"output_type": "stream", "name": name, "text": [text]})
-
-    def take(self, text: str) -> str:
-        kept = text[: self.left]
-        self.left -= len(kept)
-        if len(kept) < len(text) and not self.cut:
-            self.cut = True
-            kept += "\n[output cut off: more than a graded notebook may hold]\n"
-        return kept
-
-    def add(self, item: dict[str, Any], size: int) -> None:
-        if size <= self.left:
-            self.left -= size
-            self.items.append(item)
-        else:
-            self.stream("stdout", " " * (self.left + 1))
-
-    def finished(self) -> list[dict[str, Any]]:
-        return [
-            {**item, "text": "".join(item["text"])} if item["output_type"] == "stream" else item for item in self.items
-        ]
-
-
-_outputs = _Outputs()
-
-
-class _Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr of the learner."""
-
-    def __init__(self, name: str) -> None:
-        self.stream_name = name
-        self.encoding_name = "utf-8"
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return self.encoding_name
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        _outputs.stream(self.stream_name, str(text))
-        return len(text)
-
-
-def _size(data: dict[str, Any]) -> int:
-    return sum(len(value) if isinstance(value, (str, bytes)) else len(repr(value)) for value in data.values())
-
-
-def _as_text(data: dict[str, Any]) -> dict[str, Any]:
-    import base64
-
-    return {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in data.items()}
-
-
-class _Publisher(DisplayPublisher):  # type: ignore[misc]
-    def publish(self, data: dict[str, Any], metadata: Any = None, **_: Any) -> None:
-        data = _as_text(data)
-        item = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
-        _outputs.add(item, _size(data))
-
-    def clear_output(self, wait: bool = False) -> None:
-        _outputs.items.clear()
-
-
-class _Hook(DisplayHook):  # type: ignore[misc]
-    def start_displayhook(self) -> None:
-        self.data: dict[str, Any] = {}
-        self.extra: dict[str, Any] = {}
-
-    def write_output_prompt(self) -> None:
-        pass
-
-    def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
-        self.data, self.extra = _as_text(format_dict), md_dict or {}
-
-    def finish_displayhook(self) -> None:
-        if self.data:
-            item = {
-                "output_type": "execute_result", "data": self.data, "metadata": self.extra,
-                "execution_count": self.shell.execution_count,
-            }  # fmt: skip
-            _outputs.add(item, _size(self.data))
-
-
-class _Shell(InteractiveShell):  # type: ignore[misc]
-    """IPython's shell, with outputs gathered as a notebook's."""
-
-    def init_io(self) -> None:
-        pass
-
-    @contextlib.contextmanager
-    def _tee(self, channel: str) -> Iterator[None]:
-        # IPython would keep a second copy of all that is printed, without any limit.
-        yield
-
-    def enable_gui(self, gui: Any = None) -> None:
-        pass
-
-    def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
-        lines = "\n".join(stb)[:50_000].split("\n")
-        item = {
-            "output_type": "error", "ename": str(getattr(etype, "__name__", etype)), "evalue": str(evalue)[:5_000],
-            "traceback": lines,
-        }  # fmt: skip
-        _outputs.add(item, min(len(lines), 1000))
-
-    def system(self, cmd: str) -> None:
-        """``!cmd``: its output goes where a notebook shows it."""
-        done = subprocess.run(  # noqa: S602 (what a learner asked for, in the learner's own sandbox)
-            self.var_expand(cmd, depth=1), shell=True, stdin=subprocess.DEVNULL, capture_output=True
-        )
-        sys.stdout.write(done.stdout.decode(errors="replace"))
-        sys.stderr.write(done.stderr.decode(errors="replace"))
-        self.user_ns["_exit_code"] = done.returncode
-
-    system_piped = system_raw = system
-
-
-_shell: _Shell | None = None
+_shell: Shell | None = None
 _pristine: Pristine | None = None
 
 
@@ -196,10 +54,7 @@ def warm_up() -> None:
     # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
     # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
     torch.backends.cpu.get_cpu_capability()
-    _Shell.display_pub_class = _Publisher
-    _Shell.displayhook_class = _Hook
-    # A history would be a thread and a database: a process with threads cannot enter namespaces.
-    _shell = _Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    _shell = new_shell()
     # torch imports _dynamo with the first optimizer, in a second and a half: better once than in every fork.
     for name in ("matplotlib.pyplot", "matplotlib_inline.backend_inline", "torch._dynamo", "course.data"):
         importlib.import_module(name)
@@ -219,7 +74,7 @@ def serve(channel: socket.socket) -> None:
     # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
     os.register_at_fork(after_in_child=channel.close)
     tasks: dict[str, dict[str, type[Check]]] = {}
-    operations = {"cell": _cell, "probe": _probe, "define": _define}
+    operations = {"cell": _cell, "probe": _probe, "define": _define, "names": _names}
     while True:
         try:
             header, given = wire.receive(channel)
@@ -237,7 +92,7 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
     assert _shell is not None
     from pathlib import Path
 
-    _outputs.left = int(request["output_bytes"])
+    outputs.left = int(request["output_bytes"])
     position = 0
     for name, size in request["files"]:
         path, content = Path.cwd() / name, data[position : position + size]
@@ -251,12 +106,13 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
     os.environ.update(
         HOME=os.getcwd(), TMPDIR=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
         MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
+        PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
     )  # fmt: skip
     tempfile.tempdir = None  # noted while warming up; to be looked up anew
     # A submission's own modules can be imported, but come last: none of them takes torch's place.
     sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]
     sys.stdin = io.StringIO()
-    sys.stdout, sys.stderr = _Stream("stdout"), _Stream("stderr")
+    sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
     sink = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(sink, descriptor)
@@ -278,18 +134,27 @@ def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     except Exception as error:
         # A flaw of the reader that one file has found is that submission's problem.
         told = f"it cannot be read, please report this ({type(error).__name__}: {str(error)[:200]})"
-    return {"answers": {}, "recovered": {}, "lost": {}, "damage": "", "damaged": told}, b""
+    return {"answers": {}, "own": [], "recovered": {}, "lost": {}, "damage": "", "damaged": told}, b""
+
+
+def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """What cells bind and need, and what was added to edited ones. Asked before any of them has run."""
+    found = [names_in(source) for source in header["cells"]]
+    return {
+        "names": [[sorted(one.binds), sorted(one.now), sorted(one.later), one.anything] for one in found],
+        "added": [additions(source, original) for source, original in header["edited"]],
+    }, b""
 
 
 def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
     """Run a cell as a notebook would."""
     assert _shell is not None
-    _outputs.begin()
+    outputs.begin()
     _shell.execution_count = header["count"]
     result = _shell.run_cell(header["source"], store_history=False)
     error = result.error_before_exec or result.error_in_exec
     return {
-        "outputs": _outputs.finished(),
+        "outputs": outputs.finished(),
         "error": None if error is None else [type(error).__name__, str(error)[:2000]],
     }, b""
 

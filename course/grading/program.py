@@ -1,0 +1,144 @@
+"""What runs of a notebook while grading, and in what order: the graded cells, and of all others those that matter.
+
+In a notebook everything runs. Here a cell that shows something runs only if an answer needs a name of it, and a cell of
+the learner's own only if it binds or mentions a name that an answer is about. Who reads names that no text shows
+(``exec``, ``globals()``) gets everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from course.grading.cell_names import ALWAYS_THERE, CellNames
+from course.grading.own_cells import OwnCell, is_code
+from course.grading.rebuild import Blueprint
+
+__all__ = ["Program", "Step", "own_name", "program"]
+
+Step = tuple[str, str]
+"""(kind, name): setup, answer and test with their grade_id; show and own with a name made from their place."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """The steps of one submission, and what was left out."""
+
+    steps: tuple[Step, ...]
+    texts: Mapping[str, str]
+    """Of steps that show something, or are the learner's own."""
+    touched: frozenset[str]
+    """Exercises on which a cell of the learner's own may have worked, although their TODO cell is as handed out."""
+    left_out: frozenset[str] = frozenset()
+    """Names that cells bind which do not run; ``*`` among them for names that nobody can see."""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A step, with the names of its cell."""
+
+    step: Step
+    text: str
+    names: CellNames
+
+
+def program(
+    blueprint: Blueprint, answers: Mapping[str, str], own: Sequence[OwnCell], names: Mapping[str, CellNames],
+    all_of_it: bool = False,
+) -> Program:  # fmt: skip
+    """Choose. ``names``: of each answer by its id, and of each own cell by its step's name.
+
+    ``own``: of a setup cell, what was added to it. ``all_of_it``: leave nothing out.
+    """
+    lines = _lines(blueprint, answers, own, names)
+    chosen = {line.step for line in lines if line.step[0] not in ("own", "show")}
+    about = _about(blueprint, lines)
+    all_of_it = all_of_it or any(line.names.anything for line in lines if line.step[0] == "answer")
+    for kind in ("own", "show"):
+        chosen |= {line.step for line in lines if all_of_it and line.step[0] == kind}
+    if not all_of_it:
+        chosen |= _own_that_matter(lines, about, about - blueprint.given)
+        chosen |= _shown_that_are_needed(lines, chosen)
+    ran = [line for line in lines if line.step in chosen]
+    left = [line.names for line in lines if line.step not in chosen]
+    missed = {name for one in left for name in (*one.binds, *("*" if one.anything else ""))}
+    return Program(
+        tuple(line.step for line in ran), {line.step[1]: line.text for line in ran if line.text},
+        _touched(blueprint, ran), frozenset(missed),
+    )  # fmt: skip
+
+
+def _lines(
+    blueprint: Blueprint, answers: Mapping[str, str], own: Sequence[OwnCell], names: Mapping[str, CellNames]
+) -> list[_Line]:
+    """All that could run, in the order in which it stands in the notebook."""
+    behind: dict[int, list[_Line]] = {}
+    changed = set()
+    for number, one in enumerate(own):
+        step = ("own", own_name(number))
+        changed.add(one.place)
+        if not one.source.strip():
+            continue
+        behind.setdefault(one.after, []).append(_Line(step, one.source, names.get(step[1], CellNames())))
+    lines = list(behind.get(-1, ()))
+    for place, cell in enumerate(blueprint.handout.cells):
+        if not is_code(cell) or (cell.kind == "show" and place in changed):
+            pass
+        elif cell.kind == "show":
+            lines.append(_Line(("show", f"shown {place}"), cell.source, blueprint.names[place]))
+        else:
+            known = names.get(cell.name, CellNames()) if cell.kind == "answer" else blueprint.names[place]
+            lines.append(_Line((cell.kind, cell.name), "", known))
+        lines += behind.get(place, ())
+    return lines
+
+
+def own_name(number: int) -> str:
+    """The step's name of the own cell of this number."""
+    return f"own {number}"
+
+
+def _about(blueprint: Blueprint, lines: Sequence[_Line]) -> frozenset[str]:
+    """The names that the answers, and the checks, are about."""
+    asked = frozenset().union(*(test.probe.asks for test in blueprint.tests.values()))
+    return asked.union(*(line.names.mentions for line in lines if line.step[0] == "answer")) - ALWAYS_THERE
+
+
+def _own_that_matter(lines: Sequence[_Line], about: frozenset[str], state: frozenset[str]) -> set[Step]:
+    """Own cells that bind a name that is needed, or may work on something that an answer works on (``state``)."""
+    waiting = [line for line in lines if line.step[0] == "own"]
+    found: set[Step] = set()
+    needed = set(about)
+    while True:
+        more = [
+            line for line in waiting
+            if line.names.anything or line.names.binds & needed or line.names.mentions & state
+        ]  # fmt: skip
+        if not more:
+            return found
+        found |= {line.step for line in more}
+        needed |= {name for line in more for name in line.names.now | line.names.later}
+        waiting = [line for line in waiting if line not in more]
+
+
+def _shown_that_are_needed(lines: Sequence[_Line], chosen: set[Step]) -> set[Step]:
+    """Cells that show something, of which a cell that runs needs a name that nobody else binds before."""
+    found: set[Step] = set()
+    while True:
+        bound, missing, later = set(ALWAYS_THERE), set[str](), set[str]()
+        for line in lines:
+            if line.step in chosen or line.step in found:
+                missing |= line.names.now - bound
+                later |= line.names.later
+                bound |= line.names.binds
+        missing |= later - bound
+        more = {line.step for line in lines if line.step[0] == "show" and line.names.binds & missing} - found
+        if not more:
+            return found
+        found |= more
+
+
+def _touched(blueprint: Blueprint, ran: Sequence[_Line]) -> frozenset[str]:
+    mentioned = frozenset().union(*(line.names.mentions for line in ran if line.step[0] == "own"))
+    anything = any(line.names.anything for line in ran if line.step[0] == "own")
+    return frozenset(test.exercise for test in blueprint.tests.values() if anything or test.probe.asks & mentioned)

@@ -1,0 +1,248 @@
+"""The notebook's shell of a sealed worker: IPython's, with outputs gathered as a notebook's.
+
+A package that is not installed here, and a magic that needs a front end, end one line, not the answer.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+__all__ = ["Shell", "Stream", "new_shell", "outputs", "stand_in"]
+
+
+class _Outputs:
+    """What a cell printed and displayed, in order, as nbformat outputs; cut off at a number of bytes."""
+
+    def __init__(self) -> None:
+        self.items: list[dict[str, Any]] = []
+        self.left = 1_000_000
+        self.cut = False
+
+    def begin(self) -> None:
+        self.items = []
+
+    def stream(self, name: str, text: str) -> None:
+        text = self.take(text)
+        if not text:
+            return
+        last = self.items[-1] if self.items else {}
+        if last.get("output_type") == "stream" and last["name"] == name:
+            last["text"].append(text)
+        else:
+            self.items.append({"output_type": "stream", "name": name, "text": [text]})
+
+    def take(self, text: str) -> str:
+        kept = text[: self.left]
+        self.left -= len(kept)
+        if len(kept) < len(text) and not self.cut:
+            self.cut = True
+            kept += "\n[output cut off: more than a graded notebook may hold]\n"
+        return kept
+
+    def add(self, item: dict[str, Any], size: int) -> None:
+        if size <= self.left:
+            self.left -= size
+            self.items.append(item)
+        else:
+            self.stream("stdout", " " * (self.left + 1))
+
+    def finished(self) -> list[dict[str, Any]]:
+        return [
+            {**item, "text": "".join(item["text"])} if item["output_type"] == "stream" else item for item in self.items
+        ]
+
+
+outputs = _Outputs()
+"""Of this process's one shell."""
+
+
+class Stream(io.TextIOBase):
+    """sys.stdout or sys.stderr of the learner."""
+
+    def __init__(self, name: str) -> None:
+        self.stream_name = name
+        self.encoding_name = "utf-8"
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.encoding_name
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        outputs.stream(self.stream_name, str(text))
+        return len(text)
+
+
+def _size(data: dict[str, Any]) -> int:
+    return sum(len(value) if isinstance(value, (str, bytes)) else len(repr(value)) for value in data.values())
+
+
+def _as_text(data: dict[str, Any]) -> dict[str, Any]:
+    import base64
+
+    return {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in data.items()}
+
+
+class _Publisher(DisplayPublisher):  # type: ignore[misc]
+    def publish(self, data: dict[str, Any], metadata: Any = None, **_: Any) -> None:
+        data = _as_text(data)
+        item = {"output_type": "display_data", "data": data, "metadata": metadata or {}}
+        outputs.add(item, _size(data))
+
+    def clear_output(self, wait: bool = False) -> None:
+        outputs.items.clear()
+
+
+class _Hook(DisplayHook):  # type: ignore[misc]
+    def start_displayhook(self) -> None:
+        self.data: dict[str, Any] = {}
+        self.extra: dict[str, Any] = {}
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: Any = None) -> None:
+        self.data, self.extra = _as_text(format_dict), md_dict or {}
+
+    def finish_displayhook(self) -> None:
+        if self.data:
+            item = {
+                "output_type": "execute_result", "data": self.data, "metadata": self.extra,
+                "execution_count": self.shell.execution_count,
+            }  # fmt: skip
+            outputs.add(item, _size(self.data))
+
+
+class Shell(InteractiveShell):  # type: ignore[misc]
+    """IPython's shell, with outputs gathered as a notebook's."""
+
+    def init_io(self) -> None:
+        pass
+
+    @contextlib.contextmanager
+    def _tee(self, channel: str) -> Iterator[None]:
+        # IPython would keep a second copy of all that is printed, without any limit.
+        yield
+
+    def enable_gui(self, gui: Any = None) -> None:
+        pass
+
+    def _showtraceback(self, etype: type, evalue: BaseException, stb: list[str]) -> None:
+        lines = "\n".join(stb)[:50_000].split("\n")
+        item = {
+            "output_type": "error", "ename": str(getattr(etype, "__name__", etype)), "evalue": str(evalue)[:5_000],
+            "traceback": lines,
+        }  # fmt: skip
+        outputs.add(item, min(len(lines), 1000))
+
+    def system(self, cmd: str) -> None:
+        """``!cmd``: its output goes where a notebook shows it."""
+        done = subprocess.run(  # noqa: S602 (what a learner asked for, in the learner's own sandbox)
+            self.var_expand(cmd, depth=1), shell=True, stdin=subprocess.DEVNULL, capture_output=True
+        )
+        sys.stdout.write(done.stdout.decode(errors="replace"))
+        sys.stderr.write(done.stderr.decode(errors="replace"))
+        self.user_ns["_exit_code"] = done.returncode
+
+    system_piped = system_raw = system
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """``%magic``: one that does not work here ends its line, and says so on stderr."""
+        try:
+            return super().run_line_magic(magic_name, line, _stack_depth + 1)
+        except Exception as error:
+            if magic_name in _RUN_CODE and not isinstance(error, UsageError):
+                raise
+            print(f"%{magic_name} did not work here ({type(error).__name__}: {error})", file=sys.stderr)
+            return None
+
+    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+        """``%%magic``: below one that is not known here the cell runs as it is."""
+        if self.find_cell_magic(magic_name) is not None:
+            return super().run_cell_magic(magic_name, line, cell)
+        print(f"%%{magic_name} is not known here; the cell runs without it", file=sys.stderr)
+        result = self.run_cell(cell, store_history=False)
+        result.raise_error()
+        return result.result
+
+
+_RUN_CODE = frozenset({"time", "timeit", "prun", "run", "debug", "memit", "mprun", "lprun"})
+"""Magics that run a learner's code: its errors are the learner's."""
+
+
+def new_shell() -> Shell:
+    """The shell of this process. Makes no thread: a process that has one cannot enter namespaces."""
+    Shell.display_pub_class = _Publisher
+    Shell.displayhook_class = _Hook
+    # A history would be a thread and a database.
+    made: Shell = Shell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+    made.ast_transformers.append(_ImportsByThemselves())
+    return made
+
+
+class _ImportsByThemselves(ast.NodeTransformer):
+    """Has each import at the top of a cell go on without a package that is not installed here."""
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        node.body = [made for statement in node.body for made in _guarded(statement)]
+        return node
+
+
+def _guarded(statement: ast.stmt) -> list[ast.stmt]:
+    if isinstance(statement, ast.ImportFrom) and statement.module != "__future__":
+        return [_tried(statement, [alias.asname or alias.name for alias in statement.names if alias.name != "*"])]
+    if isinstance(statement, ast.Import):
+        return [
+            _tried(ast.copy_location(ast.Import(names=[alias]), statement), [alias.asname or alias.name.split(".")[0]])
+            for alias in statement.names
+        ]
+    return [statement]
+
+
+def _tried(statement: ast.stmt, names: list[str]) -> ast.stmt:
+    # A name that no cell can have taken: what follows `__import__` is looked up in this module.
+    call = f"__import__({__name__!r}, fromlist=['stand_in']).stand_in(globals(), {names!r})"
+    made = ast.parse(f"try:\n    pass\nexcept ModuleNotFoundError:\n    {call}").body[0]
+    assert isinstance(made, ast.Try)
+    for node in ast.walk(made):
+        ast.copy_location(node, statement)
+    made.body = [statement]
+    return made
+
+
+def stand_in(namespace: dict[str, Any], names: list[str]) -> None:
+    """What an import binds whose package is not installed here: whoever uses it gets the error that the import got."""
+    error = sys.exc_info()[1]
+    said = f"{error}"
+    print(f"ModuleNotFoundError: {said}; the cell goes on without it", file=sys.stderr)
+    for name in names:
+        namespace.setdefault(name, _NotInstalled(said))
+
+
+class _NotInstalled:
+    """Takes the place of something that could not be imported."""
+
+    def __init__(self, said: str) -> None:
+        object.__setattr__(self, "_said", said)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            return object.__getattribute__(self, name)
+        raise ModuleNotFoundError(object.__getattribute__(self, "_said"))
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        raise ModuleNotFoundError(object.__getattribute__(self, "_said"))

@@ -1,0 +1,110 @@
+"""How one exercise ended: its status, one sentence for the learner, and the marks of its test cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from course.grading.compared import pack
+from course.grading.exceptions import WorkerLost
+from course.grading.judge import Judge
+from course.grading.rebuild import Blueprint, Rebuilt
+from course.grading.results import ExerciseVerdict, TestVerdict
+from course.limits import GradingLimits
+from course.results import Finding
+
+__all__ = ["Progress", "Verdicts", "says_out_of_memory"]
+
+_OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory", "Cannot allocate memory")
+
+
+def says_out_of_memory(text: str) -> bool:
+    """Whether an error's text says that memory ran out."""
+    return any(word in text for word in _OUT_OF_MEMORY)
+
+
+@dataclass
+class Progress:
+    """What is known of one exercise so far."""
+
+    id: str
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    loss: WorkerLost | None = None
+    error: str = ""
+    seconds: float = 0.0
+
+    def ran_out_of_memory(self) -> bool:
+        """Whether an error, of its cell or of a check, says so."""
+        found = [finding.sentence for findings in self.findings.values() for finding in findings]
+        return any(says_out_of_memory(text) for text in (self.error, *found))
+
+    def is_harmless(self) -> bool:
+        """Whether its cell may run again, for the exercises after it."""
+        return self.loss is None and not self.ran_out_of_memory()
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Makes the verdicts of one submission."""
+
+    blueprint: Blueprint
+    judge: Judge
+    rebuilt: Rebuilt
+    limits: GradingLimits
+
+    def is_untouched(self, exercise: str) -> bool:
+        """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
+        return self.rebuilt.answers[exercise].strip() in ("", self.blueprint.stubs[exercise].strip())
+
+    def of(self, progress: Progress) -> ExerciseVerdict:
+        """The verdict on one exercise."""
+        tests = tuple(
+            self._test_verdict(progress, name)
+            for name, test in self.blueprint.tests.items()
+            if test.exercise == progress.id
+        )
+        status, sentence = self._status(progress, tests)
+        hint = next((test.hint for test in tests if test.hint), None)
+        return ExerciseVerdict(progress.id, status, sentence, tests, hint, progress.seconds)
+
+    def _test_verdict(self, progress: Progress, name: str) -> TestVerdict:
+        test, asked = self.blueprint.tests[name], self.judge.asked(name)
+        found = progress.findings.get(name, [])
+        wrong = [finding for finding in found if not finding.passed]
+        bad = {finding.check for finding in wrong}
+        whole = len(found) == len(self.judge.plan(name)) and not wrong and progress.loss is None
+        first = wrong[0] if wrong else Finding(progress.id, "", "", False, 0)
+        return TestVerdict(
+            name, test.points if whole else 0.0, test.points,
+            tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
+            tuple(asked[check] for check in asked if check in bad),
+            first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
+            first.hint, first.line, first.printed, pack(first.compared),
+        )  # fmt: skip
+
+    def _status(self, progress: Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:
+        loss = progress.loss
+        if loss is not None and loss.cause == "timeout":
+            return "timeout", (
+                f"Your code was still running after {self.limits.exercise_seconds:g} seconds, the limit for one exercise."
+                if not loss.detail else f"The time for the whole notebook, {self.limits.submission_seconds:g} seconds, was over."
+            )  # fmt: skip
+        if loss is not None and loss.cause == "memory":
+            return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
+        if loss is not None and loss.cause == "protocol":
+            return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
+        if loss is not None:
+            return "killed", f"Your code ended the process that it ran in: {loss.detail}."
+        if all(test.score == test.max_score for test in tests):
+            return "passed", "Every check passed."
+        if self.is_untouched(progress.id):
+            return "not answered", self.rebuilt.lost.get(progress.id) or "The TODO cell is as it was handed out."
+        told = next((test for test in tests if test.sentence), None)
+        if progress.ran_out_of_memory():
+            return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
+        if progress.error:
+            return "error", f"Your cell ended with an error: {progress.error}"
+        if told is None:
+            return "killed", "Your code ended before every check had run."
+        if told.where or not told.line:
+            return "failed", told.sentence
+        return "error", f"{told.sentence} ({told.line})"

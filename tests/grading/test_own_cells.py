@@ -1,0 +1,207 @@
+"""What passes in Run All passes in grading: the learner's own cells run where answers rest on them, and cannot do harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course.grading.engine import Engine
+from course.grading.judge import Judge
+from course.grading.marking import mark
+from course.grading.own_cells import OwnCell, own_cells
+from course.grading.reading import read_answers
+from course.grading.rebuild import Blueprint, fill_in, own_in, read_blueprint
+from course.grading.results import SubmissionVerdict
+from course.nbgrader_setup import course_config
+from tests.grading.conftest import LESSON, POINTS, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ALL = sum(POINTS.values())
+Cell = tuple[str, str]
+"""Where a cell is put, and its text: ``above first``, ``below first``, ``top``, ``instead of shown``."""
+
+
+@pytest.fixture(scope="module")
+def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Blueprint:
+    """The small lesson, with a cell that shows something in front of its exercises."""
+    notebook = nbformat.read(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    notebook.cells.insert(2, nbformat.v4.new_code_cell("shown = 3\nprint(shown)", id="shown"))
+    source = tmp_path_factory.mktemp("shown") / f"{LESSON}.ipynb"
+    nbformat.write(notebook, source)
+    return read_blueprint(source, course_config(small_lesson))
+
+
+def _handed_in(blueprint: Blueprint, answers: dict[str, str], cells: Sequence[Cell]) -> bytes:
+    notebook = fill_in(blueprint, read_answers_of(answers, blueprint))
+    for where, source in cells:
+        names = [cell.metadata.get("nbgrader", {}).get("grade_id", cell.id) for cell in notebook.cells]
+        if where == "top":
+            at = 0
+        else:
+            side, _, name = where.rpartition(" ")
+            at = names.index(name) + (side == "below")
+        if where.startswith("instead"):
+            notebook.cells[at]["source"] = source
+        else:
+            notebook.cells.insert(at, nbformat.v4.new_code_cell(source))
+    return nbformat.writes(notebook).encode()
+
+
+def read_answers_of(answers: dict[str, str], blueprint: Blueprint):  # type: ignore[no-untyped-def]
+    from course.grading.rebuild import Rebuilt
+
+    return Rebuilt({**blueprint.stubs, **answers})
+
+
+@pytest.fixture
+def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerdict]:
+    """graded({"first": ...}, ("above first", "def helper ...")): the verdict, all else being right."""
+
+    def of(answers: dict[str, str], *cells: Cell, files: dict[str, bytes] | None = None) -> SubmissionVerdict:
+        rebuilt = read_answers(engine, blueprint, _handed_in(blueprint, {**RIGHT, **answers}, cells))
+        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+
+    return of
+
+
+HELPED = "def first(x):\n    return times(x, 2)"
+HELPER = "def times(x, n):\n    return x * n"
+HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
+    "helper above": ({"first": HELPED}, [("above first", HELPER)]),
+    "helper below": ({"first": HELPED}, [("below first", HELPER)]),
+    "helper at the top": ({"first": HELPED}, [("top", HELPER)]),
+    "helper in a cell that shows something": ({"first": HELPED}, [("instead of shown", f"{HELPER}\nprint(times(1, 2))")]),
+    "helper in the setup cell": (
+        {"first": HELPED}, [("instead of setup_imports", f"import torch\n{HELPER}\nfrom torch import nn")],
+    ),
+    "import above": ({"first": "def first(x):\n    return x * int(math.sqrt(4))"}, [("above first", "import math")]),
+    "import in the setup cell": (
+        {"first": "def first(x):\n    return x * int(math.sqrt(4))"},
+        [("instead of setup_imports", "import torch, math\nfrom torch import nn")],
+    ),
+    "a name that a cell shows": ({"second": "def second(x):\n    return x * shown"}, []),
+    "that name, at once": ({"second": "number = shown\ndef second(x):\n    return x * number"}, []),
+    "a name of an edited cell": ({"first": "def first(x):\n    return x * (shown - 3)"}, [("instead of shown", "shown = 5")]),
+    "through two cells": (
+        {"first": "def first(x):\n    return twice(x)"},
+        [("above first", HELPER), ("above first", "def twice(x):\n    return times(x, TWO)"), ("below first", "TWO = 2")],
+    ),
+    "a state that is carried on": (
+        {"second": "def second(x):\n    return first(x) + x"}, [("below test_first", "print(first(torch.ones(1)))")],
+    ),
+    "one cell makes it, another one fills it": (
+        {"first": "factors = []\ndef first(x):\n    return x * factors[0]"}, [("below first", "factors.append(2)")],
+    ),
+    "one name, twice, in order": (
+        {"first": "def first(x, n=n):\n    return x * n", "second": "def second(x, n=n):\n    return x * n"},
+        [("above first", "n = 2"), ("above second", "n = 3")],
+    ),
+    "names that no text shows": ({"first": HELPED}, [("above first", f"exec({HELPER!r})")]),
+    "a name that the answer looks for": (
+        {"first": "def first(x):\n    return globals()['times'](x, 2)"}, [("above first", HELPER)],
+    ),
+    "a star": ({"first": "def first(x):\n    return x * floor(2.5)"}, [("above first", "from math import *")]),
+    "the answer stands elsewhere": ({"first": "# see below"}, [("below first", HELPER), ("below first", HELPED)]),
+    "below cells that fail": (
+        {"first": HELPED},
+        [("above first", "1 / 0"), ("above first", "def times(:"), ("above first", HELPER), ("below first", "nobody")],
+    ),
+    "a package that is not installed": (
+        {"first": f"import no_such_package\nfrom no.such import thing\n{RIGHT['first']}"}, [],
+    ),
+    "magics of a front end": (
+        {"first": f"%matplotlib widget\n%load_ext no_such_extension\n%no_such_magic\n{RIGHT['first']}"}, [],
+    ),
+    "a cell magic of a front end": ({"first": f"%%no_such_magic --now\n{RIGHT['first']}"}, []),
+    "a cell magic that runs": ({"first": f"%%time\n{HELPED}"}, [("above first", HELPER)]),
+    "await": ({"first": HELPED}, [("above first", f"import asyncio\nawait asyncio.sleep(0)\n{HELPER}")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_passes_in_run_all_passes(graded: Callable[..., SubmissionVerdict], name: str) -> None:
+    answers, cells = HONEST[name]
+    verdict = graded(answers, *cells)
+    assert verdict.score == ALL, [one.sentence for one in verdict.exercises if one.status != "passed"]
+
+
+def test_a_file_beside_the_notebook_can_be_run(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded({"first": HELPED}, ("above first", "%run times.py"), files={"times.py": HELPER.encode()})
+    assert verdict.score == ALL
+
+
+@pytest.mark.parametrize("said", ["import no_such_package", "import no_such_package as np2"])
+def test_whoever_uses_a_missing_package_hears_of_it(graded: Callable[..., SubmissionVerdict], said: str) -> None:
+    used = said.split()[-1]
+    verdict = graded({"first": f"{said}\ndef first(x):\n    return {used}.times(x, 2)"})
+    first = verdict.exercises[0]
+    assert (first.status, first.score) == ("error", 0)
+    assert "No module named 'no_such_package'" in first.sentence
+
+
+UNNEEDED = {
+    "writes a file": "open('traces', 'a').write('x')\nunrelated = 1",
+    "draws": "import matplotlib.pyplot as plt\nplt.plot([1])",
+}
+
+
+@pytest.mark.parametrize("name", UNNEEDED)
+def test_what_nobody_needs_does_not_run(graded: Callable[..., SubmissionVerdict], name: str) -> None:
+    verdict = graded({"first": HELPED}, ("above first", HELPER), ("above first", UNNEEDED[name]))
+    assert [one.source for one in verdict.own] == [HELPER]
+    assert verdict.score == ALL
+
+
+HARM = {
+    "loops": "def times(x, n):\n    return x * n\nwhile True:\n    pass",
+    "ends": "times = 1\nimport os\nos._exit(3)",
+    "fills the memory": "times = bytearray(4 << 30)",
+    "cannot be taken apart": "times = " + "(" * 5_000 + ")" * 5_000,
+    "deep": "times = " + "-" * 100_000 + "1",
+    "many names": "\n".join(f"times{n} = first" for n in range(9_000)),
+}
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_harm_in_an_own_cell_costs_what_rests_on_it(graded: Callable[..., SubmissionVerdict], name: str) -> None:
+    verdict = graded({"first": HELPED}, ("above first", HARM[name]))
+    first, second, third = verdict.exercises
+    assert first.score == 0
+    assert (second.status, third.status) == ("passed", "passed")
+
+
+def test_a_time_bomb_in_front_of_a_setup_cell_harms_no_answer(graded: Callable[..., SubmissionVerdict]) -> None:
+    bomb = "first = 1\nimport os, torch\ntorch.Tensor.__mul__\nimport sys\nsys.settrace(lambda *a: os._exit(9))"
+    verdict = graded({}, ("top", bomb))
+    assert verdict.score == ALL
+
+
+def test_cells_that_take_long_leave_time_for_the_answers(graded: Callable[..., SubmissionVerdict]) -> None:
+    slow = [("above first", f"import time\nfirst = {n}\ntime.sleep(1.5)") for n in range(12)]
+    assert graded({}, *slow).score == ALL
+
+
+def test_an_untouched_stub_earns_nothing_beside_cells_that_mention_it(graded: Callable[..., SubmissionVerdict]) -> None:
+    stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
+    verdict = graded({"first": stub}, ("below first", "print(first)"))
+    assert (verdict.exercises[0].status, verdict.exercises[0].score) == ("not answered", 0)
+
+
+def test_own_cells_stand_in_the_rebuilt_notebook_and_come_back_from_it(blueprint: Blueprint) -> None:
+    own = (OwnCell("a = 1", -1), OwnCell("b = 2", 3), OwnCell("b = 2", 3), OwnCell("shown = 4", 2, 2))
+    notebook = fill_in(blueprint, type(read_answers_of({}, blueprint))({}, own=own))
+    nbformat.validate(notebook)
+    assert set(own_in(notebook)) == set(own)
+    assert len(notebook.cells) == len(blueprint.notebook.cells) + 3
+
+
+def test_ids_decide_which_cells_are_own(blueprint: Blueprint) -> None:
+    from course.grading.salvage import plain_cells
+
+    data = _handed_in(blueprint, RIGHT, [("instead of shown", "shown = 9"), ("below test_first", "mine = 1")])
+    found = own_cells(blueprint.handout, plain_cells(data) or [])
+    assert [(one.source, one.place) for one in found] == [("shown = 9", 2), ("mine = 1", None)]
