@@ -18,7 +18,17 @@ from course.cli import main
 from course.errors import CourseError
 
 ROOT = Path(__file__).parent.parent.parent
-MADE_FROM = ("course", "source", "release", "docs", "LICENSE", "requirements.txt", "constraints.txt", "pyproject.toml")
+MADE_FROM = (
+    "course",
+    "source",
+    "release",
+    "docs",
+    "LICENSE",
+    "requirements.txt",
+    "constraints.txt",
+    "pyproject.toml",
+    "install.py",
+)
 
 
 @pytest.fixture(scope="module")
