@@ -229,6 +229,7 @@ class Telling:
     def __init__(self) -> None:
         self.started = time.monotonic()
         self.packages = 0
+        self.waiting = False
         self.alive = sys.stdout.isatty()
 
     def hear(self, line: str) -> None:
@@ -242,9 +243,11 @@ class Telling:
             name = size.group(1).split("/")[-1].split("-")[0]
             self.show(f"downloading {name}, {size.group(2)} MB", lasting=True)
         if line.startswith("Installing collected packages"):
-            self.show(f"writing {line.count(',') + 1} packages: a minute or two", lasting=True)
+            packages = line.count(",") + 1
+            self.show(f"writing {packages} packages" + ": a minute or two" * (packages > 30), lasting=True)
         if "connection broken by" in line:
-            self.show("the network does not answer; trying again")
+            self.show("the network does not answer; trying again", lasting=not self.waiting)
+            self.waiting = True
 
     def show(self, text: str, lasting: bool = False) -> None:
         """In a terminal always; elsewhere if it is to last."""
@@ -293,7 +296,7 @@ def in_words(said: str, again: str) -> SetupError:
         machine = f"Python {sys.version.split()[0]} on {sys.platform}, {platform.machine()}"
         return SetupError(
             f"{missing.group(1)} is not to be had for this machine ({machine})", kept,
-            "take a 64-bit Python from python.org, on Linux one of a distribution with glibc; then: " + again,
+            "take a 64-bit Python from python.org (on Linux one with glibc), and see that pip's index has it; then: " + again,
         )  # fmt: skip
     last = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("WARNING", "[notice]"))]
     errors = [line for line in last if line.lower().startswith("error")] or last or ["no word from pip"]

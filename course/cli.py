@@ -79,7 +79,7 @@ def _progress(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_SAYS = "PyTorch hooks, hands on. Each command explains itself: python -m course COMMAND --help"
+_SAYS = "PyTorch hooks, hands on. Each command explains itself: COMMAND --help"
 
 COMMANDS = (
     Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),

@@ -14,6 +14,9 @@ from pathlib import Path
 
 __all__ = ["Command", "course_command", "course_in", "prepared_python", "this_python"]
 
+_PATH = os.environ.get("PATH")
+"""As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
+
 _chosen: list[Path] = []
 """The folder that ``--course`` named, while its command runs. Threads ask as well."""
 
@@ -36,7 +39,7 @@ def this_python() -> str:
     called = sys.executable or "python"
     for name in ("python", "python3"):
         # An activated environment; by its own path, for an environment's interpreter is a link to another's.
-        if shutil.which(name) == called:
+        if shutil.which(name, path=_PATH) == called:
             return name
     called = _from_here(called)
     if os.name == "nt":

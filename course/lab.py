@@ -126,15 +126,15 @@ def start_server(root: Path, page: str, extra: list[str]) -> int:
     ]  # fmt: skip
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
         arguments.append("--allow-root")
-    moved = folders_instead_of_home(root)
-    if moved:
-        os.environ |= moved
+    instead = folders_instead_of_home(root)
+    if instead:
         print(f"your home folder cannot be written: Jupyter's settings lie in {(root / _INSTEAD).resolve()} instead")
-    environment = dict(os.environ)
+    environment = os.environ | instead
+    runtime = environment.get("JUPYTER_RUNTIME_DIR") or jupyter_runtime_dir()
     # Notebooks find the course even if its folder was moved since it was installed.
     package = str(Path(__file__).resolve().parent.parent)
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, environment.get("PYTHONPATH", ""))))
-    if os.name == "posix" and len(os.fsencode(jupyter_runtime_dir())) + _SOCKET_NAME <= _SOCKET_PATH:
+    if os.name == "posix" and len(os.fsencode(runtime)) + _SOCKET_NAME <= _SOCKET_PATH:
         arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP
     environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
     if os.name == "posix":
