@@ -20,7 +20,7 @@ INSTALL = @command -v $(PYTHON) >/dev/null || { echo "error: there is no $(PYTHO
 	  $(PYTHON) install.py --torch $(TORCH) --again '$(subst ','\'',$(strip make $(MAKECMDGOALS) $(MAKEOVERRIDES)))'
 
 # An environment that lies elsewhere than where it was made does not work: then it is set up again.
-ifneq ($(shell test -x $(PY) && cat $(USE)),$(CURDIR))
+ifneq ($(shell test -x $(PY) && cat $(USE) 2>/dev/null),$(CURDIR))
 .PHONY: $(USE) $(DEV)
 endif
 

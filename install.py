@@ -55,8 +55,11 @@ def main() -> int:
     chosen = parser.parse_args()
     again = chosen.again or " ".join([os.path.basename(sys.executable), os.path.relpath(__file__), *sys.argv[1:]])
     try:
-        use_a_python_that_serves(again)
-        set_up(chosen.torch, chosen.development, again)
+        try:
+            use_a_python_that_serves(again)
+            set_up(chosen.torch, chosen.development, again)
+        except OSError as error:  # of a disk that is full, or closed to this user, in any file that is written
+            raise in_words(str(error), again) from None
     except SetupError as error:
         print("\n".join(error.lines), file=sys.stderr)
         return 1
@@ -96,7 +99,14 @@ def set_up(torch: str, development: bool, again: str) -> None:
     requirements = "requirements-dev.txt" if development else "requirements.txt"
     # --no-compile: Python compiles what it imports, once; pip would compile every file of every package, for half a minute.
     command = [PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-compile", "--progress-bar", "off"]
-    command += ["--extra-index-url", CPU_WHEELS] if torch == "cpu" else []
+    if torch == "cpu" and sys.platform.startswith("linux"):
+        # Only these two from there: what is installed already is not looked for again. One try: not everybody reaches it.
+        with open(os.path.join(HERE, "requirements.txt"), encoding="utf-8") as file:
+            two = [line.strip() for line in file if re.match(r"torch(vision)?==", line)]
+        if run_pip([*command, "--no-deps", "--retries", "1", "--index-url", CPU_WHEELS, *two]) is not None:
+            print(
+                "  PyTorch's own server, which has it without CUDA, cannot be reached: going on with PyPI's", flush=True
+            )
     said = run_pip([*command, "-r", os.path.join(HERE, requirements)])
     if said is not None:
         raise in_words(said, again)
@@ -246,7 +256,7 @@ class Telling:
             packages = line.count(",") + 1
             self.show(f"writing {packages} packages" + ": a minute or two" * (packages > 30), lasting=True)
         if "connection broken by" in line:
-            self.show("the network does not answer; trying again", lasting=not self.waiting)
+            self.show("the network does not answer; trying again for a while", lasting=not self.waiting)
             self.waiting = True
 
     def show(self, text: str, lasting: bool = False) -> None:

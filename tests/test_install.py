@@ -218,13 +218,16 @@ def test_pytorch_without_cuda_is_one_word_of_make(
     calls: list[list[str]] = []
     monkeypatch.setattr(install, "make_environment", lambda again: False)
     monkeypatch.setattr(install, "run_pip", calls.append)
+    monkeypatch.setattr(install.sys, "platform", "linux")
+    (folder / "requirements.txt").write_text("numpy==1\ntorch==2.13.0\ntorchvision==0.28.0\n")
     os.mkdir(install.VENV)
     install.set_up("cpu", False, AGAIN)
     install.set_up("default", True, AGAIN)
-    without, usual = calls
-    at = without.index("--extra-index-url")
-    assert without[at + 1].startswith("https://download.pytorch.org/") and without[-1].endswith("/requirements.txt")
-    assert "--extra-index-url" not in usual and usual[-1].endswith("/requirements-dev.txt")
+    two, rest, usual = calls
+    assert two[two.index("--index-url") + 1].startswith("https://download.pytorch.org/")
+    assert [one.split("==")[0] for one in two[-2:]] == ["torch", "torchvision"]
+    assert rest[-1].endswith("/requirements.txt") and usual[-1].endswith("/requirements-dev.txt")
+    assert not [word for word in rest + usual if "index-url" in word]
 
 
 def test_a_python_that_is_not_there_is_told(folder: Path) -> None:
