@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Command", "course_command", "course_in", "prepared_python", "this_python"]
+__all__ = ["Command", "course_command", "course_in", "nbgrader_command", "prepared_python", "this_python"]
 
 _PATH = os.environ.get("PATH")
 """As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
@@ -70,6 +70,16 @@ def course_command(words: str = "") -> str:
     folder = _chosen[-1] if _chosen else Path()
     elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
     return " ".join(part for part in (this_python(), "-m course", words, elsewhere) if part)
+
+
+def nbgrader_command(words: str) -> str:
+    """``nbgrader WORDS``, to be printed. nbgrader starts ``alembic`` by its bare name: both must be on PATH."""
+    tools = os.path.dirname(os.path.abspath(sys.executable))
+    if tools in (_PATH or "").split(os.pathsep):
+        return f"nbgrader {words}"
+    if os.name == "nt":
+        return f"{this_python()} -m nbgrader {words}"
+    return f'PATH={shlex.quote(tools)}:"$PATH" nbgrader {words}'
 
 
 def prepared_python(words: Sequence[str]) -> str:

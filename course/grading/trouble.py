@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
-from course.command import this_python
+from course.command import nbgrader_command, this_python
 from course.errors import CourseError
 from course.grading.exceptions import GradingError
 
@@ -116,7 +116,7 @@ def _told(error: Exception, db_url: str) -> GradingError:
     if "no such column" in said or "no such table" in said or "has no column" in said:
         return GradingError(
             f"the gradebook was made by another version of nbgrader: {said}", str(file),
-            f"{this_python()} -m nbgrader db upgrade, in the course's folder; then grade again",
+            f"{nbgrader_command('db upgrade')}, in the course's folder; then grade again",
         )  # fmt: skip
     return GradingError(
         f"the gradebook is damaged: {said}", str(file),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course.command import course_command, this_python
+from course.command import course_command, nbgrader_command
 from course.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
@@ -134,5 +134,7 @@ def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:
         for learner in learners:
             print(f"  ! {learner if learner.isprintable() else ascii(learner)}: {what}", file=stream)
     if file.unmatched or file.unclear:
-        told = f"{this_python()} -m nbgrader db student add ID --first-name ... --last-name ... --email ..., then report again"
+        told = (
+            nbgrader_command("db student add ID --first-name ... --last-name ... --email ...") + ", then report again"
+        )
         print(f"  next: {told}", file=stream)
