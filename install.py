@@ -76,6 +76,8 @@ def use_a_python_that_serves(again: str) -> None:
     version, found = sys.version_info[:3], ".".join(str(part) for part in sys.version_info[:3])
     if OLDEST <= version[:2] <= NEWEST and version != REFUSED:
         return
+    if os.path.exists(PYTHON) and not what_is_broken():
+        return  # .venv has a Python of its own already
     wanted = f"Python 3.{OLDEST[1]} to 3.{NEWEST[1]}"
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
         other = shutil.which(f"python3.{minor}")
