@@ -1,5 +1,7 @@
 # Every target sets up .venv itself, and does so only when what it is made from changed.
 PYTHON ?= python3
+# `make lab TORCH=cpu`, at the first use: PyTorch without CUDA. On Linux 0.4 GB to download instead of 2.9.
+TORCH ?= default
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
@@ -12,24 +14,22 @@ DEV := $(VENV)/.for-development
 help: ## what there is to do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
-$(PY):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "error: Python 3.11 or newer is needed, $$($(PYTHON) --version 2>&1) found"; \
-	    echo "  next: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; exit 1; }
-	@echo "setting up $(VENV) (once, some minutes: torch and JupyterLab are large)"
-	@$(PYTHON) -m venv $(VENV)
+# install.py says what it does, and what to do if it fails; it takes another Python if $(PYTHON) is too old or too new.
+INSTALL = @command -v $(PYTHON) >/dev/null || { echo "error: there is no $(PYTHON) here"; \
+	    echo "  next: install Python 3.11 or newer, or: make PYTHON=/path/to/python3 $(MAKECMDGOALS)"; exit 1; }; \
+	  $(PYTHON) install.py --torch $(TORCH) --again '$(subst ','\'',$(strip make $(MAKECMDGOALS) $(MAKEOVERRIDES)))'
 
-# --no-compile: Python compiles what it imports, once; pip would compile every file of every package, for half a minute.
-INSTALL = $(PY) -m pip install -qq --disable-pip-version-check --no-compile
+# An environment that lies elsewhere than where it was made does not work: then it is set up again.
+ifneq ($(shell test -x $(PY) && cat $(USE) 2>/dev/null),$(CURDIR))
+.PHONY: $(USE) $(DEV)
+endif
 
-$(USE): requirements.txt constraints.txt pyproject.toml | $(PY)
-	@$(INSTALL) -r requirements.txt
-	@touch $@
+$(USE): requirements.txt constraints.txt pyproject.toml
+	$(INSTALL)
 
 # What authors need holds what graders need: one round for both.
-$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml | $(PY)
-	@$(INSTALL) -r requirements-dev.txt
-	@touch $(USE) $@
+$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml
+	$(INSTALL) --development
 
 lab: $(USE) ## open the first lesson in JupyterLab
 	@$(PY) -m course lab $(ARGS)

@@ -3,11 +3,33 @@
 import os
 import sys
 
-from course.cli import main
+OLDEST = (3, 11)
+
+
+def run() -> int:
+    """The command's exit code; 1, in words, where this Python is too old or lacks the packages."""
+    wanting = f"Python {sys.version.split()[0]} is too old for it" if sys.version_info < OLDEST else ""
+    if not wanting:
+        try:
+            from course.cli import main
+
+            return main()
+        except ModuleNotFoundError as error:
+            name = (error.name or "").split(".")[0]
+            if not name or name == "course":
+                raise
+            wanting = f"{name} is not installed in it"
+    from course.command import prepared_python
+
+    print(f"error: this Python cannot run the course: {wanting}", file=sys.stderr)
+    print(f"  at:   {sys.executable}", file=sys.stderr)
+    print(f"  next: {prepared_python(sys.argv[1:])}", file=sys.stderr)
+    return 1
+
 
 # Guarded, because processes that Python spawns for parallel work import this file again.
 if __name__ == "__main__":
-    code = main()
+    code = run()
     sys.stdout.flush()
     sys.stderr.flush()
     # Everything is written and closed; taking torch apart properly would cost most of a second.

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from course.command import Command
+from course.command import Command, course_in, this_python
 from course.errors import CourseError, UsageError
 
 __all__ = ["main"]
@@ -16,7 +16,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted."""
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    parser = argparse.ArgumentParser(prog="python -m course", description=_SAYS)
+    parser = argparse.ArgumentParser(prog=f"{this_python()} -m course", description=_SAYS)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)
@@ -28,7 +28,8 @@ def main(argv: list[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
     try:
-        return int(arguments.chosen.run(arguments))
+        with course_in(arguments.course):
+            return int(arguments.chosen.run(arguments))
     except CourseError as error:
         print("\n".join(error.lines()), file=sys.stderr)
         return error.exit_code
@@ -78,7 +79,7 @@ def _progress(arguments: argparse.Namespace) -> int:
     return 0
 
 
-_SAYS = "PyTorch hooks, hands on. Each command explains itself: python -m course COMMAND --help"
+_SAYS = "PyTorch hooks, hands on. Each command explains itself: COMMAND --help"
 
 COMMANDS = (
     Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),

@@ -1,11 +1,12 @@
 """The learner's workspace: made once, never overwritten."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from course.errors import UsageError
-from course.lab import _is_ours, prepare_workspace, released_lessons
+from course.lab import _is_ours, folders_instead_of_home, prepare_workspace, released_lessons, start_server
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def test_a_learners_work_is_never_overwritten(course: Path) -> None:
 def test_without_a_release_the_next_command_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         released_lessons(tmp_path)
-    assert refusal.value.next_command == "make build"
+    assert refusal.value.next_command == "cd into the course's folder, or --course DIR"
 
 
 @pytest.mark.parametrize(("text", "ours"), [(None, True), ("{}", True), ('{"x": 1}', False), ("[", False)])
@@ -41,3 +42,62 @@ def test_settings_of_somebody_else_stay(text: str | None, ours: bool, tmp_path: 
     if text is not None:
         (tmp_path / "overrides.json").write_text(text)
     assert _is_ours(tmp_path / "overrides.json") == ours
+
+
+@pytest.fixture
+def no_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home in which nothing can be made, not even by root: it is a file."""
+    place = tmp_path_factory.mktemp("nobody") / "home"
+    place.write_text("")
+    for name in [name for name in os.environ if name.startswith(("JUPYTER", "XDG_"))]:
+        monkeypatch.delenv(name)
+    for name in ("IPYTHONDIR", "MPLCONFIGDIR", "COURSE_PROGRESS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(place))
+    return place
+
+
+def test_where_home_is_well_everything_stays_there(
+    tmp_path: Path, course: Path, no_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert folders_instead_of_home(course) == {}
+
+
+def test_without_a_home_that_can_be_written_the_course_has_the_folders(course: Path, no_home: Path) -> None:
+    instead = folders_instead_of_home(course)
+    assert set(instead) == {
+        "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR", "MPLCONFIGDIR", "COURSE_PROGRESS",
+    }  # fmt: skip
+    assert all(Path(place).is_relative_to(course / ".course" / "home") for place in instead.values())
+    assert Path(instead["COURSE_PROGRESS"]).parent.is_dir()
+
+
+def test_with_no_place_at_all_the_next_step_is_told(course: Path, no_home: Path) -> None:
+    (course / ".course").write_text("")  # in the folder's way
+    with pytest.raises(UsageError, match="neither your home folder nor the course's can be written") as refusal:
+        folders_instead_of_home(course)
+    assert "set HOME" in refusal.value.next_command
+
+
+def test_copies_that_cannot_be_written_are_told(course: Path) -> None:
+    (course / "learn").write_text("")
+    with pytest.raises(UsageError, match="your copies of the lessons cannot be written"):
+        prepare_workspace(course)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="JupyterLab takes the place of this process on POSIX only")
+def test_jupyterlab_is_told_these_folders_and_where_the_course_is(
+    course: Path, no_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[dict[str, str]] = []
+    monkeypatch.setattr(os, "execve", lambda program, arguments, environment: started.append(environment))
+    monkeypatch.setattr("subprocess.call", lambda *arguments, **options: 0)
+    monkeypatch.chdir(course)
+    before = dict(os.environ)
+    start_server(course, "/lab", [])
+    assert started[0]["JUPYTER_CONFIG_DIR"].startswith(str(course))
+    # A folder that was moved since it was installed is found all the same.
+    assert started[0]["PYTHONPATH"].split(os.pathsep)[0] == str(Path(__file__).parent.parent)
+    assert "your home folder cannot be written" in capsys.readouterr().out
+    assert dict(os.environ) == before

@@ -19,6 +19,7 @@ from nbgrader.apps import NbGraderAPI
 
 from course.authoring.lesson import Cell, Lesson, find_lessons, read_lesson
 from course.authoring.outlining import write_outline
+from course.command import course_command
 from course.errors import LessonError
 from course.grading.schema import create_tables
 from course.limits import GradingLimits
@@ -124,7 +125,7 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
         raise LessonError(
             f"nbgrader cannot make the release: {outcome.get('error') or outcome.get('log')}",
             str(lesson.path),
-            f"python -m course check {lesson.slug}",
+            course_command(f"check {lesson.slug}"),
         )
     released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
     for cell in released.cells:

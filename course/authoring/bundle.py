@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from course.command import course_command
 from course.errors import CourseError, UsageError
 from course.grading.intake import lessons_with_source
 from course.lab import released_lessons
@@ -74,7 +75,7 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     except OSError as error:
         fresh.unlink(missing_ok=True)
         raise CourseError(
-            f"the bundle cannot be written: {error.strerror}", str(path), "python -m course bundle --out FILE"
+            f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None
     return Bundle(path, tuple(chosen), len(files), len(data), searched)
 
@@ -87,8 +88,8 @@ def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     files["course/outline.json"] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
     for slug in lessons:
         files[f"release/{slug}/{slug}.ipynb"] = (root / "release" / slug / f"{slug}.ipynb").read_bytes()
-    files["LICENSE"] = (root / "LICENSE").read_bytes()
-    files["constraints.txt"] = (root / "constraints.txt").read_bytes()
+    for name in ("LICENSE", "constraints.txt", "install.py"):
+        files[name] = (root / name).read_bytes()
     files["requirements.txt"] = _requirements((root / "requirements.txt").read_text(encoding="utf-8")).encode()
     # What installs the package; the rest of the file is for its developers.
     files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
@@ -126,12 +127,20 @@ def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
         lessons.append(
             {
                 "slug": slug, "title": part["title"], "exercises": len(exercises),
-                "minutes": sum(one["minutes"] for one in exercises), "points": sum(one["points"] for one in exercises),
+                "minutes": sum(one["minutes"] for one in exercises),
+                "points": _points(root / "release" / slug / f"{slug}.ipynb"),
             }
         )  # fmt: skip
     picture = root / _PICTURE
     shown = base64.b64encode(picture.read_bytes()).decode("ascii") if picture.exists() else ""
     return environment.get_template("start.html").render(lessons=lessons, picture=shown, name=NAME)
+
+
+def _points(released: Path) -> float:
+    """Of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
+    cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
+    marks = (cell["metadata"].get("nbgrader", {}) for cell in cells)
+    return float(sum(mark["points"] for mark in marks if mark.get("grade")))
 
 
 def _prove(root: Path, files: dict[str, bytes]) -> int:

@@ -18,6 +18,7 @@ from course.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, r
 from course.authoring.regions import visible_of
 from course.authoring.release import Violation, check_release
 from course.authoring.trial import Outcome, Trial
+from course.command import course_command
 from course.errors import LessonError, UsageError
 from course.hints import all_hints
 
@@ -44,7 +45,7 @@ class Record:
     def broken(self, fact: str, candidate: Candidate | None = None, next_command: str = "") -> None:
         """Note a violation, placed at the candidate's file, or at the exercise's cell."""
         place = str(candidate.path) if candidate is not None and candidate.path else self.exercise.answer.place
-        again = next_command or f"python -m course check {self.exercise.id}"
+        again = next_command or course_command(f"check {self.exercise.id}")
         self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
 
 

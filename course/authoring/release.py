@@ -14,6 +14,7 @@ from course.authoring.build import build
 from course.authoring.lesson import Lesson
 from course.authoring.outlining import outline_of, read_outline
 from course.authoring.regions import private_lines
+from course.command import course_command
 from course.grading.written import HEADER
 from course.nbgrader_setup import course_config
 
@@ -113,7 +114,7 @@ def _extras(folder: Path, notebook: str) -> Iterator[Violation]:
 def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
     """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
     notebook = nbformat.read(release, as_version=4)
-    place, again = str(release), f"make build, then python -m course check {lesson.slug}"
+    place, again = str(release), f"make build, then {course_command(f'check {lesson.slug}')}"
     if "jupytext" in notebook.metadata:
         yield Violation("the release carries a jupytext key", place, again)
     regions = [private_lines(cell.source) for cell in lesson.cells]

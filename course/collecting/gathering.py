@@ -18,6 +18,7 @@ from course.collecting.layouts import Pattern, read_time
 from course.collecting.outcome import Collected
 from course.collecting.placing import Desk, File
 from course.collecting.roster import read_names
+from course.command import course_command
 from course.errors import UsageError
 
 __all__ = ["collect"]
@@ -80,7 +81,7 @@ def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
     """What is collected together: each folder and archive by itself, loose files as one upload. Raises UsageError."""
     if not paths:
         raise UsageError(
-            "there is nothing to collect", "no PATH", "name a folder or a zip: python -m course collect PATH"
+            "there is nothing to collect", "no PATH", f"name a folder or a zip: {course_command('collect PATH')}"
         )
     found: list[list[Path]] = []
     loose: list[Path] = []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from course.command import this_python
 from course.errors import UsageError
 from course.grading.exceptions import ClusterLost
 
@@ -65,7 +66,9 @@ class Address:
             from distributed import Client
         except ImportError:
             raise UsageError(
-                "dask is not installed here", "--dask ADDRESS", "python -m pip install -c constraints.txt -e '.[dask]'"
+                "dask is not installed here",
+                "--dask ADDRESS",
+                f"{this_python()} -m pip install -c constraints.txt -e '.[dask]'",
             ) from None
         try:
             socket.create_connection((self.host, self.port), _CONNECT_SECONDS).close()

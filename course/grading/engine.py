@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from course.command import this_python
 from course.grading import wire
 from course.grading.exceptions import EngineFailed, WorkerLost
 from course.grading.launch import Launched, launch
@@ -80,8 +81,8 @@ class Engine:
                 )
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason}",
-                    f"{sys.executable} -m course.grading.zygote",
-                    "python -m pip install -r requirements.txt; then grade again",
+                    f"{this_python()} -m course.grading.zygote",
+                    f"{this_python()} -m pip install -r requirements.txt; then grade again",
                 )
             self._control.settimeout(None)
             threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()

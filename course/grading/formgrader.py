@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from course.command import course_command
 from course.errors import UsageError
 from course.lab import start_server
 from course.nbgrader_setup import course_config
@@ -18,9 +19,11 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
     """Start a Jupyter server in the course's folder and open formgrader; returns when it ends."""
     course_config(root)
     if not any(root.glob("source/*/*.ipynb")):
-        raise UsageError("there are no lessons to mark", f"{(root / 'source').resolve()} is empty", "make build")
+        raise UsageError(
+            "there are no lessons to mark", f"{(root / 'source').resolve()} is empty", course_command("build")
+        )
     if not any(root.glob("autograded/*/*/*.ipynb")):
-        print("nothing is graded yet: formgrader shows the lessons, and submissions after `python -m course grade`")
+        print(f"nothing is graded yet: formgrader shows the lessons, and submissions after `{course_command('grade')}`")
     print("nbgrader's exchange is not used: what formgrader says about it, and its Release and Collect, do not matter")
     off = [f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{name}=False" for name in _EXCHANGE]
     return start_server(root, "/formgrader", [*off, *extra])

@@ -14,6 +14,7 @@ from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from course.command import nbgrader_command
 from course.errors import CourseError
 from course.grading.exceptions import GradingError
 from course.grading.held import Held, held_in
@@ -44,8 +45,8 @@ def register(config: Config, lesson: str) -> None:
                 f"{lesson} has lost graded cells, and nbgrader keeps a gradebook's cells while there are "
                 "submissions of them",
                 f"source/{lesson}/{lesson}.ipynb",
-                f"nbgrader db assignment remove {lesson} --force; then grade again (marks given by hand for it are lost "
-                "with it: note them first)",
+                f"{nbgrader_command(f'db assignment remove {lesson} --force')}; then grade again "
+                "(marks given by hand for it are lost with it: note them first)",
             )
         if "No space left" in text or "disk is full" in text:
             raise GradingError(
@@ -57,7 +58,7 @@ def register(config: Config, lesson: str) -> None:
         raise CourseError(
             f"nbgrader cannot register {lesson}: {log[-1] if log else 'it gave no reason'}",
             f"source/{lesson}/{lesson}.ipynb",
-            f"nbgrader generate_assignment {lesson}",
+            nbgrader_command(f"generate_assignment {lesson}"),
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.command import course_command
 from course.errors import UsageError
 
 __all__ = ["Intake", "Submission", "anything_new", "lessons_with_source", "notebook_problem", "take_in"]
@@ -44,7 +45,7 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
     known = sorted(path.parent.name for path in folder.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not known:
         raise UsageError(
-            "there is nothing to grade against", f"{folder} holds no <lesson>/<lesson>.ipynb", "make build"
+            "there is nothing to grade against", f"{folder} holds no <lesson>/<lesson>.ipynb", course_command("build")
         )
     for name in names:
         if name not in known:

@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.command import course_command
 from course.grading.exceptions import NoIsolation
 
 __all__ = ["Launched", "isolation_or_refuse", "launch", "refuse_if_exposed", "why_not_isolated"]
@@ -22,8 +23,8 @@ def isolation_or_refuse(unsafe: bool) -> str:
     if sys.platform != "linux":
         raise NoIsolation(
             f"the grading engine runs on Linux only, and this is {sys.platform}",
-            "python -m course grade",
-            "grade on Linux, or with stock nbgrader: python -m course grade --stock --unsafe",
+            course_command("grade"),
+            f"grade on Linux, or with stock nbgrader: {course_command('grade --stock --unsafe')}",
         )
     reason = why_not_isolated()
     if not reason and not unsafe:

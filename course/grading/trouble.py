@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
+from course.command import nbgrader_command, this_python
 from course.errors import CourseError
 from course.grading.exceptions import GradingError
 
@@ -62,7 +63,7 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
             raise
         raise GradingError(
             f"the gradebook's driver is not installed: {error}", masked(db_url),
-            "python -m pip install -c constraints.txt -e '.[postgres]', " + _KEPT,
+            f"{this_python()} -m pip install -c constraints.txt -e '.[postgres]', {_KEPT}",
         ) from None  # fmt: skip
 
 
@@ -115,7 +116,7 @@ def _told(error: Exception, db_url: str) -> GradingError:
     if "no such column" in said or "no such table" in said or "has no column" in said:
         return GradingError(
             f"the gradebook was made by another version of nbgrader: {said}", str(file),
-            "nbgrader db upgrade, in the course's folder; then grade again",
+            f"{nbgrader_command('db upgrade')}, in the course's folder; then grade again",
         )  # fmt: skip
     return GradingError(
         f"the gradebook is damaged: {said}", str(file),

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from course.command import course_command
 from course.grading.results import STATUSES, GradedClass, Score
 from course.reporting.live import duration
 
@@ -79,12 +80,14 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     waiting = sum(score.waiting for score in scores)
     if waiting:
         line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
-        console.print(f"{line} for your marks: python -m course formgrader", highlight=False)
+        console.print(
+            f"{line} for your marks: {course_command('formgrader')}", highlight=False, markup=False, soft_wrap=True
+        )
     console.print(summary_line(told), highlight=False, soft_wrap=True)
     console.print(f"gradebook: {told.graded.gradebook}", highlight=False, soft_wrap=True)
     if told.feedback is not None:
         console.print(f"feedback:  {told.feedback.resolve()}", highlight=False, soft_wrap=True)
-    console.print("report:    python -m course report", highlight=False, soft_wrap=True)
+    console.print(f"report:    {course_command('report')}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_problems(console: Console, told: Told) -> None:

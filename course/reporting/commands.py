@@ -6,7 +6,7 @@ import argparse
 import time
 from pathlib import Path
 
-from course.command import Command
+from course.command import Command, course_command
 from course.errors import UsageError
 
 __all__ = ["COMMANDS"]
@@ -66,7 +66,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     add("--no-feedback", action="store_true", help="write no feedback pages")
     add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
     add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
-    upload = command.add_argument_group("an upload first, as `python -m course collect` takes it")
+    upload = command.add_argument_group("an upload first, as the command `collect` takes it")
     upload.add_argument(
         "--from",
         dest="uploads",
@@ -114,8 +114,8 @@ def _grade(arguments: argparse.Namespace) -> int:
     given = arguments
     if not given.uploads and (given.lesson or given.names or given.pattern):
         raise UsageError(
-            "--lesson, --names and --pattern say how to read an upload, and there is none", "python -m course grade",
-            "add --from PATH; to grade one lesson only: python -m course grade LESSON",
+            "--lesson, --names and --pattern say how to read an upload, and there is none", course_command("grade"),
+            f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )  # fmt: skip
     return grade(
         Request(
@@ -153,7 +153,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
 def _formgrader_arguments(command: argparse.ArgumentParser) -> None:
     command.epilog = (
         "Runs until Ctrl-C. Every option that is not listed goes to JupyterLab, such as --no-browser or --port=8899. "
-        "Marks and comments stay when you grade again; `python -m course feedback` puts them on the learners' pages."
+        "Marks and comments stay when you grade again; the command `feedback` puts them on the learners' pages."
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from course.command import course_command
 from course.errors import CourseError, UsageError
 from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
 from course.grading.lock import only_run
@@ -151,7 +152,7 @@ class _Desk:
             return "isolation: NONE (--stock --unsafe): submissions run as you, with your files and network in reach"
         raise UsageError(
             "stock nbgrader runs submissions as you, with your files and network in reach",
-            "python -m course grade --stock",
+            course_command("grade --stock"),
             "leave --stock out, or add --unsafe if you would run every submission yourself",
         )
 
@@ -191,7 +192,7 @@ class _Desk:
             raise UsageError(
                 "nothing was handed in for " + (", ".join(request.lessons) or "any lesson"),
                 str(folder.resolve()),
-                "put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb, or: python -m course collect UPLOAD",
+                f"put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb, or: {course_command('collect UPLOAD')}",
             )
         return intake
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
+from course.command import course_command
 from course.errors import CourseError, UsageError
 from course.reporting.marks import Marks, read_marks
 
@@ -87,7 +88,7 @@ def chosen_submissions(root: Path, learners: Sequence[str] = (), lessons: Sequen
         if path.stem == path.parent.name
     )
     if not found:
-        raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), "python -m course grade")
+        raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), course_command("grade"))
     for what, names, known in (
         ("learner", learners, {learner for learner, _ in found}),
         ("lesson", lessons, {lesson for _, lesson in found}),
@@ -100,7 +101,7 @@ def chosen_submissions(root: Path, learners: Sequence[str] = (), lessons: Sequen
                     str((root / "autograded").resolve()),
                     f"did you mean {' or '.join(near)}?"
                     if near
-                    else f"python -m course grade; known: {len(known)} {what}s",
+                    else f"{course_command('grade')}; known: {len(known)} {what}s",
                 )
     return [pair for pair in found if (not learners or pair[0] in learners) and (not lessons or pair[1] in lessons)]
 
@@ -222,7 +223,7 @@ def _stop_where_the_disk_fails(trouble: Trouble, place: Path) -> None:
         error = OSError(trouble.errno, trouble.reason)
         told = None if is_one_files(error) else trouble_with_disk(error, place)
         if told is not None:
-            raise CourseError(told.fact, str(place), "mend that, then: python -m course feedback")
+            raise CourseError(told.fact, str(place), f"mend that, then: {course_command('feedback')}")
 
 
 def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str, str]]:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.command import course_command
 from course.errors import UsageError
 from course.reporting.exports import safe_cell
 from course.reporting.records import Person
@@ -110,7 +112,7 @@ def moodle_file(
         if not lesson:
             lesson = lessons[0] if len(lessons) == 1 else _lesson_of(export, lessons, titles)
         if all(name != lesson for _, name in grades):
-            raise UsageError(f"nobody has a grade for {lesson}", str(export), f"python -m course grade {lesson}")
+            raise UsageError(f"nobody has a grade for {lesson}", str(export), course_command(f"grade {lesson}"))
         places = {lesson: grade}
         most = sheet.column("Maximum Grade", "Bestwertung")
         maxima[lesson] = next((told for n in rows if most is not None and (told := _number(sheet.rows[n][most]))), None)
@@ -143,7 +145,7 @@ def _lesson_of(export: Path, lessons: list[str], titles: Mapping[str, str]) -> s
     if len(found) != 1:
         raise UsageError(
             "a grading worksheet is for one assignment, and its name does not say for which lesson", str(export),
-            f"python -m course report {lessons[0]} --moodle {export}",
+            course_command(f"report {lessons[0]} --moodle {shlex.quote(str(export))}"),
         )  # fmt: skip
     return found[0]
 

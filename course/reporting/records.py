@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from course.command import course_command
 from course.errors import UsageError
 from course.grading.intake import lessons_with_source, take_in
 from course.grading.results import ExerciseVerdict, SubmissionVerdict
@@ -163,7 +164,7 @@ def read_class(
         raise UsageError(
             "nothing was handed in for " + (", ".join(names) or "any lesson"),
             str((root / "submitted").resolve()),
-            "python -m course grade",
+            course_command("grade"),
         )
     found = sorted({lesson for _, lesson in works})
     return ClassRecords(
@@ -207,7 +208,7 @@ def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) ->
             float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), _newer(submitted, path),
         )  # fmt: skip
     except Exception:  # whatever stands in a file that anybody may have written
-        return Work(learner, lesson, problem="its verdict cannot be read; python -m course grade --force")
+        return Work(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
 
 
 def _newer(submitted: Path | None, journal: Path) -> str:
@@ -274,7 +275,7 @@ def _with_gradebook(
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         return people, works, {}, [
             f"the gradebook cannot be read ({type(error).__name__}): "
-            "manual marks and late penalties are not in this report; python -m course grade says what to do"
+            f"manual marks and late penalties are not in this report; {course_command('grade')} says what to do"
         ]  # fmt: skip
     return people, works, due, []
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from course.command import course_command, nbgrader_command
 from course.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _grade_files(request: ReportRequest, records: ClassRecords) -> dict[str, Gra
         return made
     grades = grades_of(records)
     if not grades:
-        raise UsageError("nobody has a grade yet", str(request.root.resolve()), "python -m course grade")
+        raise UsageError("nobody has a grade yet", str(request.root.resolve()), course_command("grade"))
     titles = {lesson.slug: lesson.title for lesson in records.lessons}
     if request.canvas is not None:
         made["canvas"] = canvas_file(request.canvas, grades, records.learners, titles)
@@ -133,5 +134,7 @@ def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:
         for learner in learners:
             print(f"  ! {learner if learner.isprintable() else ascii(learner)}: {what}", file=stream)
     if file.unmatched or file.unclear:
-        told = "nbgrader db student add ID --first-name ... --last-name ... --email ..., then report again"
+        told = (
+            nbgrader_command("db student add ID --first-name ... --last-name ... --email ...") + ", then report again"
+        )
         print(f"  next: {told}", file=stream)

@@ -11,6 +11,7 @@ from tiny import Sketch, write_lesson
 from course.authoring.build import build, notebook_of
 from course.authoring.lesson import Lesson, read_lesson
 from course.authoring.release import Violation, check_release, leaks
+from course.command import course_command
 from course.errors import LessonError, UsageError
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
@@ -85,7 +86,7 @@ def test_what_nbgrader_refuses_is_told_at_the_lesson(course: Path, monkeypatch: 
     with pytest.raises(LessonError, match="nbgrader cannot make the release: nbgrader's reason") as caught:
         build(course, say=lambda line: None)
     assert caught.value.place == str(course / "lessons" / "00_tiny" / "lesson.py")
-    assert caught.value.next_command == "python -m course check 00_tiny"
+    assert caught.value.next_command == course_command("check 00_tiny")
 
 
 def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: Path) -> None:
@@ -154,5 +155,5 @@ def test_a_leak_is_named(change: str, fact: str, course: Path) -> None:
     doctored(course, change)
     path = course / "release" / NOTEBOOK
     assert list(leaks(lesson_of(course), path)) == [
-        Violation(fact, str(path), "make build, then python -m course check 00_tiny")
+        Violation(fact, str(path), f"make build, then {course_command('check 00_tiny')}")
     ]

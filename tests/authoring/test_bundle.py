@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +20,17 @@ from course.cli import main
 from course.errors import CourseError
 
 ROOT = Path(__file__).parent.parent.parent
-MADE_FROM = ("course", "source", "release", "docs", "LICENSE", "requirements.txt", "constraints.txt", "pyproject.toml")
+MADE_FROM = (
+    "course",
+    "source",
+    "release",
+    "docs",
+    "LICENSE",
+    "requirements.txt",
+    "constraints.txt",
+    "pyproject.toml",
+    "install.py",
+)
 
 
 @pytest.fixture(scope="module")
@@ -161,3 +173,28 @@ def test_wrong_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "choose from: 01_module_anatomy" in capsys.readouterr().err
     assert main(["bundle", "--course", str(ROOT), "--out", str(tmp_path / "no" / "b.zip")]) == 1
     assert "the bundle cannot be written" in capsys.readouterr().err
+
+
+def test_the_page_counts_the_points_that_feedback_and_gradebook_count(unpacked: Path) -> None:
+    page = (unpacked / "START.html").read_text()
+    for lesson in (read_lesson(folder) for folder in find_lessons(ROOT)):
+        row = re.search(rf"<code class=\"soft\">{lesson.slug}</code>.*?([\d.]+)</td></tr>", page)
+        assert row is not None
+        graded = sum(mark["points"] for mark in _marks(ROOT / "source", lesson.slug) if mark["grade"])
+        assert float(row[1]) == graded > sum(exercise.points for exercise in lesson.exercises)
+
+
+def _marks(folder: Path, slug: str) -> list[dict[str, Any]]:
+    cells = json.loads((folder / slug / f"{slug}.ipynb").read_text())["cells"]
+    return [cell["metadata"]["nbgrader"] for cell in cells if "nbgrader" in cell["metadata"]]
+
+
+def test_what_the_page_says_to_run_is_in_the_zip(unpacked: Path) -> None:
+    commands = re.findall(r"<pre>(.+?)</pre>", (unpacked / "START.html").read_text(), re.DOTALL)
+    assert "python3 install.py" in commands and "py install.py" in commands
+    for command in commands:
+        program = command.split()[1]
+        assert program in ("-m", "install.py")
+        if program == "install.py":
+            told = run(unpacked, *command.split()[1:], "--help")
+            assert told.returncode == 0 and "--torch" in told.stdout

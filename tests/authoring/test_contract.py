@@ -9,6 +9,7 @@ import pytest
 from tiny import ACCEPTED, ANSWER, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 from course.authoring.contract import Record, check_contract, select
+from course.command import course_command
 from course.errors import LessonError, UsageError
 
 RIGHT = ACCEPTED["with_lambda"]
@@ -193,7 +194,7 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
     (found,) = {one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}
     place = str(folder / "lessons" / "01_broken" / candidate) if candidate else records[name].exercise.answer.place
     assert found.place == place
-    assert found.next_command == f"python -m course check {name}"
+    assert found.next_command == course_command(f"check {name}")
     if not candidate:
         path, _, line = place.rpartition(":")
         assert f'"grade_id": "{name}"' in Path(path).read_text().splitlines()[int(line) - 1]
@@ -214,7 +215,7 @@ def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: 
     facts = {Path(one.place).name: one for one in record.violations if "cut off" in one.fact}
     assert facts["endless.py"].fact == "cut: accepted answer endless: its trial was cut off: timeout"
     assert facts["dies.py"].fact == "cut: accepted answer dies: its trial was cut off: died"
-    assert facts["dies.py"].next_command == "python -m course check cut"
+    assert facts["dies.py"].next_command == course_command("check cut")
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 
 from course.authoring.damage import NAMES
+from course.command import course_command
 from course.errors import UsageError
 from course.grading.intake import lessons_with_source, notebook_problem, take_in
 
@@ -128,4 +129,4 @@ def test_an_unknown_lesson_is_refused_with_a_choice(course: Path) -> None:
 def test_a_course_without_notebooks_is_told_to_build(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         lessons_with_source(tmp_path, [])
-    assert refusal.value.next_command == "make build"
+    assert refusal.value.next_command == course_command("build")

@@ -71,7 +71,7 @@ def _old(path: Path) -> None:
         (lambda path: path.write_text("no database\n" * 99), "the gradebook is damaged", "mv "),
         (_half, "the gradebook is damaged", "mv "),
         (_folder, "there is a folder in the gradebook's place", "mv "),
-        (_old, "another version of nbgrader", "nbgrader db upgrade"),
+        (_old, "another version of nbgrader", "nbgrader db upgrade, in the course's folder"),
     ],
     ids=["garbage", "half", "folder", "old"],
 )
@@ -89,7 +89,7 @@ def test_a_gradebook_that_is_none_is_told(
         _grade(course, pool)
     assert fact in told.value.fact
     assert told.value.place == str(course / "gradebook.db")
-    assert told.value.next_command.startswith(next_command)
+    assert next_command in told.value.next_command
 
 
 def test_a_gradebook_in_use_stops_nothing_that_can_go_on(

@@ -1,0 +1,122 @@
+"""Commands that are printed as a next step: as they work for whoever reads them, where they stand."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from course import command
+from course.cli import main
+from course.command import course_command, course_in, this_python
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(autouse=True)
+def not_activated(monkeypatch: pytest.MonkeyPatch) -> None:
+    # For this process, and for those that tests start: others have put this environment on PATH.
+    monkeypatch.setattr(command, "_PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+
+
+def test_an_interpreter_below_this_folder_is_called_by_its_short_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
+    assert course_command("report") == ".venv/bin/python -m course report"
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "my env" / "bin" / "python"))
+    assert course_command("report") == "'my env/bin/python' -m course report"
+    monkeypatch.setattr(sys, "executable", "/elsewhere/bin/python")
+    assert this_python() == "/elsewhere/bin/python"
+
+
+def test_in_an_activated_environment_the_bare_name_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(os.path.realpath(sys.executable))
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(command, "_PATH", str(python.parent))
+    assert course_command("grade") == "python -m course grade"
+
+
+def test_a_course_in_another_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with course_in(tmp_path / "a b"):
+        assert course_command("grade").endswith(f" -m course grade --course '{tmp_path}/a b'")
+    with course_in(tmp_path):
+        assert course_command("grade").endswith(" -m course grade")
+
+
+def test_what_an_error_tells_to_do_next_runs_as_it_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path / "empty")
+    monkeypatch.chdir(tmp_path)
+    assert main(["feedback", "--course", "empty"]) == 2
+    told = capsys.readouterr().err.splitlines()[-1].removeprefix("  next: ")
+    run = subprocess.run(["sh", "-c", f"{told} --help"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert "usage: " in run.stdout and "course grade" in told
+
+
+def _bare(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A Python in which nothing is installed, on a course that has no environment."""
+    shutil.copytree(ROOT / "course", tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "install.py", tmp_path)
+    return subprocess.run([sys.executable, "-S", "-m", "course", *words], cwd=tmp_path, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", ["lab", "grade"])
+def test_a_python_without_the_packages_says_so(name: str, tmp_path: Path) -> None:
+    told = _bare(tmp_path, name)
+    assert told.returncode == 1
+    assert "Traceback" not in told.stderr
+    fact, place, then = told.stderr.splitlines()
+    assert fact.startswith("error: this Python cannot run the course: ") and "is not installed" in fact
+    assert place == f"  at:   {sys.executable}"
+    assert then == f"  next: {sys.executable} install.py"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell's way to set PATH")
+def test_nbgrader_finds_alembic_though_nothing_is_activated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = command.nbgrader_command("db upgrade")
+    for words in (told, told.replace("nbgrader db upgrade", "command -v alembic")):
+        run = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+    monkeypatch.setattr(command, "_PATH", str(Path(sys.executable).parent))
+    assert command.nbgrader_command("db upgrade") == "nbgrader db upgrade"
+
+
+_ANY_PYTHONS = re.compile(r"(?:^|(?<!-m)[ `])(?:python3? -m|nbgrader (?:db|generate_)|pip install)\b")
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a module, documentation apart."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.lineno, node.value
+
+
+def test_no_printed_command_names_a_python_that_may_not_have_the_packages() -> None:
+    """`python` alone is on few machines the one that this runs in: commands are made by course_command."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in sorted((ROOT / "course").rglob("*.py"))
+        for line, text in _texts(path)
+        # The first line of requirements.txt: there, any pip does.
+        if _ANY_PYTHONS.search(text) and not text.startswith("# What the lessons run on.")
+    ]
+    assert found == []
+    assert _ANY_PYTHONS.search("mend that, then: python -m course feedback")

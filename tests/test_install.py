@@ -1,0 +1,237 @@
+"""Setting up: which Pythons serve, what is said if something fails, what an earlier run left behind."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parent.parent
+AGAIN = "make lab"
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """install.py, as if it lay in an empty folder."""
+    shutil.copy(ROOT / "install.py", tmp_path)
+    spec = importlib.util.spec_from_file_location("install", tmp_path / "install.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _pins() -> dict[str, str]:
+    lines = [
+        line for name in ("constraints.txt", "requirements.txt") for line in (ROOT / name).read_text().splitlines()
+    ]
+    return dict(line.split("==") for line in lines if re.match(r"[\w.-]+==", line))
+
+
+@pytest.mark.parametrize(("name", "version"), sorted(_pins().items()))
+def test_every_pin_takes_every_python_that_the_course_takes(name: str, version: str, install: ModuleType) -> None:
+    try:
+        found = distribution(name)
+    except PackageNotFoundError:
+        assert name == "pgserver", f"{name} is pinned, and not installed"  # has no wheel for newer Pythons
+        return
+    assert found.version.split("+")[0] == version, "the environment is not the pinned one: make test sets it up"
+    takes = SpecifierSet(found.metadata["Requires-Python"] or "")
+    served = [f"3.{minor}.{patch}" for minor in range(install.OLDEST[1], install.NEWEST[1] + 1) for patch in (0, 2)]
+    assert [one for one in served if not takes.contains(one)] == []
+    assert install.OLDEST == (3, 11)
+
+
+def test_old_pythons_can_read_the_script_that_turns_them_away() -> None:
+    ast.parse((ROOT / "install.py").read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+def test_a_python_that_does_not_serve_is_told_which_do(install: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(install, "OLDEST", (3, 98))
+    monkeypatch.setattr(install, "NEWEST", (3, 99))
+    with pytest.raises(install.SetupError) as told:
+        install.use_a_python_that_serves("make grade")
+    fact, place, then = told.value.lines
+    assert fact == f"error: Python 3.98 to 3.99 is needed, and this is {sys.version.split()[0]}"
+    assert sys.executable in place
+    assert "make grade PYTHON=/path/to/python3" in then
+
+
+def test_another_python_on_the_path_is_taken_instead(
+    install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "python3.99"
+    other.write_text('#!/bin/sh\necho "here: $*"\n')
+    other.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(install, "OLDEST", (3, 98))
+    monkeypatch.setattr(install, "NEWEST", (3, 99))
+    monkeypatch.setattr(sys, "argv", ["install.py", "--torch", "cpu"])
+    with pytest.raises(SystemExit) as end:
+        install.use_a_python_that_serves(AGAIN)
+    assert end.value.code == 0
+    said = capfd.readouterr().out
+    assert f"going on with {other}" in said
+    assert f"here: {tmp_path / 'install.py'} --torch cpu" in said
+
+
+SAID = {
+    "offline": (
+        "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3."
+        "connection.HTTPSConnection object>: Failed to establish a new connection: [Errno -3] Temporary failure in name "
+        "resolution')': /simple/torch/\nERROR: Could not find a version that satisfies the requirement torch==2.13.0 "
+        "(from versions: none)\nERROR: No matching distribution found for torch==2.13.0\n",
+        "there is no network", "connect, or set HTTPS_PROXY, then: make lab",
+    ),
+    "full": (
+        "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n",
+        "not enough space on the disk", "then: make lab TORCH=cpu",
+    ),
+    "closed": (
+        "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x/.venv/lib'\n",
+        ".venv cannot be written", "let your user write",
+    ),
+    "Debian without python3-venv": (
+        "The virtual environment was not created successfully because ensurepip is not\navailable.  On Debian/Ubuntu "
+        "systems, you need to install the python3-venv\npackage using the following command.\n\n    apt install "
+        "python3.11-venv\n",
+        "venv or ensurepip is missing", f"sudo apt install python3.{sys.version_info[1]}-venv; then: make lab",
+    ),
+    "proxy": (
+        "WARNING: Retrying after connection broken by 'SSLError(SSLCertVerificationError(1, '[SSL: "
+        "CERTIFICATE_VERIFY_FAILED] certificate verify failed'))': /simple/torch/\n",
+        "certificate", "set PIP_CERT",
+    ),
+    "no wheel": (
+        "ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n"
+        "ERROR: No matching distribution found for torch==2.13.0\n",
+        "torch==2.13.0 is not to be had for this machine", "64-bit Python",
+    ),
+    "anything else": (
+        "Collecting torch\nERROR: Cannot install x because these package versions have conflicting dependencies.\n"
+        "[notice] A new release of pip is available\n",
+        "these package versions have conflicting dependencies", "read that file; then: make lab",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_what_pip_says_becomes_a_fact_and_a_next_step(
+    kind: str, install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install.sys, "platform", "linux")
+    monkeypatch.setattr(install.shutil, "which", lambda name: f"/usr/bin/{name}")
+    said, fact, then = SAID[kind]
+    lines = install.in_words(said, AGAIN).lines
+    assert len(lines) == 3 and all("\n" not in line for line in lines)
+    assert fact in lines[0]
+    assert then in lines[2]
+
+
+def test_without_the_module_venv_the_package_to_install_is_named(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(install.SetupError, match="venv or ensurepip is missing"):
+        install.make_environment(AGAIN)
+
+
+def test_a_full_disk_is_told_before_anything_is_downloaded(
+    install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(install.shutil, "disk_usage", lambda place: type("Usage", (), {"free": 3 * 10**8}))
+    with pytest.raises(install.SetupError, match=r"0\.3 GB free"):
+        install.make_environment(AGAIN)
+    assert not os.path.exists(install.VENV)
+
+
+def test_a_moved_or_half_made_environment_is_noticed(install: ModuleType) -> None:
+    os.makedirs(os.path.dirname(install.PYTHON))
+    assert "cut off" in install.what_is_broken()  # no Python in it
+    os.symlink("/nowhere/python3", install.PYTHON)
+    assert "gone" in install.what_is_broken()
+    stamp = Path(install.VENV, install.STAMPS["use"])
+    stamp.write_text("/elsewhere/course\n")
+    assert install.what_is_broken() == "it was made in /elsewhere/course, and cannot be moved"
+    Path(install.UNFINISHED).touch()
+    assert "while it wrote packages" in install.what_is_broken()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """What `make lab` needs to set up, with nothing to install but what cannot be had."""
+    for name in ("install.py", "Makefile", "constraints.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "requirements.txt").write_text("nothing-of-this-name==1\n")
+    return tmp_path
+
+
+def _make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1", "PIP_CONFIG_FILE": os.devnull}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE", "MFLAGS"))}
+    return subprocess.run(
+        ["make", f"PYTHON={sys.executable}", *words],
+        cwd=folder,
+        env={**kept, **nowhere},
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_set_up_that_failed_goes_on_when_it_can(folder: Path) -> None:
+    """Offline; then with nothing to install; then in a folder that was moved. No traceback, no word of pip's."""
+    failed = _make(folder, "lab")
+    assert failed.returncode == 2
+    assert "error: the packages cannot be downloaded: there is no network" in failed.stderr
+    assert f"  next: connect, or set HTTPS_PROXY, then: make lab PYTHON={sys.executable}" in failed.stderr
+    assert "Traceback" not in failed.stderr and "WARNING" not in failed.stderr + failed.stdout
+    log = re.search(r"all that pip said: (.+)", failed.stderr)
+    assert log is not None and "nothing-of-this-name" in Path(log[1]).read_text()
+    (folder / "requirements.txt").write_text("")
+    made = _make(folder, ".venv/.for-use")
+    assert made.returncode == 0, made.stderr
+    assert "setting up" not in made.stdout  # what the first run made is kept
+    again = _make(folder, ".venv/.for-use")
+    assert "up to date" in again.stdout
+    moved = folder.rename(folder.with_name("moved"))
+    anew = _make(moved, ".venv/.for-use")
+    assert anew.returncode == 0, anew.stderr
+    assert f"making .venv anew: it was made in {folder}, and cannot be moved" in anew.stdout
+    assert (moved / ".venv" / ".for-use").read_text() == f"{moved}\n"
+
+
+def test_pytorch_without_cuda_is_one_word_of_make(
+    folder: Path, install: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "install.py --torch cpu --again 'make lab" in _make(folder, "-n", "lab", "TORCH=cpu").stdout
+    assert "install.py --torch default" in _make(folder, "-n", "lab").stdout
+    calls: list[list[str]] = []
+    monkeypatch.setattr(install, "make_environment", lambda again: False)
+    monkeypatch.setattr(install, "run_pip", calls.append)
+    monkeypatch.setattr(install.sys, "platform", "linux")
+    (folder / "requirements.txt").write_text("numpy==1\ntorch==2.13.0\ntorchvision==0.28.0\n")
+    os.mkdir(install.VENV)
+    install.set_up("cpu", False, AGAIN)
+    install.set_up("default", True, AGAIN)
+    two, rest, usual = calls
+    assert two[two.index("--index-url") + 1].startswith("https://download.pytorch.org/")
+    assert [one.split("==")[0] for one in two[-2:]] == ["torch", "torchvision"]
+    assert rest[-1].endswith("/requirements.txt") and usual[-1].endswith("/requirements-dev.txt")
+    assert not [word for word in rest + usual if "index-url" in word]
+
+
+def test_a_python_that_is_not_there_is_told(folder: Path) -> None:
+    told = _make(folder, "lab", "PYTHON=/nowhere/python3")
+    assert told.returncode == 2
+    assert "error: there is no /nowhere/python3 here" in told.stdout + told.stderr
+    assert "next: " in told.stdout + told.stderr
