@@ -104,6 +104,19 @@ class LessonBook:
         return book
 
     @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """What the lessons are called in their first lines, whole and up to a colon."""
+        found = {}
+        for folder in ("source", "release"):
+            for path in sorted(self.root.glob(f"{folder}/*/*.ipynb")):
+                texts = [text for mark, text in _marks(path) if not mark]
+                found[path.stem] = next((line[2:].replace("`", "") for text in texts for line in text.splitlines()
+                                         if line.startswith("# ")), "")  # fmt: skip
+        return tuple(dict.fromkeys(
+            part for title in found.values() for part in (title, title.partition(":")[0]) if len(_NAME.findall(part)) > 1
+        ))  # fmt: skip
+
+    @cached_property
     def _defined(self) -> dict[str, re.Pattern[str]]:
         """Finds the definition of an exercise's own name."""
         return {
@@ -133,6 +146,9 @@ class LessonBook:
             + 4 * len(defined[name])
             for name, lesson in self.lessons.items()
         }  # fmt: skip
+        if not lines and not any(defined.values()) and not looks_like_a_notebook(path):
+            # A text that speaks of exercises, such as a readme: it answers none of them.
+            return Guess()
         best = max(points, key=lambda name: points[name])
         rest = [name for name, value in points.items() if name != best and value >= max(_ENOUGH, points[best] / 4)]
         if points[best] < _ENOUGH or any(points[name] * 2 > points[best] for name in rest):

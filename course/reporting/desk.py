@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from course.command import for_course
 from course.errors import CourseError, UsageError
 from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
 from course.grading.lock import only_run
@@ -71,6 +72,7 @@ def grade(request: Request) -> int:
         refuse_unwritable(request.json)
     desk = _Desk(request)
     try:
+        desk.settle()
         told = desk.run(start)
     except CourseError as error:
         _write(request, error_as_json(error, exit_code=error.exit_code, seconds=time.perf_counter() - start))
@@ -115,6 +117,28 @@ class _Desk:
         """What is not needed."""
         if not self.request.quiet:
             self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def settle(self) -> None:
+        """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
+        request, root = self.request, self.root
+        if request.only or request.upload.paths or any(path.name[:1] != "." for path in root.glob("submitted/*")):
+            return
+        if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
+            return
+        from course.authoring.demo import DEMO, prepare_demo
+        from course.authoring.simulate import LEARNERS
+
+        lessons_with_source(root, list(request.lessons))
+        try:
+            (root / DEMO).mkdir(exist_ok=True)
+            with only_run(root / DEMO):
+                self.root = prepare_demo(root)
+        except OSError as error:
+            raise trouble_with_disk(error, root) or error from None
+        self.request = replace(request, root=self.root)
+        self.say(
+            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners, which lives in {DEMO}/ by itself"
+        )
 
     def run(self, start: float) -> Told:
         """All of it, with the course locked."""
@@ -178,13 +202,11 @@ class _Desk:
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
         intake = take_in(self.root, lessons, known)
-        anything = any(not path.name.startswith(".") for path in folder.glob("*"))
-        if not anything and not request.only and not request.upload.paths:
-            from course.authoring.simulate import LEARNERS, simulate_class
-
-            self.say(f"submitted/ is empty: handing in for a simulated class of {len(LEARNERS)} learners (seed 0)")
-            simulate_class(self.root, known)
-            intake = take_in(self.root, lessons, known)
+        if old := simulated_before(self.root):
+            self.say(
+                "note: the simulated class of an earlier version seems to be among your learners: "
+                f"python -m course roster remove {' '.join(old)}{for_course(self.root)}"
+            )
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)
