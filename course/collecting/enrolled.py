@@ -79,5 +79,7 @@ def _write(root: Path, members: Sequence[Member]) -> None:
     except OSError as error:
         fresh.unlink(missing_ok=True)
         raise UsageError(
-            f"the roster cannot be written: {error.strerror}", str(path.absolute()), "make room, or give the right to write"
+            f"the roster cannot be written: {error.strerror}",
+            str(path.absolute()),
+            "make room, or give the right to write",
         ) from None

@@ -220,7 +220,7 @@ def _line(item: Item, upload: str) -> Line:
     return Line(
         upload=upload, name=item.piece.name, status=status, why=why, learner=item.owner.learner, lesson=item.lesson,
         time=item.time, late=item.late, look=item.look, size=item.piece.size, sha256=item.piece.sha256,
-        kept=item.piece.kept, order=order, account=account,
+        kept=item.piece.kept, order=order, account=account, sender=item.piece.sender,
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from course.collecting.placing import Desk, File
 from course.collecting.roster import read_names, why_no_learner
 from course.errors import UsageError
 
-__all__ = ["collect"]
+__all__ = ["collect", "only_collect"]
 
 Step = Callable[[int, int, str], None]
 _OWN = ("submitted", "autograded", "feedback", "source", "release", "lessons", ".course", "demo")
@@ -61,7 +61,7 @@ def collect(
     roster = read_names(names) if names is not None else kept_roster(root)
     by_pattern = Pattern(pattern) if pattern is not None else None
     when = _due(due)
-    with _disk(root), _alone(root, dry_run), Stage(root, dry_run) as stage:
+    with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
         arrived = [stage.take(path, step) for path in asked]
         dues = dict.fromkeys(book.lessons, when) if when or prefer == "latest" else _gradebook_dues(root, book)
         desk = Desk(root, dry_run)
@@ -215,7 +215,7 @@ def _disk(root: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _alone(root: Path, dry_run: bool) -> Iterator[None]:
+def only_collect(root: Path, dry_run: bool = False) -> Iterator[None]:
     """One collect at a time: two would take the same number, and judge by what the other is about to replace."""
     if dry_run or os.name != "posix":
         yield

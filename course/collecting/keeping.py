@@ -90,7 +90,9 @@ class Stage:
                 _write_list(source, upload, placed, asked)
             lines += placed
         missing = tuple(
-            name for name in (roster.learners if roster and roster.strict else ()) if name not in {line.learner for line in lines}
+            name
+            for name in (roster.learners if roster and roster.strict else ())
+            if name not in {line.learner for line in lines}
         )
         notes = []
         for upload, files in zip(uploads, told, strict=True):

@@ -44,8 +44,18 @@ PLACED = frozenset({"taken", "taken though renamed", "already there", "data file
 """What lies in submitted/ afterwards."""
 
 JUNK = frozenset(
-    {"junk", "checkpoint", "identical copy", "earlier copy", "late", "older than submitted", "other lesson", "untouched",
-     "not believed", "removed"}
+    {
+        "junk",
+        "checkpoint",
+        "identical copy",
+        "earlier copy",
+        "late",
+        "older than submitted",
+        "other lesson",
+        "untouched",
+        "not believed",
+        "removed",
+    }
 )
 """What is not in submitted/, and needs nobody."""
 
@@ -72,6 +82,8 @@ class Line:
     """What says which of two copies is the later one; compared from the left."""
     account: str = ""
     """The LMS's own number of the learner."""
+    sender: str = ""
+    """Whose mail it was attached to: the address."""
 
     @property
     def needs_person(self) -> bool:

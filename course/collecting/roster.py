@@ -182,7 +182,9 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
     if not learners:
         raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line a learner")
     frozen = {alias: frozenset(whose) for alias, whose in names.items()}
-    return Roster(tuple(learners.values()), frozen, {key: frozenset(whose) for key, whose in numbers.items()}, tuple(notes))
+    return Roster(
+        tuple(learners.values()), frozen, {key: frozenset(whose) for key, whose in numbers.items()}, tuple(notes)
+    )
 
 
 def _aliases(

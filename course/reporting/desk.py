@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from course.collecting.enrolled import is_class_known
 from course.command import for_course
 from course.errors import CourseError, UsageError
 from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
@@ -18,6 +19,7 @@ from course.grading.lock import only_run
 from course.grading.results import GradedClass
 from course.grading.selection import Selection, select
 from course.grading.trouble import trouble_with_disk
+from course.reporting.attendance import Attendance, attend, people_of
 from course.reporting.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
 from course.reporting.class_table import Told, print_class, print_problems, summary_line
 from course.reporting.live import Counting, watching
@@ -153,9 +155,14 @@ class _Desk:
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if request.feedback else ()
+            attendance = self._attendance(intake, lessons) if not request.only else Attendance()
         notes = () if request.only else intake.notes
         folder = root / "feedback" if request.feedback else None
-        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected)
+        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected, attendance, root)
+
+    def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
+        handed_in = {(one.learner, one.lesson) for one in intake.submissions}
+        return attend(self.root, people_of(self.root), handed_in, lessons)
 
     def is_incomplete(self, told: Told) -> bool:
         """Whether something that was handed in is not graded: that is what the exit code says."""
@@ -184,6 +191,7 @@ class _Desk:
         if not upload.paths:
             return None
         from course.collecting import collect
+        from course.collecting.telling import cures
 
         with progress("collecting") as step:
             collected = collect(
@@ -197,11 +205,15 @@ class _Desk:
         if self.request.quiet and collected.needs_person:
             print(collected, file=sys.stderr)
         self.say(str(collected))
+        for told in cures(collected, self.root):
+            self.say(f"  {told}")
         return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
         intake = take_in(self.root, lessons, known)
+        from course.authoring.demo import simulated_before
+
         if old := simulated_before(self.root):
             self.say(
                 "note: the simulated class of an earlier version seems to be among your learners: "
