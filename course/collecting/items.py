@@ -76,7 +76,7 @@ def sort(item: Item, book: LessonBook) -> None:
         item.kind, item.ending = "junk", ("junk", "")
     elif piece.archive:
         item.kind, item.ending = "archive", ("junk", "an archive: its files are listed by themselves")
-    elif piece.parts[-1].casefold() == "timestamp.txt":
+    elif "timestamp.txt" in {name, piece.parts[-1].casefold()}:
         item.kind = "stamp"
         if item.said.system == "nbgrader" and not piece.nested:
             item.ending = ("junk", "its folder's name says when the notebook was handed in")

@@ -165,7 +165,7 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
                 continue
             if digits and (head in _NUMBERS or (handmade and cell.isdigit())):
                 numbers.setdefault(digits[1], set()).add(learner)
-        for number in (one for one in _also(cells) if one.isdecimal()):
+        for number in lasting:
             numbers.setdefault(number, set()).add(learner)
     names.pop("", None)
     # A learner's own id is nobody else's alias.
@@ -216,10 +216,11 @@ def _also(cells: dict[str, str]) -> list[str]:
 def _lasting_numbers(cells: dict[str, str], canvas: bool, handmade: bool, chosen: str) -> list[str]:
     """Numbers by which an LMS calls the learner in every download; Moodle's mean something in one assignment only."""
     lasting = {"lms user id", "canvas id", "user id"} | ({"id"} if canvas else set())
-    return [
+    own = [
         cell for head, cell in cells.items()
         if cell.isdecimal() and head != chosen and (head in lasting or (handmade and head not in _NUMBERS))
     ]  # fmt: skip
+    return own + [one for one in _also(cells) if one.isdecimal()]
 
 
 def _member(learner: str, cells: dict[str, str], named: str, aliases: Sequence[str], numbers: Sequence[str]) -> Member:

@@ -64,7 +64,7 @@ def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
         one.on_roster = learner in roster
         one.folders = [f"{name}/{learner}" for name in FOLDERS if _folder(root, name, learner) is not None]
     for path, told in lists_in(root):
-        for learner in {str(one.get("learner") or "") for one in told["files"]} & set(found):
+        for learner in {str(one.get("learner") or "") for one in told["files"]} & (set(found) - {""}):
             found[learner].uploads.append(path.parent.name)
     with trouble_with_gradebook(str(root / "gradebook.db")):
         book = open_gradebook(root)
