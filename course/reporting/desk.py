@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
 from dataclasses import dataclass, field, replace
@@ -131,6 +132,11 @@ class _Desk:
         from course.authoring.simulate import LEARNERS
 
         lessons_with_source(root, list(request.lessons))
+        if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
+            raise UsageError(
+                "the simulated class has no place: what lies there is no folder", str((root / DEMO).absolute()),
+                "move it away, then again",
+            )  # fmt: skip
         try:
             (root / DEMO).mkdir(exist_ok=True)
             with only_run(root / DEMO):
