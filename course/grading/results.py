@@ -180,7 +180,7 @@ class Score:
     @property
     def late(self) -> bool:
         """Whether it came after it was due, by the times or by the LMS's word."""
-        return self.seconds_late > 0 or self.said_late
+        return self.seconds_late > 0 or self.said_late or self.penalty > 0
 
     @property
     def fresh(self) -> bool:

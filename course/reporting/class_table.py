@@ -76,6 +76,9 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         )  # fmt: skip
     for line in late_lines(scores):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if fined := [score.penalty for score in scores if score.penalty]:
+        line = f"{sum(fined):g} marks taken off {len(fined)} submission{_s(len(fined))} for being late"
+        console.print(line, highlight=False)
     waiting = sum(score.waiting for score in scores)
     if waiting:
         line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"

@@ -111,7 +111,7 @@ class Work:
     @property
     def late(self) -> bool:
         """Whether it came after it was due, by the times or by the LMS's word."""
-        return self.seconds_late > 0 or self.said_late
+        return self.seconds_late > 0 or self.said_late or self.penalty > 0
 
     @property
     def share(self) -> float:
