@@ -44,7 +44,7 @@ class Guess:
     others: tuple[str, ...] = ()
     """Other lessons of which much is in it, too."""
     untouched: bool = False
-    """Every TODO cell is as it was handed out."""
+    """Every TODO cell is as it was handed out, and nothing was written anywhere else."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class _Lesson:
     lines: frozenset[str]
     stubs: dict[str, str]
     """The TODO cells as they were handed out, by grade_id."""
+    texts: frozenset[str] = frozenset()
+    """All cells as they were handed out."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ class LessonBook:
                 frozenset(one for one in names[name] - ids if in_names[one] == 1 and "_" in one.strip("_")),
                 frozenset(one for one in lines[name] if in_lines[one] == 1),
                 stubs,
+                frozenset(text.strip() for _, text in marks[name]),
             )
         return book
 
@@ -164,7 +167,8 @@ class LessonBook:
             given = {_source(cell).strip() for cell in cells if isinstance(cell, dict)}
         except (ValueError, TypeError, KeyError, RecursionError, MemoryError):
             return False
-        return all(stub.strip() in given for stub in stubs.values())
+        # Work may stand in a written answer, or in a cell of the learner's own.
+        return all(stub.strip() in given for stub in stubs.values()) and given - {""} <= self.lessons[name].texts
 
 
 def _marks(path: Path) -> list[tuple[dict[str, Any], str]]:

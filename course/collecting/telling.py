@@ -91,9 +91,9 @@ def _whose(collected: Collected, root: Path) -> list[str]:
     if unsaid is not None:
         upload = by_upload.get(unsaid.upload)
         path = root / "collected" / upload.folder / unsaid.kept if upload and upload.folder else Path(unsaid.upload)
-        if upload and collected.dry_run:
-            path = Path(upload.path)
         one = f"python -m course collect {shlex.quote(str(path))} --learner NAME{for_course(root)}"
+        # In a dry run nothing lies anywhere by itself yet.
+        one = "collect them without --dry-run" if collected.dry_run else one
         found.append(f"no learner known: --names CSV or --pattern REGEX says whose they are; or one by one: {one}")
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from course.collecting.enrolled import is_class_known
+from course.collecting.enrolled import is_class_known, members_of
 from course.command import for_course
 from course.errors import CourseError, UsageError
 from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
@@ -154,6 +154,7 @@ class _Desk:
         lessons, known = lessons_with_source(root, list(request.lessons)), lessons_with_source(root, [])
         self.say(self._isolation())
         with only_run(root):
+            members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
             intake = self._intake(lessons, known)
             chosen = select(root, intake, lessons, request.only)
