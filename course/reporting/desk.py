@@ -75,7 +75,6 @@ def grade(request: Request) -> int:
         refuse_unwritable(request.json)
     desk = _Desk(request)
     try:
-        desk.settle()
         told = desk.run(start)
     except CourseError as error:
         _write(request, error_as_json(error, exit_code=error.exit_code, seconds=time.perf_counter() - start))
@@ -128,10 +127,8 @@ class _Desk:
             return
         if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
             return
-        from course.authoring.demo import DEMO, prepare_demo
-        from course.authoring.simulate import LEARNERS
+        from course.authoring.demo import DEMO, SIMULATED, prepare_demo
 
-        lessons_with_source(root, list(request.lessons))
         if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
             raise UsageError(
                 "the simulated class has no place: what lies there is no folder", str((root / DEMO).absolute()),
@@ -145,14 +142,16 @@ class _Desk:
             raise trouble_with_disk(error, root) or error from None
         self.request = replace(request, root=self.root)
         self.say(
-            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners, which lives in {DEMO}/ by itself"
+            f"submitted/ is empty: grading a simulated class of {len(SIMULATED)} learners, which lives in {DEMO}/ by itself"
         )
 
     def run(self, start: float) -> Told:
         """All of it, with the course locked."""
-        request, root = self.request, self.root
-        lessons, known = lessons_with_source(root, list(request.lessons)), lessons_with_source(root, [])
+        lessons = lessons_with_source(self.root, list(self.request.lessons))
+        known = lessons_with_source(self.root, [])
         self.say(self._isolation())
+        self.settle()
+        request, root = self.request, self.root
         with only_run(root):
             members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()

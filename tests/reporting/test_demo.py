@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from course.authoring.demo import DEMO, prepare_demo, simulated_before
+from course.authoring.demo import DEMO, SIMULATED, prepare_demo, simulated_before
 from course.authoring.simulate import LEARNERS
 from course.cli import main
 from course.grading.launch import why_not_isolated
@@ -17,6 +17,10 @@ from tests.collecting.uploads import everything
 from tests.grading.conftest import LESSON, RIGHT
 
 NAMES = {one.name for one in LEARNERS}
+
+
+def test_those_who_are_made_up_are_written_down() -> None:
+    assert set(SIMULATED) == NAMES
 
 
 @pytest.fixture
