@@ -65,9 +65,12 @@ def course_in(folder: Path) -> Iterator[None]:
         _chosen.pop()
 
 
-def course_command(words: str = "") -> str:
-    """``python -m course WORDS``, to be printed as a next step: as it works for this user, in this folder."""
-    folder = _chosen[-1] if _chosen else Path()
+def course_command(words: str = "", course: Path | None = None) -> str:
+    """``python -m course WORDS``, to be printed as a next step: as it works for this user, in this folder.
+
+    ``course``: the folder that it is for, if that may be another one than ``--course`` says.
+    """
+    folder = course or (_chosen[-1] if _chosen else Path())
     elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
     return " ".join(part for part in (this_python(), "-m course", words, elsewhere) if part)
 

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
         "lab",
         "progress",
         "collect",
+        "roster",
         "grade",
         "feedback",
         "formgrader",

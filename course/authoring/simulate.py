@@ -45,8 +45,11 @@ def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     return notebook
 
 
-def simulate_class(root: Path, lessons: list[str], seed: int = 0) -> list[Path]:
-    """Write ``submitted/<learner>/<lesson>/<lesson>.ipynb`` for every learner; returns the files. Seeded."""
+def simulate_class(root: Path, lessons: list[str], seed: int = 0, into: Path | None = None) -> list[Path]:
+    """Write ``submitted/<learner>/<lesson>/<lesson>.ipynb`` for every learner; returns the files. Seeded.
+
+    ``into``: the folder that holds ``submitted/``, if it is not the course's own.
+    """
     written = []
     for folder in find_lessons(root, lessons):
         lesson = read_lesson(folder)
@@ -55,7 +58,7 @@ def simulate_class(root: Path, lessons: list[str], seed: int = 0) -> list[Path]:
             chance = random.Random(f"{seed}/{learner.name}/{lesson.slug}")
             drawn = {exercise.id: _draw(exercise, learner, chance) for exercise in lesson.exercises}
             answers = {name: as_handed_in(candidate) for name, candidate in drawn.items() if candidate is not None}
-            path = root / "submitted" / learner.name / lesson.slug / f"{lesson.slug}.ipynb"
+            path = (into or root) / "submitted" / learner.name / lesson.slug / f"{lesson.slug}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(hand_in(release, answers), path)
             written.append(path)

@@ -69,6 +69,8 @@ class Entry:
     parts: tuple[str, ...]
     time: datetime | None = None
     problem: NotUnpacked | None = None
+    sender: str = ""
+    """Of a mail's attachment: the address in *From*."""
     _open: IO[bytes] | None = field(default=None, repr=False)
     _budget: Budget | None = field(default=None, repr=False)
 
@@ -167,7 +169,7 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
             if problem is None and info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
                 problem = NotUnpacked("unknown archive", "packed in an unusual way: ask for an ordinary zip")
-            entry = Entry(parts, _zip_time(info), problem, None, budget)
+            entry = Entry(parts, _zip_time(info), problem, "", None, budget)
             if problem is None:
                 try:
                     with _damage():
@@ -263,7 +265,7 @@ def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[E
         return
     inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
     if _count(budget):
-        yield Entry((inner,), None, None, unpacked(), budget)
+        yield Entry((inner,), None, None, "", unpacked(), budget)
 
 
 def _tar(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
@@ -295,4 +297,4 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
             except (ValueError, OverflowError, OSError):
                 time = None
             opened = None if problem else archive.extractfile(member)
-            yield Entry(parts, time, problem, opened, free)
+            yield Entry(parts, time, problem, "", opened, free)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from course.collecting.archives import Budget, Entry, NotUnpacked, entries, kind_of
 from course.collecting.layouts import is_junk
+from course.collecting.mail import attachments, is_mail
 
 __all__ = ["Arrivals", "Piece", "fingerprint"]
 
@@ -47,6 +48,10 @@ class Piece:
     problem: NotUnpacked | None = None
     archive: bool = False
     """It was unpacked: its files are pieces of their own."""
+    nested: bool = False
+    """It came in an archive within the upload, which a learner may have packed."""
+    sender: str = ""
+    """Whose mail it was attached to: the address."""
 
     @property
     def name(self) -> str:
@@ -120,23 +125,24 @@ class Arrivals:
             self.pieces.append(Piece(parts, size=info.st_size, problem=problem))
             return
         time = datetime.fromtimestamp(info.st_mtime, UTC)
-        self._keep(parts, _read(file), self.budget, time, None, False, top=alone)
+        self._keep(Piece(parts, time=time), _read(file), self.budget, top=alone)
 
-    def _keep(
-        self, parts: tuple[str, ...], data: Iterator[bytes], budget: Budget, time: datetime | None,
-        inner: datetime | None, sure: bool, *, top: bool = False,
-    ) -> None:  # fmt: skip
-        """Write one file down, and unpack it where it is an archive."""
+    def _keep(self, told: Piece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
+        """Write one file down, and unpack it where it is an archive. ``told``: what is known of it before."""
+        parts = told.parts
         kept = self._free_name(("upload" if top else "files", *parts))
         path = self.folder / kept
         try:
             size, digest, head = _write(path, data)
         except NotUnpacked as problem:
             path.unlink(missing_ok=True)
-            self.pieces.append(Piece(parts, time=time, problem=problem))
+            self.pieces.append(replace(told, problem=problem))
             return
-        piece = Piece(parts, kept, size, digest, time, inner, sure)
+        piece = replace(told, kept=kept, size=size, sha256=digest)
         kind = kind_of(head)
+        if not kind and is_mail(parts[-1]) and not is_junk(parts):
+            self._unpack(piece, path, budget, top=False)
+            return
         if is_junk(parts) or not kind or not (_PACKED.search(parts[-1]) or kind in {"7z", "rar"}):
             if not kind and _CALLED_ARCHIVE.search(parts[-1]) and not is_junk(parts):
                 piece = replace(piece, problem=NotUnpacked("damaged", "it is called an archive, and is none"))
@@ -155,7 +161,7 @@ class Arrivals:
             problem = NotUnpacked("too large", "archives within archives within archives")
         else:
             try:
-                for entry in entries(path, inner):
+                for entry in (attachments if is_mail(piece.parts[-1]) else entries)(path, inner):
                     self._entry(within, entry, inner, piece, top)
             except NotUnpacked as found:
                 problem = found
@@ -167,10 +173,12 @@ class Arrivals:
         parts = (*within, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
         time, inner = (entry.time, None) if top else (archive.time, entry.time)
+        sender = entry.sender or archive.sender
+        piece = Piece(parts, "", 0, "", time, inner, top or archive.sure, entry.problem, nested=not top, sender=sender)
         if entry.problem is not None:
-            self.pieces.append(Piece(parts, time=time, problem=entry.problem))
+            self.pieces.append(piece)
             return
-        self._keep(parts, entry.pieces(), budget, time, inner, top or archive.sure)
+        self._keep(piece, entry.pieces(), budget)
 
     def _free_name(self, parts: tuple[str, ...]) -> str:
         """A path for the copy that no system stumbles over, and that nothing else has."""

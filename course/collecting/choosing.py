@@ -82,7 +82,9 @@ def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
     distinct = _distinct(copies, others)
     best = min(copy.tier for copy in distinct)
     able = [copy for copy in distinct if copy.tier == best]
-    ranked = sorted(able, key=cmp_to_key(_by_order))
+    # What was handed out and came back with nothing filled in replaces no work, however late it came.
+    worked = [copy for copy in able if not copy.untouched] or able
+    ranked = sorted(worked, key=cmp_to_key(_by_order))
     punctual = [copy for copy in ranked if not copy.late]
     if on_time and punctual:
         chosen, pool = punctual[-1], punctual
@@ -98,8 +100,6 @@ def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
         chosen = next((copy for copy in group if copy.here), chosen)
         unclear = [copy for copy in group if copy is not chosen]
         remark = f"nothing says which of {len(unclear) + 1} copies is the last"
-    elif chosen.untouched and any(not copy.untouched for copy in able):
-        remark = "it is as it was handed out, but another copy was worked on"
     elif any(copy.tier > best and compare(copy.order, chosen.order) > 0 and copy.tier == 3 for copy in distinct):
         remark = "a later file cannot be read as this lesson"
     for copy in distinct:
@@ -111,6 +111,8 @@ def choose(copies: Sequence[Copy], *, on_time: bool = False) -> Choice:
 def _became(copy: Copy, chosen: Copy, unclear: Sequence[Copy], on_time: bool) -> tuple[str, str]:
     if copy.tier == 2:
         return "checkpoint", ""
+    if copy.untouched and not chosen.untouched and copy.tier == chosen.tier:
+        return "untouched", "nothing is filled in; the copy that was worked on counts"
     if copy in unclear:
         return "order unknown", "neither name nor time says whether it is later than the one that is taken"
     if on_time and copy.late and not chosen.late:

@@ -44,7 +44,7 @@ class Guess:
     others: tuple[str, ...] = ()
     """Other lessons of which much is in it, too."""
     untouched: bool = False
-    """Every TODO cell is as it was handed out."""
+    """Every TODO cell is as it was handed out, and nothing was written anywhere else."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class _Lesson:
     lines: frozenset[str]
     stubs: dict[str, str]
     """The TODO cells as they were handed out, by grade_id."""
+    texts: frozenset[str] = frozenset()
+    """All cells as they were handed out."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,22 @@ class LessonBook:
                 frozenset(one for one in names[name] - ids if in_names[one] == 1 and "_" in one.strip("_")),
                 frozenset(one for one in lines[name] if in_lines[one] == 1),
                 stubs,
+                frozenset(text.strip() for _, text in marks[name]),
             )
         return book
+
+    @cached_property
+    def titles(self) -> tuple[str, ...]:
+        """What the lessons are called in their first lines, whole and up to a colon."""
+        found = {}
+        for folder in ("source", "release"):
+            for path in sorted(self.root.glob(f"{folder}/*/*.ipynb")):
+                texts = [text for mark, text in _marks(path) if not mark]
+                found[path.stem] = next((line[2:].replace("`", "") for text in texts for line in text.splitlines()
+                                         if line.startswith("# ")), "")  # fmt: skip
+        return tuple(dict.fromkeys(
+            part for title in found.values() for part in (title, title.partition(":")[0]) if len(_NAME.findall(part)) > 1
+        ))  # fmt: skip
 
     @cached_property
     def _defined(self) -> dict[str, re.Pattern[str]]:
@@ -133,6 +149,9 @@ class LessonBook:
             + 4 * len(defined[name])
             for name, lesson in self.lessons.items()
         }  # fmt: skip
+        if not lines and not any(defined.values()) and not looks_like_a_notebook(path):
+            # A text that speaks of exercises, such as a readme: it answers none of them.
+            return Guess()
         best = max(points, key=lambda name: points[name])
         rest = [name for name, value in points.items() if name != best and value >= max(_ENOUGH, points[best] / 4)]
         if points[best] < _ENOUGH or any(points[name] * 2 > points[best] for name in rest):
@@ -148,7 +167,8 @@ class LessonBook:
             given = {_source(cell).strip() for cell in cells if isinstance(cell, dict)}
         except (ValueError, TypeError, KeyError, RecursionError, MemoryError):
             return False
-        return all(stub.strip() in given for stub in stubs.values())
+        # Work may stand in a written answer, or in a cell of the learner's own.
+        return all(stub.strip() in given for stub in stubs.values()) and given - {""} <= self.lessons[name].texts
 
 
 def _marks(path: Path) -> list[tuple[dict[str, Any], str]]:

@@ -27,6 +27,7 @@ def file_uploads(
     *,
     lesson: str | None,
     pattern: Pattern | None,
+    learner: str | None,
     on_time: bool,
     due: Mapping[str, datetime | None],
     step: Callable[[int, int, str], None],
@@ -34,14 +35,14 @@ def file_uploads(
     """What is to become of every piece, upload by upload, in the order in which they came."""
     lessons = list(book.lessons)
     items = [
-        Item(at, piece, folder / piece.kept, said_of(piece, lessons, pattern))
+        Item(at, piece, folder / piece.kept, said)
         for at, (_, folder, pieces) in enumerate(arrived)
-        for piece in pieces
+        for piece, said in zip(pieces, said_of(pieces, lessons, book.titles, pattern), strict=True)
     ]
     for done, item in enumerate(items, 1):
         step(done, len(items), item.piece.name)
         sort(item, book)
-    find_owners(items, arrived, roster, desk, pattern)
+    find_owners(items, arrived, roster, desk, pattern, learner)
     find_times(items)
     for item in items:
         _belong(item, lesson, lessons)
@@ -185,7 +186,7 @@ def _attach(items: Sequence[Item], desk: Desk) -> None:
             )
         )
         item.lesson = notebook.lesson
-        if name in {f"{notebook.lesson}.ipynb", "timestamp.txt"} or name in dict(notebook.data):
+        if name.casefold() in {f"{notebook.lesson}.ipynb".casefold(), "timestamp.txt"} or name in dict(notebook.data):
             item.ending, item.look = ("order unknown", f"another file is called {name}, too"), True
             continue
         item.ending = ("data file", f"beside {notebook.lesson}.ipynb")
@@ -219,7 +220,7 @@ def _line(item: Item, upload: str) -> Line:
     return Line(
         upload=upload, name=item.piece.name, status=status, why=why, learner=item.owner.learner, lesson=item.lesson,
         time=item.time, late=item.late, look=item.look, size=item.piece.size, sha256=item.piece.sha256,
-        kept=item.piece.kept, order=order, account=account,
+        kept=item.piece.kept, order=order, account=account, sender=item.piece.sender,
     )  # fmt: skip
 
 

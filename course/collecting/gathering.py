@@ -12,19 +12,20 @@ from pathlib import Path
 
 from course.collecting.archives import kind_of
 from course.collecting.contents import LessonBook
+from course.collecting.enrolled import enrol, kept_roster
 from course.collecting.filing import file_uploads
 from course.collecting.keeping import Stage
 from course.collecting.layouts import Pattern, read_time
 from course.collecting.outcome import Collected
 from course.collecting.placing import Desk, File
-from course.collecting.roster import read_names
+from course.collecting.roster import read_names, why_no_learner
 from course.command import course_command
 from course.errors import UsageError
 
-__all__ = ["collect"]
+__all__ = ["collect", "only_collect"]
 
 Step = Callable[[int, int, str], None]
-_OWN = ("submitted", "autograded", "feedback", "source", "release", "lessons", ".course")
+_OWN = ("submitted", "autograded", "feedback", "source", "release", "lessons", ".course", "demo")
 
 
 def collect(
@@ -34,6 +35,7 @@ def collect(
     lesson: str | None = None,
     names: Path | None = None,
     pattern: str | None = None,
+    learner: str | None = None,
     prefer: str = "latest",
     due: datetime | str | None = None,
     dry_run: bool = False,
@@ -41,7 +43,8 @@ def collect(
 ) -> Collected:
     """Collect folders, archives and notebooks into ``submitted/`` of the course in ``root``.
 
-    ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``).
+    ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
+    whose learners are put on the roster that is kept. ``learner``: whose all of it is.
     ``pattern``: a regular expression for paths (``layouts.Pattern``). ``prefer``: ``latest`` or ``on-time``.
     ``due``: when it was due, UTC where no zone is said; without it the gradebook's due dates count.
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
@@ -54,10 +57,12 @@ def collect(
     if prefer not in {"latest", "on-time"}:
         raise UsageError(f"no copy is called {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
     asked = _uploads(root, [Path(path) for path in paths])
-    roster = read_names(names) if names is not None else None
+    if learner is not None and (why := why_no_learner(learner)):
+        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", "such as --learner jdoe")
+    roster = read_names(names) if names is not None else kept_roster(root)
     by_pattern = Pattern(pattern) if pattern is not None else None
     when = _due(due)
-    with _disk(root), _alone(root, dry_run), Stage(root, dry_run) as stage:
+    with _disk(root), only_collect(root, dry_run), Stage(root, dry_run) as stage:
         arrived = [stage.take(path, step) for path in asked]
         dues = dict.fromkeys(book.lessons, when) if when or prefer == "latest" else _gradebook_dues(root, book)
         desk = Desk(root, dry_run)
@@ -68,13 +73,17 @@ def collect(
             roster,
             lesson=lesson,
             pattern=by_pattern,
+            learner=learner,
             on_time=prefer == "on-time",
             due=dues,
             step=step,
         )
         if prefer == "on-time" and not any(dues.values()) and "(?P<late>" not in (pattern or ""):
             _refuse_without_due(told)
-        return stage.finish(told, roster, desk)
+        collected = stage.finish(told, roster, desk, lesson)
+        if names is not None and roster is not None and not dry_run:
+            enrol(root, roster.members)
+        return collected
 
 
 def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
@@ -207,7 +216,7 @@ def _disk(root: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _alone(root: Path, dry_run: bool) -> Iterator[None]:
+def only_collect(root: Path, dry_run: bool = False) -> Iterator[None]:
     """One collect at a time: two would take the same number, and judge by what the other is about to replace."""
     if dry_run or os.name != "posix":
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -51,10 +51,17 @@ class Item:
     beside: str = ""
 
 
-def said_of(piece: Piece, lessons: list[str], pattern: Pattern | None) -> Said:
-    if pattern is not None:
-        return pattern.read(piece.parts) or Said(piece.parts[-1])
-    return read_place(piece.parts, lessons)
+def said_of(
+    pieces: Sequence[Piece], lessons: list[str], titles: Sequence[str], pattern: Pattern | None
+) -> Iterator[Said]:
+    """What place and name of each piece of an upload say."""
+    archives = {piece.parts for piece in pieces if piece.archive}
+    for piece in pieces:
+        if pattern is not None:
+            yield pattern.read(piece.parts) or Said(piece.parts[-1])
+            continue
+        packed = {at for at in range(len(piece.parts)) if piece.parts[: at + 1] in archives}
+        yield read_place(piece.parts, lessons, titles, packed)
 
 
 def sort(item: Item, book: LessonBook) -> None:
@@ -69,8 +76,12 @@ def sort(item: Item, book: LessonBook) -> None:
         item.kind, item.ending = "junk", ("junk", "")
     elif piece.archive:
         item.kind, item.ending = "archive", ("junk", "an archive: its files are listed by themselves")
-    elif piece.parts[-1] == "timestamp.txt" and not item.said.system and piece.inner_time is None:
-        item.kind, item.ending = "stamp", ("junk", "it says when the notebook beside it was handed in")
+    elif "timestamp.txt" in {name, piece.parts[-1].casefold()}:
+        item.kind = "stamp"
+        if item.said.system == "nbgrader" and not piece.nested:
+            item.ending = ("junk", "its folder's name says when the notebook was handed in")
+        elif item.said.system or piece.nested or not item.said.lesson:
+            item.ending = ("not believed", "")
     else:
         bare_name = re.sub(r"(?: ?\(\d+\)|[-_ ]copy)+$", "", name)
         noted = ".ipynb" in name
@@ -85,13 +96,18 @@ def sort(item: Item, book: LessonBook) -> None:
 
 
 def find_owners(
-    items: Sequence[Item], arrived: Sequence[Arrived], roster: Roster | None, desk: Desk, pattern: Pattern | None
-) -> None:
-    """Find the owner of every file, upload by upload."""
+    items: Sequence[Item], arrived: Sequence[Arrived], roster: Roster | None, desk: Desk, pattern: Pattern | None,
+    learner: str | None = None,
+) -> None:  # fmt: skip
+    """Find the owner of every file, upload by upload. ``learner``: all of it is theirs."""
     for at, (name, _, _) in enumerate(arrived):
         own = [item for item in items if item.upload == at and item.kind not in {"junk", "archive"}]
         fallback = without_copy_marks(name)
-        if not any(item.said.names for item in own) and pattern is None:
+        if learner is not None:
+            for item in own:
+                item.owner = Owner(learner) if not (why := desk.why_not(learner, "")) else Owner(why=why)
+            continue
+        if not any(len(item.said.names) > len(item.said.alone) for item in own) and pattern is None:
             lifted = read_place((name, "x"), [])
             own_said = [replace(item.said, names=lifted.names, account=lifted.account, system=lifted.system) if lifted.system
                         else item.said for item in own]  # fmt: skip
@@ -102,6 +118,8 @@ def find_owners(
             own, own_said, owners(own_said, holds, roster, desk.learners, desk.accounts, fallback), strict=True
         ):
             item.said, item.owner = said, owner
+            if item.piece.sender and not said.system and pattern is None:
+                owner = item.owner = _sent_by(item.piece.sender, roster)
             if pattern is not None and not said.names:
                 item.owner = Owner(why="the pattern does not match its name")
             if item.ending[0] == "unsafe path":
@@ -111,12 +129,34 @@ def find_owners(
                 item.owner = Owner(why=why)
 
 
+def _sent_by(address: str, roster: Roster | None) -> Owner:
+    """The learner whose mail it is, if the roster knows the address."""
+    found = roster.who(address) if roster is not None else frozenset()
+    if len(found) == 1:
+        return Owner(next(iter(found)))
+    return Owner(why=f"{address} sent it, and the roster has nobody with this address", several=len(found) > 1)
+
+
 def find_times(items: Sequence[Item]) -> None:
     """When each file was handed in, as far as anything says so."""
     stamps: dict[tuple[int, tuple[str, ...]], datetime] = {}
+    learners: dict[int, set[str]] = defaultdict(set)
+    packed = {item.upload for item in items if item.piece.archive and not item.piece.nested}
     for item in items:
-        if item.kind == "stamp" and (time := read_time(_short_text(item.path))):
-            stamps[item.upload, item.piece.parts[:-1]] = time
+        if item.owner.learner:
+            learners[item.upload].add(item.owner.learner)
+    # An archive with the work of one learner may be what that learner packed.
+    own = {at for at in packed if len(learners[at]) < 2}
+    for item in items:
+        if item.kind == "stamp" and not item.ending[0]:
+            time = read_time(_short_text(item.path))
+            if item.upload in own:
+                item.ending = ("not believed", "the archive may be the learner's own")
+            elif time is not None:
+                stamps[item.upload, item.piece.parts[:-1]] = time
+            item.ending = (
+                item.ending if item.ending[0] else ("junk", "it says when the notebook beside it was handed in")
+            )
     counts: dict[int, set[datetime]] = defaultdict(set)
     for item in items:
         if item.piece.time and item.piece.sure:
@@ -125,7 +165,8 @@ def find_times(items: Sequence[Item]) -> None:
         piece, said = item.piece, item.said
         time = said.time or stamps.get((item.upload, piece.parts[:-1]))
         # Canvas packs anew for each download: its entries' times are those of the download.
-        if time is None and piece.sure and said.system != "Canvas" and piece.time and len(counts[item.upload]) > 1:
+        trusted = piece.sure and said.system != "Canvas" and (said.system or item.upload not in own)
+        if time is None and trusted and piece.time and len(counts[item.upload]) > 1:
             time = piece.time
         item.time = time if time and time <= datetime.now(UTC) + timedelta(days=366) else None
         copied = re.search(r"\((\d{1,3})\)", said.file)

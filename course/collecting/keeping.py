@@ -60,7 +60,7 @@ class Stage:
     def _earlier(self) -> list[Path]:
         return sorted(path.parent for path in (self._root / "collected").glob("*/list.json"))
 
-    def finish(self, told: list[list[File]], roster: Roster | None, desk: Desk) -> Collected:
+    def finish(self, told: list[list[File]], roster: Roster | None, desk: Desk, asked: str | None) -> Collected:
         """Give the uploads their folders, put into submitted/ what counts, and write the lists."""
         uploads = []
         taken = [
@@ -80,17 +80,19 @@ class Stage:
             source = self._root / "collected" / upload.folder
             if not self._dry and not upload.known:
                 # Facts first: what follows may be cut off, and a second run then knows what came.
-                _write_list(source, upload, [file.line for file in files])
+                _write_list(source, upload, [file.line for file in files], asked)
         for at, (upload, files) in enumerate(zip(uploads, told, strict=True)):
             source = self._root / "collected" / upload.folder
             here = self._folder / str(at) if upload.known or self._dry else source
             placed = [desk.put(file, here, source / "replaced") for file in files]
             changed = any(file.beside or file.line.status in {"taken", "taken though renamed"} for file in files)
             if not self._dry and (changed or not upload.known):
-                _write_list(source, upload, placed)
+                _write_list(source, upload, placed, asked)
             lines += placed
         missing = tuple(
-            name for name in (roster.learners if roster else ()) if name not in {line.learner for line in lines}
+            name
+            for name in (roster.learners if roster and roster.strict else ())
+            if name not in {line.learner for line in lines}
         )
         notes = []
         for upload, files in zip(uploads, told, strict=True):
@@ -100,6 +102,10 @@ class Stage:
                 called = Path(upload.path).name or upload.path
                 notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
         notes += roster.notes if roster else ()
+        strangers = sorted({line.learner for line in lines if line.learner} - set(roster.learners if roster else ()))
+        if roster is not None and not roster.strict and strangers:
+            add = course_command("roster add NAME")
+            notes.append(f"not on the roster: {', '.join(strangers)}; {add} puts them there")
         return Collected(tuple(uploads), tuple(lines), tuple(notes), missing, self._dry)
 
 
@@ -110,11 +116,12 @@ def _fingerprint_of(folder: Path) -> str:
         return ""
 
 
-def _write_list(folder: Path, upload: Upload, lines: Sequence[Line]) -> None:
+def _write_list(folder: Path, upload: Upload, lines: Sequence[Line], asked: str | None) -> None:
     """The list of an upload's files, whole or not at all."""
     told = {
         "upload": Path(upload.path).name,
         "fingerprint": upload.fingerprint,
+        "handed_in_for": asked or "",
         "files": [line.as_dict() for line in lines],
     }
     fresh = folder / "list.json.new"

@@ -6,12 +6,15 @@ Nothing here decides: a file's name says whose it *may* be, which lesson it was 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from course.collecting.roster import bare
+from course.collecting.words import COPY, NOBODY, TASK
 
 __all__ = ["Pattern", "Said", "is_junk", "is_nobody", "lesson_named", "read_place", "read_time", "without_copy_marks"]
 
@@ -38,6 +41,9 @@ class Said:
     system: str = ""
     scope: str = ""
     """Where the LMS's own pattern stands: the folder above it, in which its numbers mean something."""
+    alone: tuple[tuple[str, str], ...] = ()
+    """Those of the names that a file or an archive bears alone, and where it lies: they are a learner's only where
+    others beside it are named so, or where the learner is known."""
 
 
 _CANVAS = re.compile(
@@ -55,32 +61,28 @@ _CLASSROOM = re.compile(
     r"(?:(?:Copy of|Copie de|Copia de|Kopie von|Cópia de)\s+)?(?P<name>.{2,120}?) [-–] (?!(?:copy|kopie|copie)\b)(?P<rest>.+)",
     re.DOTALL | re.IGNORECASE,
 )
-_COPY_OF = re.compile(r"^(?:copy of|copie de|copia de|kopie von|cópia de)\s+", re.IGNORECASE)
-_COPY = re.compile(r"(?:\s*\(\d{1,3}\)|\s*[-–]\s*(?:copy|kopie|copie)\d*|[-_ ]copy\d*)$", re.IGNORECASE)
+_COPIES = "|".join(sorted(COPY, key=len, reverse=True))
+_COPY_OF = re.compile(
+    rf"^(?:(?:{_COPIES})\s*(?:\(\d{{1,3}}\)\s*)?(?:of|de|von|di|da|av|af|van|z|от|из)?(?:\s+|[-_–—]+))+", re.IGNORECASE
+)
+_COPY = re.compile(
+    rf"(?:\s*\(\d{{1,3}}\)|\s*\((?:{_COPIES})\)|(?:\s*[-–—]\s*|[-_ ])(?:{_COPIES})\s?\d*)$", re.IGNORECASE
+)
 _ENDINGS = re.compile(
-    r"(?:\.ipynb|\.txt|\.json|\.html?|\.py|\.md|\.gz|\.zip|\.tar|\.tgz|\.7z|\.rar|\.xz|\.bz2)+$", re.IGNORECASE
+    r"(?:\.ipynb|\.eml|\.txt|\.json|\.html?|\.py|\.md|\.gz|\.zip|\.tar|\.tgz|\.7z|\.rar|\.xz|\.bz2)+$", re.IGNORECASE
 )
+_ENDING = re.compile(r"\.(?=\w*[A-Za-z])[A-Za-z0-9]{1,5}$")
 _TIME = re.compile(r"(20\d\d)-?(\d\d)-?(\d\d)(?:[T_ -]+(\d\d)[-:.h]?(\d\d)(?:[-:.m]?(\d\d))?)?(?!\d)")
-_NOBODY = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        untitled notebook notebooks jupyter submission submissions submitted archive extracted downloaded
-        download downloads upload uploads homework hw lesson lessons lab labs assignment assignments week
-        exercise exercises final copy new old solution solutions solved answer answers done file files my
-        updated fixed version v class inbound abgabe abgaben aufgabe aufgaben release hooks pytorch latest
-        attempt draft todo complete completed finished onlinetext comments edited of real really the this
-        one is it work project content desktop documents src code data student students collected colab part
-        task test zip ipynb checkpoints
-        """,
-    )
-)
-"""Words that no learner's name is made of alone."""
 _ANONYMOUS = {"participant", "anonymous", "anon", "teilnehmer", "teilnehmerin", "user", "student"}
 
 
-def read_place(parts: tuple[str, ...], lessons: list[str]) -> Said:
-    """Read a file's path within the upload; archives in it count as folders."""
+def read_place(
+    parts: tuple[str, ...], lessons: list[str], titles: Sequence[str] = (), packed: Collection[int] = ()
+) -> Said:
+    """Read a file's path within the upload; archives in it count as folders.
+
+    ``titles``: what lessons are called besides. ``packed``: which of the parts are archives.
+    """
     folders, file = list(parts[:-1]), parts[-1]
     for at, part in enumerate(parts):
         rest, scope = parts[at + 1 :], "/".join(parts[:at])
@@ -111,10 +113,26 @@ def read_place(parts: tuple[str, ...], lessons: list[str]) -> Said:
     ):
         return _said(found["name"], "", found["rest"], "Classroom", "/".join(folders))
     lesson = next((name for part in reversed(folders) if (name := lesson_named(_ENDINGS.sub("", part), lessons))), "")
-    within = dict.fromkeys(name for part in folders if part[0] != "." and (name := _learner_in(part, lessons)))
-    own = _learner_in(file, lessons)
-    names = (*within, own) if own and own not in within else tuple(within)
-    return Said(file, names, len(within), lesson=lesson, time=_own_time(file), scope="/".join(folders))
+    called = [*lessons, *titles]
+    names: dict[str, None] = {}
+    alone: list[tuple[str, str]] = []
+    for at, part in enumerate(folders):
+        name, beside = _learner_in(part, called)
+        # A folder that is called like the archive around it is the archive's.
+        wrapped = at - 1 in packed and bare(part) == bare(without_copy_marks(parts[at - 1]))
+        if name and name not in names and part[0] != "." and not wrapped:
+            names[name] = None
+            if at in packed and not beside:
+                alone.append((name, f"archives in {'/'.join(parts[:at])}"))
+    count = len(names)
+    own, beside = _learner_in(file, called, is_file=True)
+    if own and own not in names:
+        names[own] = None
+        if not beside:
+            alone.append((own, f"files in {'/'.join(folders)}"))
+    return Said(
+        file, tuple(names), count, lesson=lesson, time=_own_time(file), scope="/".join(folders), alone=tuple(alone)
+    )
 
 
 def _said(
@@ -138,12 +156,20 @@ def lesson_named(name: str, lessons: list[str]) -> str:
     return next((lesson for lesson in lessons if bare(lesson) == asked), "")
 
 
-def is_nobody(name: str) -> bool:
-    """Whether a name is one that no learner bears: ``submissions``, ``Untitled3``, ``final version``."""
+def is_nobody(name: str, lessons: Iterable[str] = ()) -> bool:
+    """Whether a name is one that no learner bears: ``submissions``, ``Untitled3``, ``final version``, ``Hand-in lesson 1``."""
     if not bare(name) or len(name) > 200:
         return True
-    words = re.findall(r"[^\W\d_]+|\d+", name.casefold())
-    return all(word in _NOBODY or (word.isdigit() and len(word) < 4) for word in words)
+    words = _words(name)
+    own = {word for lesson in lessons for word in _words(lesson)}
+    return any(word in TASK for word in words) or all(
+        word in NOBODY or word in own or (word.isdigit() and len(word) < 4) for word in words
+    )
+
+
+def _words(name: str) -> list[str]:
+    # Composed: a letter and its accent apart would be two words.
+    return re.findall(r"[^\W\d_]+|\d+", unicodedata.normalize("NFC", name.casefold()))
 
 
 def without_copy_marks(name: str) -> str:
@@ -154,19 +180,22 @@ def without_copy_marks(name: str) -> str:
     return stem.strip()
 
 
-def _learner_in(file: str, lessons: list[str]) -> str:
-    """The learner that a file's name holds beside or without the lesson's name: ``02_tensor_hooks_jane.ipynb``."""
-    stem = without_copy_marks(file)
+def _learner_in(name: str, called: list[str], *, is_file: bool = False) -> tuple[str, bool]:
+    """The learner that a name holds, and whether a lesson's stands beside it: ``02_tensor_hooks_jane.ipynb``."""
+    # An ending that is none of a notebook's: a picture's, a document's.
+    name = _ENDING.sub("", name) if is_file and not _ENDINGS.search(_COPY.sub("", name)) else name
+    stem = without_copy_marks(name)
     if stem.endswith("-checkpoint"):
         stem = stem.removesuffix("-checkpoint")
-    for lesson in sorted(lessons, key=len, reverse=True):
-        loose = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", lesson))
+    beside = False
+    for lesson in sorted(called, key=len, reverse=True):
+        loose = r"[\W_]*".join(re.escape(part) for part in re.split(r"[\W_]+", lesson) if part)
         if found := re.search(rf"(?<![^\W_]){loose}(?![^\W_])", stem, re.IGNORECASE):
             before, after = stem[: found.start()], stem[found.end() :]
-            stem = after if is_nobody(before) else before
+            stem, beside = after if is_nobody(before, called) else before, True
             break
-    stem = without_copy_marks(_TIME.sub("", stem)).strip(" _-.+")
-    return "" if is_nobody(stem) else stem
+    stem = without_copy_marks(_TIME.sub("", stem)).strip(" _-–—.+")
+    return ("", False) if is_nobody(stem, called) else (stem, beside)
 
 
 def is_junk(parts: tuple[str, ...]) -> bool:

@@ -33,6 +33,9 @@ STATUSES = {
     "damaged": "it cannot be unpacked",
     "unknown archive": "ask for a zip",
     "unreadable": "it cannot be opened",
+    "untouched": "as it was handed out; a copy that was worked on counts",
+    "not believed": "a time that a learner may have packed: only what the LMS says counts",
+    "removed": "the learner was removed from the class",
     "junk": "made by a system, not by a learner",
 }
 """What may become of a file, and what that means."""
@@ -41,7 +44,18 @@ PLACED = frozenset({"taken", "taken though renamed", "already there", "data file
 """What lies in submitted/ afterwards."""
 
 JUNK = frozenset(
-    {"junk", "checkpoint", "identical copy", "earlier copy", "late", "older than submitted", "other lesson"}
+    {
+        "junk",
+        "checkpoint",
+        "identical copy",
+        "earlier copy",
+        "late",
+        "older than submitted",
+        "other lesson",
+        "untouched",
+        "not believed",
+        "removed",
+    }
 )
 """What is not in submitted/, and needs nobody."""
 
@@ -68,6 +82,8 @@ class Line:
     """What says which of two copies is the later one; compared from the left."""
     account: str = ""
     """The LMS's own number of the learner."""
+    sender: str = ""
+    """Whose mail it was attached to: the address."""
 
     @property
     def needs_person(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course.collecting.layouts import Said, is_nobody
 from course.collecting.roster import Roster, bare, plain, why_no_learner
@@ -36,10 +36,39 @@ def owners(
     before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own name, which counts only where it is
     that of a learner who is known.
     """
-    if roster is not None:
-        return [_by_roster(one, roster, fallback) for one in said]
-    free = _Free(said, holds, known, accounts)
-    return [free.owner(one, fallback) for one in said]
+    named = [_by_roster(one, roster, fallback) if roster is not None else Owner() for one in said]
+    if roster is not None and roster.strict:
+        return named
+    known = [*known, *(roster.learners if roster is not None else ())]
+    free = _Free(_confirmed(said, holds, known), holds, known, accounts)
+    return [
+        owner if owner.learner or owner.several else free.owner(one, fallback)
+        for one, owner in zip(free.said, named, strict=True)
+    ]
+
+
+def _confirmed(said: Sequence[Said], holds: Sequence[str | None], known: Sequence[str]) -> list[Said]:
+    """Without the names that a file or an archive bears alone, unless several beside each other hold one lesson each.
+
+    ``jane.ipynb`` and ``bob.ipynb`` are of two learners; ``analysis.ipynb`` says nothing.
+    """
+    beside: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for one, lesson in zip(said, holds, strict=True):
+        if not lesson:
+            continue
+        for name, place in one.alone:
+            beside[place, lesson].add(plain(name))
+        if one.lesson and one.folders:
+            # In a lesson's folder, folders of learners and files of learners lie beside each other.
+            beside[f"files in {one.scope.rpartition('/')[0]}", lesson].add(plain(one.names[one.folders - 1]))
+    sure = {(name, place) for (place, _), names in beside.items() if len(names) > 1 for name in names}
+    there = {plain(name) for name in known}
+    found = []
+    for one in said:
+        doubtful = {name for name, place in one.alone if plain(name) not in there and (plain(name), place) not in sure}
+        folders = one.folders - sum(name in doubtful for name in one.names[: one.folders])
+        found.append(replace(one, names=tuple(name for name in one.names if name not in doubtful), folders=folders))
+    return found
 
 
 def _by_roster(said: Said, roster: Roster, fallback: str) -> Owner:
@@ -76,6 +105,7 @@ class _Free:
     def __init__(
         self, said: Sequence[Said], holds: Sequence[str | None], known: Sequence[str], accounts: Mapping[str, str]
     ) -> None:
+        self.said = said
         self._known = {plain(name): name for name in known}
         self._alike: dict[str, set[str]] = defaultdict(set)
         self._numbers: dict[tuple[str, str], set[str]] = defaultdict(set)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import filecmp
-import json
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Any
 
 from course.collecting.choosing import Order
 from course.collecting.contents import LessonBook
+from course.collecting.earlier import lists_in
 from course.collecting.layouts import read_time
 from course.collecting.outcome import Line
 
@@ -69,14 +69,10 @@ class Desk:
     def _known(self) -> dict[tuple[str, str, str], dict[str, Any]]:
         if self._facts is None:
             self._facts = {}
-            for path in sorted((self.root / "collected").glob("*/list.json")):
-                try:
-                    files = json.loads(path.read_text(encoding="utf-8"))["files"]
-                    for fact in files:
-                        if fact["learner"] and fact["lesson"] and fact["sha256"]:
-                            self._facts[fact["learner"], fact["lesson"], fact["sha256"]] = fact
-                except (OSError, ValueError, KeyError, TypeError):
-                    continue
+            for _, told in lists_in(self.root):
+                for fact in told["files"]:
+                    if fact.get("learner") and fact.get("lesson") and fact.get("sha256"):
+                        self._facts[fact["learner"], fact["lesson"], fact["sha256"]] = fact
         return self._facts
 
     def why_not(self, learner: str, lesson: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from course.errors import UsageError
 
-__all__ = ["Roster", "bare", "plain", "read_names", "why_no_learner"]
+__all__ = ["SEPARATOR", "Member", "Roster", "bare", "plain", "read_names", "why_no_learner"]
 
 _LARGEST = 16 << 20
 _FORBIDDEN = set('/\\+*?[]{}<>:"|')
@@ -30,6 +30,9 @@ _LEARNER = (
 _NUMBERS = {"id", "identifier", "lms user id", "canvas id", "moodle id", "user id", "teilnehmer in", "identifikator"}
 """Columns that hold the number by which the LMS calls the learner in file names."""
 
+SEPARATOR = "|"
+_NAMED = ("name", "full name", "student", "vollstandiger name")
+_PARTICIPANT = re.compile(r"(?:participant|teilnehmer|teilnehmer/in)\s*\d+$", re.IGNORECASE)
 _FIRST = {"first name", "firstname", "given name", "vorname", "prenom", "nombre"}
 _LAST = {"last name", "lastname", "surname", "family name", "nachname", "nom", "apellido", "apellido s"}
 _OTHER_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
@@ -58,14 +61,32 @@ def why_no_learner(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A learner of the class, as ``roster.csv`` keeps them."""
+
+    learner: str
+    name: str = ""
+    email: str = ""
+    also: tuple[str, ...] = ()
+    """What else stands for them: other spellings, and the number that Canvas gives them."""
+
+
+@dataclass(frozen=True)
 class Roster:
     """Names and numbers, and the learners that they stand for."""
 
-    learners: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
     names: dict[str, frozenset[str]] = field(default_factory=dict)
     """Plain and bare forms of every alias."""
     numbers: dict[str, frozenset[str]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    strict: bool = True
+    """Whether a name that is not in it is nobody's; else that name is read as if there were no roster."""
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Their ids, in the order of the file."""
+        return tuple(member.learner for member in self.members)
 
     def who(self, name: str, number: str = "") -> frozenset[str]:
         """The learners that a name, and the LMS's number with it, may mean. Several: it is not clear. None: nobody."""
@@ -110,13 +131,13 @@ def read_names(path: Path) -> Roster:
 def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, path: Path) -> Roster:
     names: dict[str, set[str]] = {}
     numbers: dict[str, set[str]] = {}
-    learners: dict[str, None] = {}
+    learners: dict[str, Member] = {}
     notes: list[str] = []
     canvas = {"student", "id"} <= set(heads)
     moodle = "identifier" in heads or bool(set(heads) & _FIRST and set(heads) & _LAST)
     handmade = chosen == "learner" or not (canvas or moodle)
     fallbacks = () if chosen in {"learner", "first and last"} else _LEARNER[_LEARNER.index(chosen) :]
-    for number, row in enumerate(rows[1:], 2):
+    for line, row in enumerate(rows[1:], 2):
         cells = dict(zip(heads, (cell.strip() for cell in row), strict=False))
         first = " ".join(cells[head] for head in heads if head in _FIRST and cells.get(head))
         last = " ".join(cells[head] for head in heads if head in _LAST and cells.get(head))
@@ -128,10 +149,12 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
             continue
         learner = unicodedata.normalize("NFC", learner)
         if why := why_no_learner(learner):
-            notes.append(f"{path.name}, line {number}: {learner[:40]!r} cannot be a learner's id: {why}")
+            notes.append(f"{path.name}, line {line}: {learner[:40]!r} cannot be a learner's id: {why}")
             continue
-        learners[learner] = None
-        for alias in _aliases(cells, heads, first, last, canvas, handmade):
+        aliases = list(dict.fromkeys(_aliases(cells, heads, first, last, canvas, handmade)))
+        lasting = _lasting_numbers(cells, canvas, handmade, chosen)
+        learners.setdefault(learner, _member(learner, cells, f"{first} {last}".strip(), aliases, lasting))
+        for alias in aliases:
             names.setdefault(plain(alias), set()).add(learner)
             names.setdefault(bare(alias), set()).add(learner)
         names.setdefault(plain(learner), set()).add(learner)
@@ -142,6 +165,8 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
                 continue
             if digits and (head in _NUMBERS or (handmade and cell.isdigit())):
                 numbers.setdefault(digits[1], set()).add(learner)
+        for number in lasting:
+            numbers.setdefault(number, set()).add(learner)
     names.pop("", None)
     # A learner's own id is nobody else's alias.
     for learner in learners:
@@ -157,18 +182,21 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
     if not learners:
         raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line a learner")
     frozen = {alias: frozenset(whose) for alias, whose in names.items()}
-    return Roster(tuple(learners), frozen, {key: frozenset(whose) for key, whose in numbers.items()}, tuple(notes))
+    return Roster(
+        tuple(learners.values()), frozen, {key: frozenset(whose) for key, whose in numbers.items()}, tuple(notes)
+    )
 
 
 def _aliases(
     cells: dict[str, str], heads: Sequence[str], first: str, last: str, canvas: bool, handmade: bool
 ) -> Iterable[str]:
     """What stands for the learner of one row."""
+    yield from _also(cells)
     if first and last:
         yield from (f"{first} {last}", f"{last} {first}", f"{last}, {first}")
     for head in heads:
         cell = cells.get(head, "")
-        if not cell:
+        if not cell or head == "also":
             continue
         if handmade or head in {*_LEARNER, "identifier"}:
             if not (canvas and head == "id"):
@@ -178,6 +206,34 @@ def _aliases(
         if "@" in cell and " " not in cell:
             yield cell
             yield cell.split("@")[0]
+
+
+def _also(cells: dict[str, str]) -> list[str]:
+    """The column ``also`` of a roster that this course keeps."""
+    return [part.strip() for part in cells.get("also", "").split(SEPARATOR) if part.strip()]
+
+
+def _lasting_numbers(cells: dict[str, str], canvas: bool, handmade: bool, chosen: str) -> list[str]:
+    """Numbers by which an LMS calls the learner in every download; Moodle's mean something in one assignment only."""
+    lasting = {"lms user id", "canvas id", "user id"} | ({"id"} if canvas else set())
+    own = [
+        cell for head, cell in cells.items()
+        if cell.isdecimal() and head != chosen and (head in lasting or (handmade and head not in _NUMBERS))
+    ]  # fmt: skip
+    return own + [one for one in _also(cells) if one.isdecimal()]
+
+
+def _member(learner: str, cells: dict[str, str], named: str, aliases: Sequence[str], numbers: Sequence[str]) -> Member:
+    name = named or next((cells[head] for head in _NAMED if cells.get(head)), "")
+    email = next((cell for cell in cells.values() if "@" in cell and " " not in cell), "")
+    said = {bare(learner), bare(name), bare(email), bare(email.split("@")[0]), ""}
+    also: list[str] = []
+    for alias in (*aliases, *numbers):
+        # What a download of Moodle calls a person whose name it hides is another one's number in the next.
+        if bare(alias) not in said and (not alias.isdecimal() or alias in numbers) and not _PARTICIPANT.match(alias):
+            said.add(bare(alias))
+            also.append(alias)
+    return Member(learner, name, email, tuple(also))
 
 
 def _head(cell: str) -> str:

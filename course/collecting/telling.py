@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,15 +13,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from course.collecting.outcome import PLACED, STATUSES, Collected, Line
+from course.command import course_command
 from course.errors import UsageError
 from course.reporting.console import console_for_output
 
-__all__ = ["print_collected", "write_json"]
+__all__ = ["cures", "print_collected", "write_json"]
 
 _NEXT = {
-    "no learner known": "--names CSV or --pattern REGEX says whose they are",
     "ambiguous learner": "--names CSV says who is who",
     "no lesson known": "--lesson LESSON says what they were handed in for",
+    "no notebook": "ask for the .ipynb file; who handed in nothing else is listed by `grade` and `report`",
     "order unknown": "put the right copy into submitted/ yourself; it stays",
     "wrong lesson": "collect again without --lesson to file them where their content belongs",
     "encrypted": "ask for a new one, or unpack it yourself and collect the folder",
@@ -56,13 +58,44 @@ def print_collected(collected: Collected, root: Path) -> None:
         console.print(
             f"[red]{needs} need{'s' if needs == 1 else ''} you[/]: the last rows of the table", highlight=False
         )
-        for status in dict.fromkeys(line.status for line in collected.needs_person):
-            if status in _NEXT:
-                console.print(f"  {status}: {_NEXT[status]}", highlight=False, markup=False, soft_wrap=True)
+        for told in cures(collected, root):
+            console.print(f"  {told}", highlight=False, markup=False, soft_wrap=True)
     for upload in collected.uploads:
         if upload.folder:
             place = root / "collected" / upload.folder / "list.json"
             console.print(f"kept: {place}", highlight=False, markup=False, soft_wrap=True)
+
+
+def cures(collected: Collected, root: Path) -> list[str]:
+    """What to do about the files that need a person, a line each: commands that work as they stand, but for NAME."""
+    found = []
+    for status in dict.fromkeys(line.status for line in collected.needs_person):
+        if status == "no learner known":
+            found += _whose(collected, root)
+        elif status in _NEXT:
+            found.append(f"{status}: {_NEXT[status]}")
+    return [_printable(line) for line in found]
+
+
+def _whose(collected: Collected, root: Path) -> list[str]:
+    """What says whose a file is, where nothing did."""
+    lines = [line for line in collected.needs_person if line.status == "no learner known"]
+    places = {upload.path: upload for upload in collected.uploads}
+    by_upload = {Path(path).name: upload for path, upload in places.items()}
+    found = []
+    sent = next((line for line in lines if line.sender), None)
+    if sent is not None:
+        add = course_command(f"roster add NAME --email {shlex.quote(sent.sender)}", root)
+        found.append(f"no learner known, by mail: {add}; then collect again")
+    unsaid = next((line for line in lines if not line.sender and line.kept), None)
+    if unsaid is not None:
+        upload = by_upload.get(unsaid.upload)
+        path = root / "collected" / upload.folder / unsaid.kept if upload and upload.folder else Path(unsaid.upload)
+        one = course_command(f"collect {shlex.quote(str(path))} --learner NAME", root)
+        # In a dry run nothing lies anywhere by itself yet.
+        one = "collect them without --dry-run" if collected.dry_run else one
+        found.append(f"no learner known: --names CSV or --pattern REGEX says whose they are; or one by one: {one}")
+    return found
 
 
 def _ending(line: Line) -> str:

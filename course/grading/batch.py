@@ -14,6 +14,7 @@ from pathlib import Path
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
+from course.collecting.earlier import late_by_word
 from course.grading.class_run import ClassRun, PoolMaker
 from course.grading.digests import LessonState
 from course.grading.gradebook import Writer, register
@@ -53,7 +54,8 @@ def grade_class(
     made = pool or _local(isolated, workers or os.cpu_count() or 1, launched, watch)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
-        with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id) as writer:
+        late = late_by_word(root)
+        with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
             _register(states, state, writer, config)
             run = ClassRun(root, state, states, limits, writer, penalties, watch, step)

@@ -102,7 +102,7 @@ class ClassRun:
             have = held[one.lesson].get(one.learner)
             if work.kind is Kind.NONE and have is not None and have.agrees_with(entry.verdict):
                 self._note(key, work.kind, entry.verdict)
-                if not self.writer.is_stamped(have, one.path):
+                if not self.writer.is_stamped(have, *key, one.path):
                     self._write(entry.verdict, one, entry.verdict.answers)
             else:
                 # Rewritten, or marked by a run that was cut off before the gradebook had it all.
@@ -227,7 +227,7 @@ class ClassRun:
             scores.append(
                 replace(
                     self._done[key], score=have.score, waiting=have.waiting, penalty=have.penalty,
-                    seconds_late=have.seconds_late,
+                    seconds_late=have.seconds_late, said_late=key in self.writer.late,
                 )
             )  # fmt: skip
         return scores

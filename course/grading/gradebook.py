@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import cast
 
 from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
@@ -65,9 +67,12 @@ def register(config: Config, lesson: str) -> None:
 class Writer:
     """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`held` tells. Use it as a context manager."""
 
-    def __init__(self, db_url: str, course_id: str) -> None:
+    def __init__(self, db_url: str, course_id: str, late: Collection[tuple[str, str]] = ()) -> None:
+        """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
         self.db_url = db_url
+        self.late = frozenset(late)
         self._cells: dict[str, dict[str, str]] = {}
+        self._dues: dict[str, datetime | None] = {}
         _create_whole(db_url, course_id)
         self._gradebook = Gradebook(db_url, course_id)
 
@@ -85,10 +90,26 @@ class Writer:
         """Learner -> what the gradebook holds of their submission of a lesson."""
         return held_in(self._gradebook, lesson)
 
-    def is_stamped(self, held: Held, submitted: Path) -> bool:
-        """Whether the time in ``timestamp.txt`` has arrived in the gradebook; True where there is none."""
-        timestamp = _timestamp(_stamp(submitted))
-        return timestamp is None or parse_utc(timestamp) == held.timestamp
+    def is_stamped(self, held: Held, learner: str, lesson: str, submitted: Path) -> bool:
+        """Whether the time of the hand-in has arrived in the gradebook; True where nothing tells it."""
+        timestamp = self._handed_in(learner, lesson, submitted, held.timestamp)
+        return timestamp is None or timestamp == held.timestamp
+
+    def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
+        """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
+
+        None where nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
+        """
+        told = _timestamp(_stamp(submitted))
+        if told is not None:
+            return cast(datetime, parse_utc(told))
+        if lesson not in self._dues:
+            self._dues[lesson] = self._gradebook.find_assignment(lesson).duedate
+        due = self._dues[lesson]
+        at_least = due + timedelta(seconds=1) if due is not None else None
+        if (learner, lesson) in self.late:
+            return at_least
+        return due if at_least is not None and before == at_least else None
 
     def write(
         self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path,
@@ -120,7 +141,7 @@ class Writer:
             book.find_student(verdict.learner)
         except MissingEntry:
             book.add_student(verdict.learner)
-        submission = self._submission(verdict, _timestamp(_stamp(submitted)))
+        submission = self._submission(verdict, submitted)
         for notebook in submission.notebooks:
             for grade in notebook.grades:
                 name = names[grade.cell_id]
@@ -151,16 +172,15 @@ class Writer:
             self._cells[lesson] = {row.id: row.name for row in cells}
         return self._cells[lesson]
 
-    def _submission(self, verdict: SubmissionVerdict, timestamp: str | None) -> SubmittedAssignment:
+    def _submission(self, verdict: SubmissionVerdict, submitted: Path) -> SubmittedAssignment:
         book = self._gradebook
         try:
             submission = book.find_submission(verdict.lesson, verdict.learner)
         except MissingEntry:
-            return book.add_submission(
-                verdict.lesson, verdict.learner, **({"timestamp": timestamp} if timestamp else {})
-            )
-        if timestamp:
-            submission.timestamp = parse_utc(timestamp)
+            submission = book.add_submission(verdict.lesson, verdict.learner)
+        timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
+        if timestamp is not None:
+            submission.timestamp = timestamp
         return submission
 
 

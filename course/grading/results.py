@@ -168,6 +168,8 @@ class Score:
     penalty: float = 0.0
     """For being late; taken off ``score`` already."""
     seconds_late: float = 0.0
+    said_late: bool = False
+    """The LMS calls it late, and does not say when it came: then ``seconds_late`` is 1 where a due date is known, else 0."""
     exercises: tuple[ExerciseScore, ...] = ()
     recovered: dict[str, str] = field(default_factory=dict)
     seed: int = 0
@@ -179,6 +181,11 @@ class Score:
     def statuses(self) -> tuple[str, ...]:
         """How each exercise ended."""
         return tuple(exercise.status for exercise in self.exercises)
+
+    @property
+    def late(self) -> bool:
+        """Whether it came after it was due, by the times or by the LMS's word."""
+        return self.seconds_late > 0 or self.said_late or self.penalty > 0
 
     @property
     def fresh(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from rich.table import Table
 
 from course.command import course_command
 from course.grading.results import STATUSES, GradedClass, Score
+from course.reporting.attendance import Attendance, late_lines, lines_of
 from course.reporting.live import duration
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ class Told:
     """Learner, lesson and reason, of feedback pages that could not be written."""
     collected: Collected | None = None
     """What became of an upload, where one was named."""
+    attendance: Attendance = field(default_factory=Attendance)
+    root: Path = Path()
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
@@ -50,7 +53,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     else:
         console.print(_summary_of(scores))
         looked_at = sorted(
-            {score.learner for score in scores if score.problem or score.penalty or score.recovered or score.lost}
+            {score.learner for score in scores if score.problem or score.late or score.recovered or score.lost}
         )
         if looked_at:
             console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
@@ -71,23 +74,25 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
             f"(r) damaged, and recovered: {recovered} submission{_s(recovered)}; feedback and --json say how",
             highlight=False, markup=False,
         )  # fmt: skip
-    late = [score for score in scores if score.penalty]
-    if late:
-        taken = sum(score.penalty for score in late)
-        console.print(
-            f"(l) late: {taken:g} marks taken off {len(late)} submission{_s(len(late))}", highlight=False, markup=False
-        )
+    for line in late_lines(scores):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if fined := [score.penalty for score in scores if score.penalty]:
+        line = f"{sum(fined):g} marks taken off {len(fined)} submission{_s(len(fined))} for being late"
+        console.print(line, highlight=False)
     waiting = sum(score.waiting for score in scores)
     if waiting:
         line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
         console.print(
-            f"{line} for your marks: {course_command('formgrader')}", highlight=False, markup=False, soft_wrap=True
+            f"{line} for your marks: {course_command('formgrader', told.root)}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
         )
     console.print(summary_line(told), highlight=False, soft_wrap=True)
     console.print(f"gradebook: {told.graded.gradebook}", highlight=False, soft_wrap=True)
     if told.feedback is not None:
         console.print(f"feedback:  {told.feedback.resolve()}", highlight=False, soft_wrap=True)
-    console.print(f"report:    {course_command('report')}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"report:    {course_command('report', told.root)}", highlight=False, markup=False, soft_wrap=True)
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -102,6 +107,8 @@ def print_problems(console: Console, told: Told) -> None:
         for reason, exercises in by_reason.items():
             line = f"! missing: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
             console.print(line, highlight=False, markup=False, soft_wrap=True)
+    for line in lines_of(told.attendance):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     for note in told.notes:
         console.print(note, highlight=False, markup=False, soft_wrap=True)
     for learner, lesson, reason in told.failed_pages:
@@ -146,7 +153,7 @@ def _shown(score: Score | None) -> str:
         return "-"
     if score.problem:
         return "[red]![/]"
-    marks = "(l)" * bool(score.penalty) + "(r)" * bool(score.recovered)
+    marks = "(l)" * score.late + "(r)" * bool(score.recovered)
     return f"{marks} {score.score:g}".strip()
 
 

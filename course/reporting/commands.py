@@ -20,6 +20,7 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--lesson", help="the assignment that it was handed in for (default: what the content is of)")
     command.add_argument("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column "
                          "'learner', Canvas's gradebook export, or Moodle's participants")  # fmt: skip
+    command.add_argument("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
     command.add_argument("--pattern", metavar="REGEX", help="how to read file names: groups learner (or student_id), "
                          "and if you like timestamp, lesson, late")  # fmt: skip
     command.add_argument(
@@ -42,7 +43,8 @@ def _collect(arguments: argparse.Namespace) -> int:
     with progress("collecting") as step:
         collected = collect(
             arguments.course, arguments.paths, lesson=arguments.lesson, names=arguments.names,
-            pattern=arguments.pattern, prefer=arguments.prefer, due=arguments.due, dry_run=arguments.dry_run, step=step,
+            pattern=arguments.pattern, learner=arguments.learner, prefer=arguments.prefer, due=arguments.due,
+            dry_run=arguments.dry_run, step=step,
         )  # fmt: skip
     if arguments.json:
         write_json(collected, arguments.json)
@@ -219,12 +221,45 @@ def _alone(arguments: argparse.Namespace) -> int:
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 
 
+def _roster_arguments(command: argparse.ArgumentParser) -> None:
+    kinds = command.add_subparsers(dest="what", metavar="{add,import,remove}")
+    says = "put a learner on the roster"
+    one = kinds.add_parser("add", help=says, description=says)
+    one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
+    one.add_argument("--name", default="", help="how people, and file names, call them")
+    one.add_argument("--email", default="", help="the address that their mails come from")
+    says = "put everybody of a table on the roster"
+    table = kinds.add_parser("import", help=says, description=says)
+    table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
+    says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
+    gone = kinds.add_parser("remove", help=says, description=says)
+    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    gone.add_argument("--yes", action="store_true", help="do not ask")
+    gone.add_argument("--with-uploads", action="store_true", help="delete their files in collected/ as well")
+    for each in (one, table, gone):
+        each.add_argument(
+            "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
+        )
+    command.epilog = (
+        "Without more it prints the class, and who has handed in what. The roster is roster.csv in the course's folder; "
+        "`collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was no; "
+        "2: a wrong call."
+    )
+
+
+def _roster(arguments: argparse.Namespace) -> int:
+    from course.reporting.roster_command import run_roster
+
+    return run_roster(arguments)
+
+
 COMMANDS = (
     Command(
         "collect", _collect, "put what an LMS handed over into submitted/: whose, which lesson, which copy",
         _collect_arguments,
     ),
-    Command("grade", _grade, "grade submitted/ (where it is empty: a simulated class)", _grade_arguments),
+    Command("roster", _roster, "who belongs to the class; add, import, remove learners", _roster_arguments),
+    Command("grade", _grade, "grade submitted/ (where it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
         "feedback", _feedback, "write feedback pages again, with marks and comments of people", _feedback_arguments
     ),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from course.collecting.enrolled import is_class_known, members_of
 from course.command import course_command
 from course.errors import CourseError, UsageError
 from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
@@ -18,6 +20,7 @@ from course.grading.lock import only_run
 from course.grading.results import GradedClass
 from course.grading.selection import Selection, select
 from course.grading.trouble import trouble_with_disk
+from course.reporting.attendance import Attendance, attend, people_of
 from course.reporting.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
 from course.reporting.class_table import Told, print_class, print_problems, summary_line
 from course.reporting.live import Counting, watching
@@ -117,12 +120,40 @@ class _Desk:
         if not self.request.quiet:
             self.console.print(text, highlight=False, markup=False, soft_wrap=True)
 
+    def settle(self) -> None:
+        """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
+        request, root = self.request, self.root
+        if request.only or request.upload.paths or any(path.name[:1] != "." for path in root.glob("submitted/*")):
+            return
+        if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
+            return
+        from course.authoring.demo import DEMO, SIMULATED, prepare_demo
+
+        if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
+            raise UsageError(
+                "the simulated class has no place: what lies there is no folder", str((root / DEMO).absolute()),
+                "move it away, then again",
+            )  # fmt: skip
+        try:
+            (root / DEMO).mkdir(exist_ok=True)
+            with only_run(root / DEMO):
+                self.root = prepare_demo(root)
+        except OSError as error:
+            raise trouble_with_disk(error, root) or error from None
+        self.request = replace(request, root=self.root)
+        self.say(
+            f"submitted/ is empty: grading a simulated class of {len(SIMULATED)} learners, which lives in {DEMO}/ by itself"
+        )
+
     def run(self, start: float) -> Told:
         """All of it, with the course locked."""
-        request, root = self.request, self.root
-        lessons, known = lessons_with_source(root, list(request.lessons)), lessons_with_source(root, [])
+        lessons = lessons_with_source(self.root, list(self.request.lessons))
+        known = lessons_with_source(self.root, [])
         self.say(self._isolation())
+        self.settle()
+        request, root = self.request, self.root
         with only_run(root):
+            members_of(root)  # a roster that cannot be read stops the run now, not after hours
             collected = self._collect()
             intake = self._intake(lessons, known)
             chosen = select(root, intake, lessons, request.only)
@@ -130,9 +161,14 @@ class _Desk:
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if request.feedback else ()
+            attendance = self._attendance(intake, lessons) if not request.only else Attendance()
         notes = () if request.only else intake.notes
         folder = root / "feedback" if request.feedback else None
-        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected)
+        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected, attendance, root)
+
+    def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
+        handed_in = {(one.learner, one.lesson) for one in intake.submissions}
+        return attend(self.root, people_of(self.root), handed_in, lessons)
 
     def is_incomplete(self, told: Told) -> bool:
         """Whether something that was handed in is not graded: that is what the exit code says."""
@@ -161,6 +197,7 @@ class _Desk:
         if not upload.paths:
             return None
         from course.collecting import collect
+        from course.collecting.telling import cures
 
         with progress("collecting") as step:
             collected = collect(
@@ -174,18 +211,20 @@ class _Desk:
         if self.request.quiet and collected.needs_person:
             print(collected, file=sys.stderr)
         self.say(str(collected))
+        for told in cures(collected, self.root):
+            self.say(f"  {told}")
         return collected
 
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
         intake = take_in(self.root, lessons, known)
-        anything = any(not path.name.startswith(".") for path in folder.glob("*"))
-        if not anything and not request.only and not request.upload.paths:
-            from course.authoring.simulate import LEARNERS, simulate_class
+        from course.authoring.demo import simulated_before
 
-            self.say(f"submitted/ is empty: handing in for a simulated class of {len(LEARNERS)} learners (seed 0)")
-            simulate_class(self.root, known)
-            intake = take_in(self.root, lessons, known)
+        if old := simulated_before(self.root):
+            self.say(
+                "note: the simulated class of an earlier version seems to be among your learners: "
+                + course_command(f"roster remove {' '.join(old)}", self.root)
+            )
         if not intake.submissions:
             for note in intake.notes:
                 self.say(note)

@@ -9,6 +9,8 @@
                     "statuses": {status: count}, "discrimination": float or null, "remark", "median_seconds", "longest_seconds"}],
      "scores": [{"learner", "lesson", "score", "max_score", "late_penalty", "pending", "problem",
                  "exercises": {exercise: {"status", "score", "max_score", "hints": [id]}}}],
+     "hand_ins": [{"learner", "lesson", "state": "handed in", "late", "nothing" or "not graded", "late": in words,
+                   "seconds_late", "late_penalty", "problem"}],
      "misconceptions": [{"id", "name", "exercises", "learners": count, "of", "share", "read", "example", "example_of"}],
      "unrecognised": [{"lesson", "exercise", "difference", "learners": count, "example"}],
      "faults": [{"learner", "lesson", "exercise", "kind", "sentence"}],
@@ -28,6 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from course.reporting.attendance import how_late
 from course.reporting.findings import Findings
 from course.reporting.statistics import ExerciseStatistics, LessonStatistics
 
@@ -94,7 +97,15 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
         ["", f"not recognised: {one.difference}", one.exercise, len(one.learners), None, None, "", one.exercise, one.example]
         for one in findings.unrecognised
     ]  # fmt: skip
-    found = {"scores.csv": long, "learners.csv": wide, "exercises.csv": exercises, "misconceptions.csv": fell}
+    came: list[list[Any]] = [["learner", "lesson", "state", "late", "seconds_late", "late_penalty", "problem"]]
+    came += [list(one.values()) for one in _hand_ins(findings)]
+    found = {
+        "scores.csv": long,
+        "learners.csv": wide,
+        "hand_ins.csv": came,
+        "exercises.csv": exercises,
+        "misconceptions.csv": fell,
+    }
     if not findings.anonymous:
         copies: list[list[Any]] = [
             ["lesson", "first", "second", "probability", "bits", "near_answers", "both_answered", "most_telling"]
@@ -116,6 +127,23 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
 _STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
 
 
+def _hand_ins(findings: Findings) -> list[dict[str, Any]]:
+    """Of every learner and lesson what came; lessons that anybody handed in."""
+    records, found = findings.records, []
+    for person in records.learners:
+        for lesson in records.lessons:
+            work = records.works.get((person.id, lesson.slug), None)
+            late = work is not None and work.late
+            state = "nothing" if work is None else "not graded" if work.problem else "late" if late else "handed in"
+            found.append({
+                "learner": person.id, "lesson": lesson.slug, "state": state,
+                "late": how_late(work.seconds_late, work.said_late) if work is not None and late else "",
+                "seconds_late": work.seconds_late if work else 0.0, "late_penalty": work.penalty if work else 0.0,
+                "problem": work.problem if work else "",
+            })  # fmt: skip
+    return found
+
+
 def as_data(findings: Findings, generated: str) -> dict[str, Any]:
     """What ``report.json`` holds; the module's docstring has the schema."""
     records = findings.records
@@ -135,6 +163,7 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
             }
             for _, work in sorted(records.works.items())
         ],
+        "hand_ins": _hand_ins(findings),
         "misconceptions": [
             {"id": one.id, "name": one.name, "exercises": list(one.exercises), "learners": len(one.learners), "of": one.of,
              "share": one.share, "read": one.read, "example": one.example, "example_of": one.example_of}

@@ -81,7 +81,8 @@ def under_codes(records: ClassRecords, root: Path) -> ClassRecords:
             replace(one, sentence=scrubbed(one.sentence, people), difference=scrubbed(one.difference, people))
             for one in work.outcomes
         )
-        told = scrubbed(work.problem, people)
+        # A file's name may name its learner in a way that no list of names knows.
+        told = scrubbed(re.sub(r"^only .* came: ", "only another file came: ", work.problem), people)
         works[codes[learner], lesson] = replace(work, learner=codes[learner], outcomes=outcomes, problem=told)
     learners = tuple(sorted((Person(code) for code in codes.values()), key=lambda one: one.id))
     return replace(records, learners=learners, works=works, notes=())

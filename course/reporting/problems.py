@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["note_problems", "problems_of"]
+__all__ = ["forget_problems", "note_problems", "problems_of"]
 
 
 def note_problems(root: Path, scores: Iterable[Any]) -> None:
@@ -17,6 +17,17 @@ def note_problems(root: Path, scores: Iterable[Any]) -> None:
         kept.pop((score.learner, score.lesson), None)
         if score.problem:
             kept[score.learner, score.lesson] = score.problem
+    _write(root, kept)
+
+
+def forget_problems(root: Path, learners: Collection[str]) -> None:
+    """Forget the problems of these learners. Raises OSError."""
+    kept = problems_of(root)
+    if any(learner in learners for learner, _ in kept):
+        _write(root, {key: why for key, why in kept.items() if key[0] not in learners})
+
+
+def _write(root: Path, kept: Mapping[tuple[str, str], str]) -> None:
     problems = [{"learner": who, "lesson": lesson, "problem": why} for (who, lesson), why in sorted(kept.items())]
     path = root / ".course" / "problems.json"
     path.parent.mkdir(exist_ok=True)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from course.collecting.earlier import late_by_word, useless
+from course.collecting.enrolled import members_of
 from course.command import course_command
 from course.errors import UsageError
 from course.grading.intake import lessons_with_source, take_in
@@ -102,7 +104,15 @@ class Work:
     peak_mb: float = 0.0
     problem: str = ""
     """Why it was not graded; empty where it was."""
+    seconds_late: float = 0.0
+    said_late: bool = False
+    """The LMS calls it late, and does not say when it came."""
     note: str = ""
+
+    @property
+    def late(self) -> bool:
+        """Whether it came after it was due, by the times or by the LMS's word."""
+        return self.seconds_late > 0 or self.said_late or self.penalty > 0
 
     @property
     def share(self) -> float:
@@ -140,6 +150,7 @@ def read_class(
 ) -> ClassRecords:
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError where there is nothing."""
     from course.nbgrader_setup import course_config
+    from course.reporting.booked import with_gradebook
 
     config = course_config(root)
     known = lessons_with_source(root, [])
@@ -159,7 +170,23 @@ def read_class(
         if key[0].isprintable() and not (key in works and works[key].problem and _problem_stands(works[key])):
             works[key] = _read_work(path, *key, paths.get(key))
         step(done, len(journals), "/".join(key))
-    people, works, due, notes = _with_gradebook(config, lessons, works)
+    others = useless(root, {(one.learner, one.lesson) for one in take_in(root, known, known).submissions})
+    works |= {
+        (one.learner, one.lesson): Work(one.learner, one.lesson, problem=str(one))
+        for one in others if one.lesson in lessons
+    }  # fmt: skip
+    people, works, due, notes = with_gradebook(config, lessons, works)
+    for member in members_of(root):
+        if member.learner not in people or not people[member.learner].first_name:
+            known_person = people.get(member.learner, Person(member.learner))
+            email = known_person.email or member.email
+            people[member.learner] = replace(known_person, first_name=member.name, email=email)
+    for key in late_by_word(root) & works.keys():
+        works[key] = replace(works[key], said_late=True)
+    unplaced = [one for one in others if not one.lesson]
+    for one in unplaced:
+        people.setdefault(one.learner, Person(one.learner))
+    notes += [f"nothing that can be graded came from {one.learner}: {one}" for one in unplaced]
     if not works:
         raise UsageError(
             "nothing was handed in for " + (", ".join(names) or "any lesson"),
@@ -205,7 +232,7 @@ def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) ->
             learner, lesson, float(verdict.score), sum(one.max_score for one in outcomes), 0.0, False, outcomes,
             {str(name): str(text) for name, text in verdict.answers.items()},
             {str(name): str(how) for name, how in verdict.recovered.items()},
-            float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), _newer(submitted, path),
+            float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), note=_newer(submitted, path),
         )  # fmt: skip
     except Exception:  # whatever stands in a file that anybody may have written
         return Work(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
@@ -229,55 +256,6 @@ def _outcome(verdict: ExerciseVerdict, answers: Mapping[str, str]) -> Outcome:
         str(verdict.id), str(verdict.status), float(verdict.score), float(most), str(verdict.sentence),
         str(difference), tuple(map(str, hints)), float(verdict.seconds), str(answers.get(verdict.id, "")),
     )  # fmt: skip
-
-
-def _with_gradebook(
-    config: Any, lessons: list[str], works: dict[tuple[str, str], Work]
-) -> tuple[dict[str, Person], dict[tuple[str, str], Work], dict[str, str], list[str]]:
-    """Scores, penalties, names and due dates from the gradebook, through nbgrader's API; a note where it has none."""
-    from nbgrader.api import Gradebook
-    from nbgrader.api import SubmittedAssignment as Table
-    from nbgrader.apps import NbGraderAPI
-
-    coursedir = NbGraderAPI(config=config).coursedir
-    people = {learner: Person(learner) for learner, _ in works}
-    due: dict[str, str] = {}
-    works = dict(works)
-    place = Path(coursedir.db_url.removeprefix("sqlite:///"))
-    if coursedir.db_url.startswith("sqlite:///") and not place.is_file():
-        return people, works, due, ["there is no gradebook: manual marks and late penalties are not in this report"]
-    try:
-        with Gradebook(coursedir.db_url, coursedir.course_id) as book:
-            for student in book.student_dicts():
-                rest = [str(student.get(key) or "") for key in ("first_name", "last_name", "email", "lms_user_id")]
-                people[student["id"]] = Person(student["id"], *rest)
-            for assignment in book.assignments:
-                if assignment.name not in lessons:
-                    continue
-                due[assignment.name] = "" if assignment.duedate is None else f"{assignment.duedate:%Y-%m-%d %H:%M} UTC"
-                # In bulk: each score that is asked of a submission by itself is a query of its own.
-                scores = {one["student"]: float(one["score"]) for one in book.submission_dicts(assignment.name)}
-                submissions = (
-                    book.db.query(Table.student_id, Table.needs_manual_grade, Table.late_submission_penalty)
-                    .filter(Table.assignment_id == assignment.id)
-                    .all()
-                )
-                for learner, manual, late in submissions:
-                    key = (learner, assignment.name)
-                    work = works.get(key, Work(*key))
-                    if learner not in scores or (work.problem and work.problem != "not graded yet"):
-                        continue
-                    penalty = float(late or 0.0)
-                    works[key] = replace(
-                        work, score=max(0.0, scores[learner] - penalty), max_score=float(assignment.max_score),
-                        penalty=penalty, pending=bool(manual), problem="",
-                    )  # fmt: skip
-    except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
-        return people, works, {}, [
-            f"the gradebook cannot be read ({type(error).__name__}): "
-            f"manual marks and late penalties are not in this report; {course_command('grade')} says what to do"
-        ]  # fmt: skip
-    return people, works, due, []
 
 
 def _lesson(root: Path, config: Any, slug: str, works: Iterable[Work], due: str) -> Lesson:

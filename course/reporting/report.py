@@ -13,6 +13,7 @@ from typing import Any
 from course.errors import CourseError
 from course.front_end import prose
 from course.reporting.answers import line_without_names
+from course.reporting.attendance import how_late
 from course.reporting.charts import score_chart, status_chart
 from course.reporting.exports import tables, write_file, write_files
 from course.reporting.findings import Findings, find, under_codes
@@ -102,6 +103,7 @@ def html_of(findings: Findings, generated: str) -> str:
         recovered=[one for one in findings.faults if one.kind == "recovered"],
         too_small=[one.title for one in findings.lessons if one.handed_in < SMALLEST_CLASS],
         copies=[_shown(records, group, index) for index, group in enumerate(findings.groups)],
+        late={one.lesson: [w for w in records.of_lesson(one.lesson) if w.late] for one in findings.lessons}, how_late=how_late,
         learners=[_row(records, person) for person in records.learners],
         files=sorted([*tables(findings), "report.json"]),
     )  # fmt: skip

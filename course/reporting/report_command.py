@@ -11,6 +11,7 @@ from course.command import course_command, nbgrader_command
 from course.errors import CourseError, UsageError
 
 if TYPE_CHECKING:
+    from course.reporting.findings import Findings
     from course.reporting.lms import Grade, GradeFile
     from course.reporting.records import ClassRecords, Work
 
@@ -60,6 +61,7 @@ def report(request: ReportRequest) -> int:
     incomplete = False
     for name, file in made.items():
         _tell(name, file, folder / f"{name}.csv", quiet=request.json)
+        _tell_absent(done.findings, file, quiet=request.json)
         incomplete = incomplete or bool(file.unmatched or file.unclear)
     return 1 if incomplete else 0
 
@@ -119,6 +121,27 @@ def _save(path: Path, data: bytes) -> None:
         ) from None
     finally:
         fresh.unlink(missing_ok=True)
+
+
+def _tell_absent(findings: Findings, file: GradeFile, quiet: bool) -> None:
+    """Who has no grade in the file and why, and whose is a late one: a person decides about zeros."""
+    from course.reporting.attendance import how_late, some
+
+    stream = sys.stderr if quiet else sys.stdout
+    for lesson in (one for one in findings.lessons if one.lesson in file.lessons):
+        works = [work for (_, slug), work in sorted(findings.records.works.items()) if slug == lesson.lesson]
+        late = [
+            f"{one.learner} {how_late(one.seconds_late, one.said_late)}"
+            for one in works
+            if one.late and not one.problem
+        ]
+        for what, names in (
+            ("no grade, nothing handed in", lesson.missing),
+            ("no grade, not graded", [f"{one.learner} ({one.problem})" for one in works if one.problem]),
+            ("late", late),
+        ):
+            if names:
+                print(f"  {lesson.lesson}: {what}: {some(names)}", file=stream)
 
 
 def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from course.reporting.attendance import how_late, some
 from course.reporting.console import console_for_output
 from course.reporting.findings import Findings
 
@@ -32,6 +33,15 @@ def print_report(findings: Findings, page: Path) -> None:
     def say(text: str = "") -> None:
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
+    for one in findings.lessons:
+        if one.missing:
+            say(f"nothing handed in: {one.lesson}: {some(one.missing)}")
+        late = [work for work in records.of_lesson(one.lesson) if work.late]
+        if late:
+            told = [f"{work.learner} {how_late(work.seconds_late, work.said_late)}" for work in late]
+            say(f"late: {one.lesson}: {some(told)}")
+    for work in records.ungraded():
+        say(f"! not graded: {work.learner}: {work.lesson}: {work.problem}")
     hardest = sorted(findings.exercises, key=lambda one: (one.pass_rate, one.mean_share, one.lesson, one.exercise))[:5]
     if hardest:
         say("hardest exercises")

@@ -57,7 +57,7 @@ def lesson_statistics(records: ClassRecords, lesson: Lesson) -> LessonStatistics
         lesson.slug, lesson.title, lesson.max_score, len(works),
         tuple(person.id for person in records.learners if person.id not in there),
         sum(work.lesson == lesson.slug for work in records.ungraded()),
-        sum(work.pending for work in works), sum(work.penalty > 0 for work in works),
+        sum(work.pending for work in works), sum(work.late for work in works),
         tuple(float(score) for score in scores),
         float(scores.mean()) if some else None, float(np.median(scores)) if some else None,
         float(scores.std(ddof=1)) if len(scores) > 1 else None,

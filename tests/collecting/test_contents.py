@@ -65,6 +65,13 @@ def test_every_lesson_is_recognised_and_untouched_where_it_is(real: LessonBook, 
         assert _guess(real, path.read_bytes(), tmp_path) == Guess(path.stem, (), untouched=True)
         touched = path.read_bytes().replace(b"# TODO: your code", b"# my code")
         assert _guess(real, touched, tmp_path) == Guess(path.stem, (), untouched=False)
+        for text in ("My own cell", "print(1)"):
+            more = json.loads(path.read_bytes())
+            more["cells"].append({"cell_type": "code", "metadata": {}, "source": [text], "outputs": []})
+            assert not _guess(real, json.dumps(more).encode(), tmp_path).untouched
+        empty = json.loads(path.read_bytes())
+        empty["cells"].append({"cell_type": "code", "metadata": {}, "source": [], "outputs": []})
+        assert _guess(real, json.dumps(empty).encode(), tmp_path).untouched
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,27 @@ def test_where_nothing_tells_the_order_a_person_is_asked(collecting: Collecting,
     assert _taken(course) in {A, B}
 
 
-def test_an_empty_hand_in_after_a_full_one_is_pointed_out(collecting: Collecting, course: Path) -> None:
-    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": BLANK})
+def test_an_untouched_copy_replaces_no_work_however_late_it_comes(collecting: Collecting, course: Path) -> None:
+    collected = collecting({"jane_1_5_x.ipynb": A, "jane_1_6_x-1.ipynb": BLANK}, "one.zip")
+    assert _taken(course) == A
+    assert _endings(collected)["jane_1_6_x-1.ipynb"] == "untouched"
+    assert not collected.needs_person
+    again = collecting({"jane_1_9_x-2.ipynb": BLANK}, "two.zip")
+    assert (_taken(course), _endings(again)["jane_1_9_x-2.ipynb"]) == (A, "untouched")
+    assert "worked on" in str([line.why for line in again.lines])
+
+
+def test_work_replaces_an_untouched_copy_that_came_later(collecting: Collecting, course: Path) -> None:
+    collecting({"jane_1_9_x-2.ipynb": BLANK}, "one.zip")
     assert _taken(course) == BLANK
-    (line,) = collected.needs_person
-    assert "another copy was worked on" in line.why
+    collecting({"jane_1_5_x.ipynb": A}, "two.zip")
+    assert _taken(course) == A
+
+
+def test_on_time_and_untouched_is_not_better_than_late_and_worked_on(collecting: Collecting, course: Path) -> None:
+    files = {"p_jane_attempt_2026-11-09-10-00-00_x.ipynb": BLANK, "p_jane_attempt_2026-11-11-10-00-00_x.ipynb": A}
+    collecting(files, prefer="on-time", due=DUE)
+    assert _taken(course) == A
 
 
 LATE = {
@@ -144,6 +160,54 @@ def test_timestamp_txt_counts_where_the_instructor_wrote_it(collecting: Collecti
     forged = zipped({"x.ipynb": B, "timestamp.txt": b"2026-01-01 10:00:00 UTC"})
     collecting({"p_bob_attempt_2026-11-11-10-00-00_hw.zip": forged})
     assert "2026-11-11" in (course / "submitted/bob/01_first/timestamp.txt").read_text()
+
+
+STAMP = b"2026-01-01 10:00:00.000000 UTC"
+
+
+@pytest.mark.parametrize(
+    ("files", "upload"),
+    [
+        ({"jane_LATE_1_5_hw.zip": zipped({"x.ipynb": A, "timestamp.txt": STAMP})}, "upload.zip"),
+        ({"jane_1_5_hw.zip": zipped({"jane/01_first/x.ipynb": A, "jane/01_first/timestamp.txt": STAMP})}, "upload.zip"),
+        ({"jane_1_5_x.ipynb": A, "jane_1_6_timestamp.txt": STAMP}, "upload.zip"),
+        ({"Jane_1_assignsubmission_file_/x.ipynb": A, "Jane_1_assignsubmission_file_/timestamp.txt": STAMP}, "folder"),
+        ({"jane/01_first/x.ipynb": A, "jane/01_first/timestamp.txt": STAMP}, "upload.zip"),
+        ({"jane/01_first/x.ipynb": A, "jane/01_first/Timestamp.TXT": STAMP, "bob/01_first/x.zip":
+          zipped({"01_first.ipynb": B, "01_first/timestamp.txt": STAMP})}, "upload.zip"),
+        ({"jane/x.ipynb": A, "jane/timestamp.txt": STAMP}, "folder"),
+    ],
+)  # fmt: skip
+def test_a_time_that_a_learner_may_have_packed_is_told_and_not_believed(
+    files: dict[str, bytes], upload: str, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting(files, upload)
+    ignored = [line for line in collected.lines if line.name.lower().endswith("timestamp.txt")]
+    believed = {"jane/01_first/Timestamp.TXT"}  # beside a neighbour, in the layout that nbgrader itself writes
+    assert {line.status for line in ignored if line.name not in believed} == {"not believed"}
+    found = [path for path in (course / "submitted").rglob("*") if path.name.lower() == "timestamp.txt"]
+    assert len(found) == len([line for line in ignored if line.name in believed])
+    assert not collected.needs_person
+
+
+def test_times_in_a_zip_that_may_be_the_learners_own_are_not_believed(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    import io
+    import zipfile
+
+    def packed(*names: str) -> bytes:
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            for day, name in enumerate(names, 1):
+                archive.writestr(zipfile.ZipInfo(name, (2026, 1, day, 10, 0, 0)), notebook("01_first", day))
+        return made.getvalue()
+
+    collecting(packed("jane/01_first.ipynb", "jane/copy/01_first.ipynb"), "jane.zip")
+    assert not list((course / "submitted").rglob("timestamp.txt"))
+    moodle = [f"{name}_{at}_assignsubmission_file_/x.ipynb" for at, name in enumerate(("Ann Li", "Bob Roe"), 1)]
+    collecting(packed(*moodle), "moodle.zip")
+    assert (course / "submitted/Bob Roe/01_first/timestamp.txt").read_text().startswith("2026-01-02 10:00")
 
 
 def test_a_newer_upload_replaces_and_an_older_one_does_not(collecting: Collecting, course: Path) -> None:

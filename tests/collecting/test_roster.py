@@ -156,3 +156,48 @@ def test_moodles_groups_stand_before_the_learner(collecting: Collecting, course:
     names.write_text(WORKSHEET, encoding="utf-8")
     collecting({"Group A-Jane Doe_7_assignsubmission_file_/x.ipynb": notebook("01_first", 1)}, names=names)
     assert [path.name for path in (course / "submitted").iterdir()] == ["jd1"]
+
+
+def test_the_names_are_kept_and_read_later_uploads(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(CANVAS, encoding="utf-8")
+    collecting({"doejane_123_9_x.ipynb": notebook("01_first", 1)}, "one.zip", names=names)
+    kept = (course / "roster.csv").read_text(encoding="utf-8")
+    assert kept.splitlines()[0] == "learner,name,email,also"
+    files = {
+        "röebob_124_10_x.ipynb": notebook("01_first", 2), "somebody_123_11_02_other.ipynb": notebook("02_other", 3),
+        "stranger_77_11_x.ipynb": notebook("01_first", 4),
+    }  # fmt: skip
+    collected = collecting(files, "two.zip")
+    assert sorted(str(path.relative_to(course / "submitted")) for path in (course / "submitted").glob("*/*")) == [
+        "br2/01_first", "jd1/01_first", "jd1/02_other", "stranger/01_first",
+    ]  # fmt: skip
+    assert any("not on the roster: stranger; python -m course roster add" in note for note in collected.notes)
+    assert (course / "roster.csv").read_text(encoding="utf-8") == kept, "only names that a person gave are kept"
+
+
+def test_a_dry_run_keeps_no_names(collecting: Collecting, course: Path, tmp_path: Path) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text(CANVAS, encoding="utf-8")
+    collecting({"doejane_123_9_x.ipynb": notebook("01_first", 1)}, names=names, dry_run=True)
+    assert not (course / "roster.csv").exists()
+
+
+@pytest.mark.parametrize("table", [HANDMADE, CANVAS, PARTICIPANTS, WORKSHEET, GERMAN, NBGRADER])
+def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: Path, tmp_path: Path) -> None:
+    from course.collecting.enrolled import enrol, kept_roster
+
+    came = _read(tmp_path, table)
+    assert enrol(course, came.members) == ["jd1", "br2"]
+    first = (course / "roster.csv").read_bytes()
+    assert enrol(course, came.members) == []
+    assert (course / "roster.csv").read_bytes() == first, "again changes nothing"
+    kept = kept_roster(course)
+    assert kept is not None and kept.learners == came.learners and not kept.strict
+    for name in ("Jane Doe", "doejane", "Doe, Jane", "jd1"):
+        assert kept.who(name) == came.who(name)
+    if table in (CANVAS, HANDMADE, NBGRADER):
+        assert kept.who("", "124") == {"br2"}
+    else:
+        assert not kept.who("", "124"), "what Moodle calls somebody means nothing in the next download"
+    assert not kept.who("Participant 124")

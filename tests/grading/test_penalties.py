@@ -11,6 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
+from course.collecting import collect
 from course.errors import CourseError
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
@@ -18,6 +19,7 @@ from course.grading.intake import take_in
 from course.grading.launch import why_not_isolated
 from course.grading.results import GradedClass
 from course.nbgrader_setup import course_config
+from tests.collecting.uploads import zipped
 from tests.grading.conftest import LESSON, RIGHT
 
 pytestmark = [
@@ -128,3 +130,40 @@ def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_pa
     assert os.path.exists(twin / "autograded" / "late" / LESSON / f"{LESSON}.ipynb")
     stock = _penalties(twin)
     assert stock == {score.learner: score.penalty for score in ours.scores if score.learner in stock}
+
+
+@pytest.fixture
+def said_late(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``late`` and ``early``, from a download of Canvas: it says who was late, and never when anybody handed in."""
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(PLUGIN.replace("score * 0.5 * total_seconds_late / 86400", "1.5 if total_seconds_late > 0 else 0"))
+    shutil.copytree(course / "source", course / "release")
+    _canvas(course, tmp_path_factory.mktemp("up"), {
+        f"late_LATE_1_5_{LESSON}.ipynb": hand_in("late", RIGHT).read_bytes(),
+        f"early_2_6_{LESSON}.ipynb": hand_in("early", {**RIGHT, "third": "def third(x):\n    return x + x + x + x"}).read_bytes(),
+    })  # fmt: skip
+    return course
+
+
+def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
+    shutil.rmtree(course / "submitted", ignore_errors=True)
+    path = folder / f"{'-'.join(name[:9] for name in files)}.zip"
+    path.write_bytes(zipped(files))
+    assert not collect(course, [path]).needs_person
+
+
+def test_what_the_lms_calls_late_costs_what_being_late_costs(
+    said_late: Path, pool: PoolMaker, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def told(graded: GradedClass) -> dict[str, tuple[bool, float, float]]:
+        return {one.learner: (one.said_late, one.seconds_late, one.penalty) for one in graded.scores}
+
+    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 0, 0)}, "no due date is known"
+    assert not list((said_late / "submitted").rglob("timestamp.txt")), "nothing said when"
+    _due(said_late, DUE)
+    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}
+    assert _penalties(said_late) == {"early": None, "late": 1.5}
+    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}, "and stays so"
+    right = (said_late / "submitted" / "late" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    _canvas(said_late, tmp_path_factory.mktemp("up"), {f"late_1_9_{LESSON}-1.ipynb": right + b" "})
+    assert told(_grade(said_late, pool)) == {"late": (False, 0, 0)}, "the copy that counts now was on time"
