@@ -77,16 +77,18 @@ def page_path(root: Path, learner: str, lesson: str) -> Path:
     return root / "feedback" / learner / lesson / f"{lesson}.html"
 
 
-def chosen_submissions(root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = ()) -> list[tuple[str, str]]:
+def chosen_submissions(
+    root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = (), *, pages: bool = False
+) -> list[tuple[str, str]]:
     """(learner, lesson) of every graded notebook, of these learners and lessons only where some are named.
 
-    Raises UsageError for a name that nothing was graded for.
+    ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
+    nothing was graded for.
     """
-    found = sorted(
-        (path.parent.parent.name, path.parent.name)
-        for path in (root / "autograded").glob("*/*/*.ipynb")
-        if path.stem == path.parent.name
-    )
+    places = [path for path in (root / "autograded").glob("*/*/*.ipynb") if path.stem == path.parent.name]
+    if pages:
+        places += [path for path in (root / "feedback").glob("*/*/*.html") if path.stem == path.parent.name]
+    found = sorted({(path.parent.parent.name, path.parent.name) for path in places})
     if not found:
         raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), "python -m course grade")
     for what, names, known in (
