@@ -93,7 +93,7 @@ def _tell(done: HandedBack, records: ClassRecords, say: Callable[[str], None]) -
     else:
         say(f"nothing new to hand back{': ' if before else ''}{before}{again}")
     for parcel in done.parcels:
-        say(f"  {parcel.path}  {_pages(len(parcel.keys))}, {parcel.size / 1e6:.1f} MB")
+        say(f"  {parcel.path}  {_pages(len(parcel.keys))}, {max(1, parcel.size // 1000):,} kB")
     if done.parcels:
         say(f"next: {_WHERE[done.target]}")
         if done.target in _REMARK:
