@@ -29,8 +29,16 @@ def run() -> int:
 
 # Guarded, because processes that Python spawns for parallel work import this file again.
 if __name__ == "__main__":
-    code = run()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        if sys.version_info >= OLDEST:
+            from course.interrupt import listen
+
+            listen()
+        code = run()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except KeyboardInterrupt:  # before a command has begun, or behind it
+        print("interrupted", file=sys.stderr, flush=True)
+        code = 130
     # Everything is written and closed; taking torch apart properly would cost most of a second.
     os._exit(code)

@@ -8,12 +8,35 @@ from pathlib import Path
 
 from course.command import Command, course_in, this_python
 from course.errors import CourseError, UsageError
+from course.interrupt import EXIT_CODE, told_to_stop
 
 __all__ = ["main"]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except CourseError as error:
+        if told_to_stop():
+            return _interrupted()
+        print("\n".join(error.lines()), file=sys.stderr)
+        return error.exit_code
+    except (Exception, SystemExit):
+        # Libraries make errors of their own of an interrupt that comes while they are imported or called.
+        if told_to_stop():
+            return _interrupted()
+        raise
+
+
+def _interrupted() -> int:
+    print("interrupted; run the same command again to go on", file=sys.stderr)
+    return EXIT_CODE
+
+
+def _run(argv: list[str] | None) -> int:
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     parser = argparse.ArgumentParser(prog=f"{this_python()} -m course", description=_SAYS)
@@ -27,15 +50,8 @@ def main(argv: list[str] | None = None) -> int:
     if rest and not arguments.chosen.passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
-    try:
-        with course_in(arguments.course):
-            return int(arguments.chosen.run(arguments))
-    except CourseError as error:
-        print("\n".join(error.lines()), file=sys.stderr)
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted; run the same command again to go on", file=sys.stderr)
-        return 130
+    with course_in(arguments.course):
+        return int(arguments.chosen.run(arguments))
 
 
 def _commands() -> list[Command]:

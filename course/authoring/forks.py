@@ -17,12 +17,13 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from multiprocessing import Pipe, connection, get_context
+from multiprocessing import Pipe, connection, forkserver, get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO, Any, cast
 
 from course.authoring.trial import Outcome, Trial, prepare, try_candidate
+from course.interrupt import for_this_process_only
 
 __all__ = ["run_trials"]
 
@@ -40,6 +41,8 @@ def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[
     context: Any = get_context("forkserver" if _FORKS else "spawn")
     if _FORKS:
         context.set_forkserver_preload(["course.authoring.trial", "course.authoring.warm"])
+        with for_this_process_only():
+            forkserver.ensure_running()
     workers = workers or os.cpu_count() or 2
     waiting = deque(_alike(trials, max(8, len(trials) // (_SHARES * workers)) if _FORKS else 1))
     running: dict[Connection, _Group] = {}
@@ -118,6 +121,11 @@ def _child(trials: list[Numbered], pipe: Connection) -> None:
     """Prepare, then send the outcome of one trial after the other."""
     if _FORKS:
         os.setpgid(0, 0)
+        # From here on the terminal's Ctrl-C goes elsewhere. One that came before is forgotten, and candidates meet
+        # the signal as they do in a notebook.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryFile() as sink:
         os.environ["HOME"] = os.environ["IPYTHONDIR"] = scratch
         os.chdir(scratch)

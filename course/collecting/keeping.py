@@ -14,6 +14,7 @@ from course.collecting.arrivals import Arrivals, Piece, fingerprint
 from course.collecting.outcome import Collected, Line, Upload
 from course.collecting.placing import Desk, File
 from course.collecting.roster import Roster
+from course.command import course_command
 
 __all__ = ["Stage"]
 

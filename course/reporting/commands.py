@@ -130,25 +130,58 @@ def _grade(arguments: argparse.Namespace) -> int:
 
 
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)")
-    command.add_argument("--lesson", action="append", default=[], help="this lesson only; may be given again")
-    command.add_argument("--force", action="store_true", help="write again what did not change")
-    command.add_argument("--workers", type=int, metavar="N", help="processes that write (default: one a core)")
+    add = command.add_argument
+    add("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)")
+    add("--lesson", action="append", default=[], help="this lesson only; may be given again")
+    add("--force", action="store_true", help="write again, or hand back again, what did not change")
+    add("--workers", type=int, metavar="N", help="processes that write (default: one a core)")
+    back = command.add_argument_group("hand back: what is new or changed since it was handed back to the same place")
+    back.add_argument(
+        "--for", dest="target", choices=("moodle", "canvas", "folder"),
+        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
+        "Submissions'; or a folder with a page a learner and a CSV for a mail merge",
+    )  # fmt: skip
+    back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
+    back.add_argument("--addresses", type=Path, metavar="CSV", help="with --for folder: a table of learners with their e-mail "
+                      "addresses (default: roster.csv, and what the gradebook knows)")  # fmt: skip
+    back.add_argument("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8")
     command.epilog = (
         "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
-        "Only pages of which something changed are written. Exit code 1: a page could not be written."
+        "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
+        "where it is to be handed back, and it is listed."
     )
 
 
 def _feedback(arguments: argparse.Namespace) -> int:
     from course.reporting.feedback import chosen_submissions, print_feedback, write_feedback
+    from course.reporting.problems import problems_of
     from course.reporting.table import progress
 
+    given = arguments
+    if given.target != "folder" and (given.addresses or given.excel):
+        raise UsageError("--addresses and --excel are for the table of a mail merge", "python -m course feedback",
+                         "add --for folder, or leave them out")  # fmt: skip
+    if given.target:
+        from course.reporting.handback_command import HandbackRequest, hand_back_pages
+
+        return hand_back_pages(
+            HandbackRequest(
+                given.course, given.target, tuple(given.names), tuple(given.lesson), given.out, given.addresses,
+                given.force, given.excel, given.workers,
+            )
+        )  # fmt: skip
+    if given.out:
+        raise UsageError("pages are written into feedback/; --out is for handing them back", "python -m course feedback",
+                         "add --for moodle, --for canvas or --for folder")  # fmt: skip
     start = time.perf_counter()
-    pairs = chosen_submissions(arguments.course, arguments.names, arguments.lesson)
+    pairs = chosen_submissions(given.course, given.names, given.lesson)
+    # What was handed in last may be what could not be graded, over a verdict on what came before.
+    problems = {key: why for key, why in problems_of(given.course).items() if key in set(pairs)}
     with progress("feedback") as step:
-        feedback = write_feedback(arguments.course, pairs, step, force=arguments.force, workers=arguments.workers)
-    print_feedback(feedback, arguments.course / "feedback", time.perf_counter() - start)
+        feedback = write_feedback(
+            given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
+        )  # fmt: skip
+    print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
     return 1 if feedback.failed else 0
 
 
@@ -261,7 +294,8 @@ COMMANDS = (
     Command("roster", _roster, "who belongs to the class; add, import, remove learners", _roster_arguments),
     Command("grade", _grade, "grade submitted/ (where it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
-        "feedback", _feedback, "write feedback pages again, with marks and comments of people", _feedback_arguments
+        "feedback", _feedback, "write feedback pages again, with marks and comments of people; hand them back",
+        _feedback_arguments,
     ),
     Command(
         "formgrader", _formgrader, "mark written answers, and see what is graded, in the browser",

@@ -14,7 +14,7 @@
      "misconceptions": [{"id", "name", "exercises", "learners": count, "of", "share", "read", "example", "example_of"}],
      "unrecognised": [{"lesson", "exercise", "difference", "learners": count, "example"}],
      "faults": [{"learner", "lesson", "exercise", "kind", "sentence"}],
-     "needs_help": [{"learner", "urgency", "share", "reasons", "talk_about"}],
+     "needs_help": [{"learner", "urgency", "share", "reasons", "talk_about", "signs", "first"}],   # most urgent first
      "near_copies": [{"lesson", "first", "second", "probability", "bits", "near", "both_answered",
                       "exercises": [{"exercise", "bits", "similarity", "verbatim", "as_near"}]}]}
 
@@ -115,9 +115,9 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
              " ".join(item.exercise for item in one.evidence[:3] if item.bits > 0)]
             for one in findings.pairs
         ]  # fmt: skip
-        needy: list[list[Any]] = [["learner", "urgency", "share", "reasons", "talk_about"]]
+        needy: list[list[Any]] = [["learner", "urgency", "share", "reasons", "talk_about", "talk_to_first"]]
         needy += [
-            [one.learner, one.urgency, one.share, "; ".join(one.reasons), "; ".join(one.talk_about)]
+            [one.learner, one.urgency, one.share, "; ".join(one.reasons), "; ".join(one.talk_about), one.first]
             for one in findings.needy
         ]
         found |= {"near_copies.csv": copies, "needs_help.csv": needy}
@@ -172,7 +172,8 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
         "unrecognised": [{**vars(one), "learners": len(one.learners)} for one in findings.unrecognised],
         "faults": [vars(one) for one in findings.faults],
         "needs_help": [
-            {**vars(one), "reasons": list(one.reasons), "talk_about": list(one.talk_about)} for one in findings.needy
+            {**vars(one), "reasons": list(one.reasons), "talk_about": list(one.talk_about), "signs": list(one.signs)}
+            for one in findings.needy
         ],
         "near_copies": [
             {"lesson": one.lesson, "first": one.first, "second": one.second, "probability": one.probability,

@@ -12,7 +12,7 @@ import contextlib
 import difflib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from course.command import course_command
 from course.errors import CourseError, UsageError
+from course.interrupt import for_this_process_only
 from course.reporting.marks import Marks, read_marks
 
 __all__ = [
@@ -77,16 +78,18 @@ def page_path(root: Path, learner: str, lesson: str) -> Path:
     return root / "feedback" / learner / lesson / f"{lesson}.html"
 
 
-def chosen_submissions(root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = ()) -> list[tuple[str, str]]:
+def chosen_submissions(
+    root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = (), *, pages: bool = False
+) -> list[tuple[str, str]]:
     """(learner, lesson) of every graded notebook, of these learners and lessons only where some are named.
 
-    Raises UsageError for a name that nothing was graded for.
+    ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
+    nothing was graded for.
     """
-    found = sorted(
-        (path.parent.parent.name, path.parent.name)
-        for path in (root / "autograded").glob("*/*/*.ipynb")
-        if path.stem == path.parent.name
-    )
+    places = [path for path in (root / "autograded").glob("*/*/*.ipynb") if path.stem == path.parent.name]
+    if pages:
+        places += [path for path in (root / "feedback").glob("*/*/*.html") if path.stem == path.parent.name]
+    found = sorted({(path.parent.parent.name, path.parent.name) for path in places})
     if not found:
         raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), course_command("grade"))
     for what, names, known in (
@@ -138,12 +141,14 @@ def write_feedback(
         else:
             tasks.append(task)
     outcome: dict[tuple[str, str], str] = {}
-    for task, trouble in _written(root, tasks, workers or os.cpu_count() or 1):
-        _stop_where_the_disk_fails(trouble, page_path(root, task.learner, task.lesson))
-        outcome[task.learner, task.lesson] = trouble.reason
-        step(len(outcome), len(tasks), f"{task.learner}/{task.lesson}")
+    with contextlib.closing(_written(root, tasks, workers or os.cpu_count() or 1)) as pages:
+        for task, trouble in pages:
+            _stop_where_the_disk_fails(trouble, page_path(root, task.learner, task.lesson))
+            outcome[task.learner, task.lesson] = trouble.reason
+            step(len(outcome), len(tasks), f"{task.learner}/{task.lesson}")
     failed = [(*pair, reason) for pair, reason in sorted(outcome.items()) if reason]
-    failed += _write_overviews(root, sorted({task.learner for task in tasks}))
+    behind = {learner for learner, _ in pairs if _overview_is_behind(root / "feedback" / learner)}
+    failed += _write_overviews(root, sorted({task.learner for task in tasks} | behind))
     return Feedback(tuple(pair for pair, reason in sorted(outcome.items()) if not reason), unchanged, tuple(failed))
 
 
@@ -160,7 +165,7 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
     return Task(learner, lesson, seen.hexdigest(), marks, problem)
 
 
-def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Trouble]]:
+def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, Trouble], None, None]:
     """Each task as it is done, with the reason where it failed."""
     if len(tasks) <= _FEW or workers == 1:
         for task in tasks:
@@ -169,7 +174,8 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[
     chunks = [tasks[at : at + _CHUNK] for at in range(0, len(tasks), _CHUNK)]
     left: list[Sequence[Task]] = []
     with _processes(min(workers, len(chunks))) as pool:
-        pending = {pool.submit(_write, str(root), chunk): chunk for chunk in chunks}
+        with for_this_process_only():
+            pending = {pool.submit(_write, str(root), chunk): chunk for chunk in chunks}
         for future in as_completed(pending):
             chunk = pending[future]
             try:
@@ -182,15 +188,23 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Iterator[tuple[
         with _processes(1) as pool:
             try:
                 while alone:
-                    trouble = pool.submit(_write, str(root), [alone[0]]).result()[0]
+                    with for_this_process_only():
+                        future = pool.submit(_write, str(root), [alone[0]])
+                    trouble = future.result()[0]
                     yield alone.pop(0), trouble
             except BrokenProcessPool:
                 yield alone.pop(0), Trouble("the process that wrote it was ended from outside, perhaps for its memory")
 
 
-def _processes(count: int) -> ProcessPoolExecutor:
+@contextlib.contextmanager
+def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
     # Fresh ones: this process may hold threads and sockets.
-    return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        # Interrupted, nobody waits for hundreds of pages: those that are being written come whole, the rest another time.
+        pool.shutdown(cancel_futures=True)
 
 
 def _write(root: str, tasks: Sequence[Task]) -> list[Trouble]:
@@ -224,6 +238,15 @@ def _stop_where_the_disk_fails(trouble: Trouble, place: Path) -> None:
         told = None if is_one_files(error) else trouble_with_disk(error, place)
         if told is not None:
             raise CourseError(told.fact, str(place), f"mend that, then: {course_command('feedback')}")
+
+
+def _overview_is_behind(folder: Path) -> bool:
+    """Whether a learner's overview is missing or older than a page, as after a run that was cut off between them."""
+    try:
+        pages = [path.stat().st_mtime_ns for path in folder.glob("*/*.html")]
+        return bool(pages) and (folder / "index.html").stat().st_mtime_ns < max(pages)
+    except OSError:
+        return True
 
 
 def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str, str]]:

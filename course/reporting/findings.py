@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course.reporting.near_copies import Group, Pair, grouped, near_copies
-from course.reporting.needs_help import Needy, needs_help
+from course.reporting.needs_help import Needy, Sign, needs_help
 from course.reporting.records import ClassRecords, Person
 from course.reporting.statistics import (
     Different,
@@ -43,6 +43,20 @@ class Findings:
     pairs: tuple[Pair, ...]
     groups: tuple[Group, ...]
     anonymous: bool = False
+
+    @property
+    def to_talk_to(self) -> tuple[Needy, ...]:
+        """Those of ``needy`` who come first."""
+        return tuple(one for one in self.needy if one.first)
+
+    @property
+    def other_signs(self) -> list[tuple[Sign, list[str]]]:
+        """The rest of ``needy`` by their weightiest sign, the commonest first."""
+        whose: dict[Sign, list[str]] = {}
+        for one in self.needy:
+            if not one.first:
+                whose.setdefault(one.signs[0], []).append(one.learner)
+        return sorted(whose.items(), key=lambda item: -len(item[1]))
 
 
 def find(

@@ -55,8 +55,16 @@ def print_report(findings: Findings, page: Path) -> None:
     serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
     parts = [f"{serious} {'fault' if serious == 1 else 'faults'} or time-outs"]
     if not findings.anonymous:
-        parts += [f"{len(findings.needy)} who need help", f"{len(findings.groups)} groups of near copies"]
+        parts.append(f"{len(findings.groups)} groups of near copies")
     say("also: " + ", ".join(parts))
+    if findings.to_talk_to:
+        say("talk first to")
+        for person in findings.to_talk_to[:5]:
+            name = person.learner if person.learner.isprintable() else ascii(person.learner)
+            say(f"  {name}: {'; '.join(person.reasons)}")
+        more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)
+        if more or rest:
+            say(f"  {more} more on the page; {rest} others show a sign, needs_help.csv has them")
     for note in records.notes:
         say(f"note: {note}")
     say(f"report:    {page.resolve()}")

@@ -6,8 +6,11 @@ import math
 import statistics
 
 import pytest
+from bs4 import BeautifulSoup
 
-from course.reporting.needs_help import needs_help
+from course.reporting.findings import find
+from course.reporting.needs_help import Sign, needs_help
+from course.reporting.report import html_of
 from course.reporting.statistics import (
     discrimination,
     exercise_statistics,
@@ -100,3 +103,24 @@ def test_who_needs_help_and_why() -> None:
     assert any(reason.startswith("falling") for reason in found["bob"].reasons)
     assert any("nothing handed in for 03_c" in reason for reason in found["dee"].reasons)
     assert "ann" not in found
+
+
+def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> None:
+    """120 learners, of whom 52 show a sign: a list of them all tells a teacher nothing."""
+    ends = [["failed"] * 8] * 10 + [["passed"] * 3 + ["failed"] * 5] * 20 + [["passed"] * 4 + ["timeout"] * 4] * 22
+    ends += [["passed"] * 8] * 68
+    works = [
+        work(f"s{number:03}", [outcome(f"e{at}", end) for at, end in enumerate(mine)])
+        for number, mine in enumerate(ends)
+    ]
+    findings = find(records(works))
+    first = findings.to_talk_to
+    assert len(findings.needy) == 52 and len(first) == 12
+    assert [one.learner for one in first[:10]] == [f"s{number:03}" for number in range(10)], "those who have nothing"
+    assert all(one.reasons and len(one.reasons) == len(one.signs) for one in first)
+    assert min(one.urgency for one in first) >= max(one.urgency for one in findings.needy[12:])
+    assert [(sign, len(whose)) for sign, whose in findings.other_signs] == [(Sign.STUCK, 20), (Sign.FEW_POINTS, 20)]
+    page = BeautifulSoup(html_of(findings, "today"), "html.parser").find(id="help")
+    assert page is not None and len(page.select("tbody tr")) == 12
+    assert "40 more show a sign: 20 whose code often never ended, 20 with few points" in page.get_text()
+    assert len(find(records(works[:9])).to_talk_to) == 5, "of a small class five"

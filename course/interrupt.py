@@ -1,0 +1,79 @@
+"""Ctrl-C, at any moment: one sentence and exit code 130, never a traceback, neither here nor in a process started here.
+
+The first one ends what is going on, which clears up after itself. A second one must not cut that off, and a third one
+leaves at once. What is started within :func:`for_this_process_only` hears of none of them: whoever started it ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+
+__all__ = ["EXIT_CODE", "for_this_process_only", "listen", "told_to_stop"]
+
+EXIT_CODE = 130
+"""What shells expect of a program that was interrupted: 128 and the number of the signal."""
+
+_MOMENT = 0.02
+"""Seconds."""
+_CLEARING_UP = b"still clearing up; Ctrl-C once more leaves at once\n"
+
+
+class _Heard:
+    """How often Ctrl-C came since :func:`listen`."""
+
+    times = 0
+
+
+def listen() -> None:
+    """Raise KeyboardInterrupt at the first Ctrl-C only. For a process of our own: a library leaves signals alone."""
+    signal.signal(signal.SIGINT, _interrupt)
+    # Raised in a finalizer or in a callback from C, an exception is printed and forgotten: that was not its purpose.
+    before = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            before(unraisable)
+        elif hasattr(signal, "setitimer"):
+            # Here it would be forgotten again; a moment later that is over.
+            _Heard.times = 0
+            signal.signal(signal.SIGALRM, _interrupt)
+            signal.setitimer(signal.ITIMER_REAL, _MOMENT)
+
+    sys.unraisablehook = hook
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    _Heard.times += 1
+    if _Heard.times == 1:
+        raise KeyboardInterrupt
+    if _Heard.times > 2:
+        os._exit(EXIT_CODE)
+    with contextlib.suppress(OSError):
+        os.write(2, _CLEARING_UP)
+
+
+def told_to_stop() -> bool:
+    """Whether Ctrl-C came: an error since then may be what some library made of it."""
+    return _Heard.times > 0
+
+
+@contextlib.contextmanager
+def for_this_process_only() -> Iterator[None]:
+    """Processes and threads that are started meanwhile never hear of Ctrl-C; here one that comes now is heard afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # Started with the first process if it is not there yet, it would let the signal through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,147 @@
+"""Ctrl-C as a terminal sends it, to all processes at once, at a chosen moment: one sentence, 130, and nothing half done."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.reporting.made import LESSON, course_on_disk
+
+ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are sent as POSIX has them")
+
+# Found by every Python that is started with its folder on the path, children included.
+HOOK = """
+import os, signal, sys
+where, moment, marker = os.environ["INTERRUPTED"].split("|")
+def hook(event, arguments):
+    if event == "import" and arguments[0] == moment and not os.path.exists(marker):
+        open(marker, "w").close()
+        os.killpg(0, signal.SIGINT)
+if (where == "child") == ("multiprocessing" in " ".join(sys.orig_argv)):
+    sys.addaudithook(hook)
+"""
+
+
+def _run(tmp_path: Path, where: str, moment: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command; ``moment``: the module that is about to be imported there when Ctrl-C comes."""
+    (tmp_path / "sitecustomize.py").write_text(HOOK)
+    environment = {
+        **os.environ, "PYTHONPATH": str(tmp_path), "INTERRUPTED": f"{where}|{moment}|{tmp_path / 'sent'}",
+        "OMP_NUM_THREADS": "1",
+    }  # fmt: skip
+    out, errors = tmp_path / "out", tmp_path / "errors"
+    # To files: a process that outlives the command for a moment would keep a pipe open.
+    with out.open("w") as out_file, errors.open("w") as errors_file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "course", *arguments], cwd=ROOT, env=environment, stdout=out_file,
+            stderr=errors_file, start_new_session=True,
+        )  # fmt: skip
+        code = process.wait(300)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    told = subprocess.CompletedProcess(arguments, code, out.read_text(), errors.read_text())
+    assert (tmp_path / "sent").exists(), f"it was not interrupted: {told}"
+    return told
+
+
+def _class(root: Path, size: int) -> Path:
+    course_on_disk(root, {f"s{number:02}": {} for number in range(size)})
+    for number in range(size):
+        (root / "autograded" / f"s{number:02}" / LESSON / f"{LESSON}.ipynb").write_text("{}")
+    return root
+
+
+def _pages(root: Path) -> list[Path]:
+    return sorted(root.glob("feedback/*/*/*.html"))
+
+
+@pytest.mark.parametrize("moment", ["course.cli", "course.authoring.commands", "nbgrader.api", "numpy"])
+def test_at_any_moment_of_a_command(moment: str, tmp_path: Path) -> None:
+    told = _run(tmp_path, "parent", moment, "report", "--course", str(_class(tmp_path / "course", 3)))
+    assert told.returncode == 130
+    assert told.stderr.startswith("interrupted") and "Traceback" not in told.stderr
+
+
+def test_while_other_processes_write_pages(tmp_path: Path) -> None:
+    root = _class(tmp_path / "course", 60)
+    told = _run(
+        tmp_path, "child", "course.reporting.feedback_page", "feedback", "--course", str(root), "--workers", "2"
+    )
+    assert told.returncode == 130
+    assert told.stderr == "interrupted; run the same command again to go on\n"
+    kept = {path: path.read_text() for path in _pages(root)}
+    assert 0 < len(kept) < 60, "what was begun is kept, the rest is left for another time"
+    assert all(page.rstrip().endswith("</html>") for page in kept.values())
+    assert not list(root.glob("feedback/**/*.new"))
+    again = _run(tmp_path, "child", "-", "feedback", "--course", str(root), "--workers", "1")
+    assert again.returncode == 0 and f"wrote {60 - len(kept)} pages, {len(kept)} unchanged" in again.stdout
+    assert len(_pages(root)) == 60
+    assert len(list(root.glob("feedback/*/index.html"))) == 60, "of those as well whose page was there"
+
+
+@pytest.mark.slow
+def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
+    told = _run(tmp_path, "child", "course.authoring.trial", "check", "fan_out")
+    assert told.returncode == 130
+    assert told.stderr == "interrupted; run the same command again to go on\n"
+
+
+def test_a_second_one_cuts_no_clearing_up_off_and_a_third_one_leaves() -> None:
+    script = """
+import os, signal
+from course.interrupt import for_this_process_only, listen
+listen()
+try:
+    with for_this_process_only():
+        os.kill(os.getpid(), signal.SIGINT)
+        print("blocked", flush=True)
+    print("never")
+except KeyboardInterrupt:
+    os.kill(os.getpid(), signal.SIGINT)
+    print("cleared up", flush=True)
+    os.kill(os.getpid(), signal.SIGINT)
+    print("never")
+"""
+    told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (130, "blocked\ncleared up\n")
+    assert told.stderr == "still clearing up; Ctrl-C once more leaves at once\n"
+
+
+def test_one_that_a_finalizer_would_have_swallowed_is_heard() -> None:
+    script = """
+import os, signal, time
+from course.interrupt import listen, told_to_stop
+listen()
+class Last:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+try:
+    one = Last()
+    del one
+    time.sleep(60)
+    print("never")
+except KeyboardInterrupt:
+    print("heard", told_to_stop())
+"""
+    told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (told.returncode, told.stdout, told.stderr) == (0, "heard True\n", "")
+
+
+def test_an_error_that_a_library_made_of_it_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from course import cli
+
+    def failing(argv: list[str] | None) -> int:
+        raise RuntimeError("cannot load the library")
+
+    monkeypatch.setattr(cli, "_run", failing)
+    with pytest.raises(RuntimeError):
+        cli.main([])
+    monkeypatch.setattr(cli, "told_to_stop", lambda: True)
+    assert cli.main([]) == 130
