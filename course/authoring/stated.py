@@ -29,7 +29,7 @@ def _sentence(pattern: str) -> re.Pattern[str]:
 
 _PART = _sentence(rf"(?P<part>{_NUMBER}) of (?:the |its |these )?(?P<all>{_NUMBER}) points?\b")
 _WORTH = _sentence(
-    rf"(?:\((?P<bare>{_NUMBER}) points?\)|\b(?:worth|brings?|earns?) (?:you )?(?P<worth>{_NUMBER}) points?\b)"
+    rf"(?:\(|\b(?:worth|brings?|earns?) (?:you )?|\bmin(?:utes)?\s*[·,;|-]\s*)(?P<points>{_NUMBER}) points?\b"
 )
 _EXERCISES = _sentence(rf"\b(?P<count>\w+) exercises?,? (?:for|worth|with|that bring) (?P<points>{_NUMBER}) points?\b")
 _QUESTIONS = _sentence(
@@ -145,9 +145,9 @@ def _of_exercise(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
                     lesson, exercise, f"{found['part']} of them for a part", cells, _place(cell, found.start())
                 )
         for found in _WORTH.finditer(cell.source):
-            points = float(found["bare"] or found["worth"])
+            points = float(found["points"])
             if points not in parts:
-                said.setdefault(_place(cell, found.start()), points)
+                said.setdefault(_place(cell, found.start("points")), points)
     for place, points in said.items():
         if points != have:
             yield _differs(lesson, exercise, f"{points:g} points", cells, place)

@@ -71,6 +71,11 @@ CONTRADICTIONS = {
         "again: the prose says 5 points, its test cells have 2: 2 (test_again)",
         "# It is worth 5 points.",
     ),
+    "a heading of another form": (
+        [(HEADING, HEADING.replace("easy · 5 min · 2", "Easy, 5 minutes, 3").replace("###", "####"))],
+        "again: the prose says 3 points, its test cells have 2: 2 (test_again)",
+        "# Easy, 5 minutes, 3 points",
+    ),
     "number of exercises": (
         [("two\n#", "three\n#")],
         "00_tiny: its opening says three exercises, its cells say 2",
