@@ -75,7 +75,8 @@ def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[R
         rest = [exercise.id for exercise in lesson.exercises if exercise.id not in seen]
         if rest:
             found.append(
-                f"the candidates of {len(rest)} other exercises of {lesson.slug}: python -m course check {lesson.slug}"
+                f"the candidates of {len(rest)} other exercise{'s' * (len(rest) != 1)} of {lesson.slug}: "
+                f"python -m course check {lesson.slug}"
             )
     for error in syllabus.unread:
         found.append(f"a lesson that cannot be read: {error.fact} ({error.place})")

@@ -62,11 +62,11 @@ def print_contract(checkup: Checkup) -> None:
         console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)
     mutants = sum(len(record.exercise.mutants) for record in records)
     console.print(
-        f"{len(records)} exercises, {sum(r.accepted for r in records)} accepted answers, "
+        f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
-        f"{len(violations)} violations, {checkup.seconds:.1f} s",
+        f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
         highlight=False,
     )
 
