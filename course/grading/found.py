@@ -27,8 +27,9 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
     if answers is not None:
-        return {"answers": answers, "recovered": {}, "lost": {}, "damage": damage}
+        return {"answers": answers, "recovered": {}, "lost": {}, "newer": {}, "damage": damage}
     found = find_answers(handout, cells, "breaks off" in damage)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
-    return {"answers": found.answers, "recovered": found.recovered, "lost": found.lost, "damage": damage}
+    newer = dict.fromkeys(found.newer, "")
+    return {"answers": found.answers, "recovered": found.recovered, "lost": found.lost, "newer": newer, "damage": damage}

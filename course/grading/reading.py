@@ -26,7 +26,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
         if answers is not None:
             return Rebuilt(answers)
     keys: dict[str, type | tuple[type, ...]] = {
-        "answers": dict, "recovered": dict, "lost": dict, "damage": str, "damaged": str,
+        "answers": dict, "recovered": dict, "lost": dict, "newer": dict, "damage": str, "damaged": str,
     }  # fmt: skip
     try:
         with engine.worker({}) as worker:
@@ -40,7 +40,8 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
     names = {*blueprint.stubs, *blueprint.written}
     if answer["answers"].keys() != names or not all(isinstance(text, str) for text in answer["answers"].values()):
         raise Damaged("it cannot be read: the reader brought what was not asked for")
-    return Rebuilt(answer["answers"], _words(answer["recovered"]), _words(answer["lost"]), answer["damage"])
+    newer = tuple(sorted(names & answer["newer"].keys()))
+    return Rebuilt(answer["answers"], _words(answer["recovered"]), _words(answer["lost"]), answer["damage"], newer)
 
 
 def _words(given: dict[Any, Any]) -> dict[str, str]:
@@ -50,4 +51,4 @@ def _words(given: dict[Any, Any]) -> dict[str, str]:
 def answers_in(blueprint: Blueprint, data: bytes) -> Rebuilt:
     """As :func:`read_answers`, in this process: for a learner's own notebook, and for tests."""
     found = found_in(blueprint.handout, data)
-    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"])
+    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], tuple(found["newer"]))

@@ -93,6 +93,8 @@ class Rebuilt:
     """Why there is no answer, where even the TODO cell is missing."""
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:
@@ -146,7 +148,7 @@ def rebuild(blueprint: Blueprint, cells: Sequence[Cell]) -> Rebuilt:
     if answers is not None:
         return Rebuilt(answers)
     found = find_answers(blueprint.handout, cells)
-    return Rebuilt(found.answers, found.recovered, found.lost)
+    return Rebuilt(found.answers, found.recovered, found.lost, newer=found.newer)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:

@@ -15,6 +15,7 @@ from course.grading.cutting import Part
 from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.likeness import bare
+from course.grading.newer import NEWER, newer_than
 from course.grading.pieces import DISTINCT, Sheet
 from course.grading.unwrapping import Damaged
 
@@ -32,6 +33,8 @@ class Found:
     answers: dict[str, str] = field(default_factory=dict)
     recovered: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what the learner's notebook never had."""
 
 
 def find_answers(handout: Handout, cells: Sequence[Cell], cut_off: bool = False) -> Found:
@@ -65,6 +68,9 @@ class _Search:
         for name, stub in self.handout.written.items():
             self._written(name, stub)
         self._refuse_strangers()
+        if not self.assembly.cut_off:
+            self.found.newer = newer_than(self.handout, self.cells, self.found.lost)
+            self.found.lost |= dict.fromkeys(self.found.newer, NEWER)
         return self.found
 
     def _refuse_strangers(self) -> None:
