@@ -32,4 +32,10 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
     newer = dict.fromkeys(found.newer, "")
-    return {"answers": found.answers, "recovered": found.recovered, "lost": found.lost, "newer": newer, "damage": damage}
+    return {
+        "answers": found.answers,
+        "recovered": found.recovered,
+        "lost": found.lost,
+        "newer": newer,
+        "damage": damage,
+    }
