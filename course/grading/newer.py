@@ -6,6 +6,7 @@ around it, has an older notebook: nothing is missing of it, and nobody needs to 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Sequence
 
 from course.grading.exported import Cell
@@ -39,11 +40,11 @@ def newer_than(handout: Handout, cells: Sequence[Cell], lost: Collection[str]) -
 
 
 def _own(handout: Handout, place: int) -> list[HandedOut]:
-    """The cells that came with an answer cell: it, its checks, and the prose right above it."""
+    """The cells that came with an answer cell: it, its checks, and the nearest prose above it."""
     cell = handout.cells[place]
     tests = [one for one in handout.cells if one.kind == "test" and one.exercise == cell.name]
-    above = [handout.cells[place - 1]] if place and handout.cells[place - 1].kind == "prose" else []
-    return [cell, *tests, *above]
+    above = itertools.takewhile(lambda one: not one.name, reversed(handout.cells[:place]))
+    return [cell, *tests, *[one for one in above if one.kind == "prose"][:1]]
 
 
 class _Seen:

@@ -105,6 +105,15 @@ def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
     assert "missing" in found.lost["second"]
 
 
+def test_the_text_that_asks_may_stand_above_a_picture() -> None:
+    now = list(released(*IDS))
+    (at,) = [number for number, cell in enumerate(now) if cell.name == "second"]
+    now.insert(at, HandedOut("show", "", "x", "draw_all_of_it_once_more('second')"))
+    cells = [cell for cell in handed_in(now) if cell.name not in ("second", "test_second")]
+    assert found_in(now, cells).newer == ()
+    assert found_in(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
+
+
 def test_a_notebook_that_ends_early_lacks_its_end() -> None:
     half = handed_in(released("first", "second"))
     assert set(found_in(released(*IDS), half).lost) == {"third", "fourth"}
