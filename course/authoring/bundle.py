@@ -63,7 +63,8 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         if name not in known:
             raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
     chosen = [name for name in known if not lessons or name in lessons]
-    for orphan in orphans(root):
+    # A course may have come without lessons/, which only their authors need.
+    for orphan in orphans(root) if (root / "lessons").is_dir() else ():
         if orphan.derived and orphan.folder.name in chosen:
             raise CourseError(
                 f"{orphan.name} was made from a lesson that is gone", str(orphan.folder), "make build: it takes it away"

@@ -160,6 +160,12 @@ def test_no_bundle_carries_a_lesson_that_is_gone(two: Path) -> None:
     assert not list(two.glob("*.zip"))
 
 
+def test_a_course_that_came_without_its_lessons_has_no_orphans(two: Path) -> None:
+    shutil.rmtree(two / "lessons")
+    with pytest.raises(FileNotFoundError, match="LICENSE"):  # past that question, and on to what the tiny course lacks
+        bundle(two, ["01_gone"])
+
+
 def test_answers_without_a_lesson_are_named_and_nothing_is_taken_away(two: Path) -> None:
     folder = two / "lessons" / "01_gone"
     (folder / "lesson.py").unlink()
