@@ -51,6 +51,10 @@ def test_hints_are_found_by_id() -> None:
             {"a.toml": '[x]\nname = "n"\nquestion = "q?"\nidea = "i."'},
             r"the hint 'x' has no 'read'\n  at:   course/hints/a\.toml",
         ),
+        (
+            {"a.toml": "[x]\nname = n"},
+            r"the file is no TOML: .*line 2.*\n  at:   course/hints/a\.toml\n  next: mend it",
+        ),
         ({"a.toml": "{x}", "b.toml": "{x}"}, r"the hint 'x' is defined twice\n  at:   course/hints/b\.toml"),
     ],
 )

@@ -7,7 +7,7 @@ course, so that building never touches a gradebook.
 
 from __future__ import annotations
 
-import hashlib
+import copy
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -17,21 +17,19 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from course.authoring.lesson import Cell, Lesson, find_lessons, read_lesson
+from course.authoring.derived import LIMITS, METADATA, as_text, cell_id, write_where_it_differs
+from course.authoring.lesson import Cell, Lesson, find_lessons
+from course.authoring.orphans import sweep
 from course.authoring.outlining import write_outline
+from course.authoring.stated import contradictions
+from course.authoring.syllabus import read_syllabus, refuse_abandoned
 from course.command import course_command
 from course.errors import LessonError
 from course.grading.schema import create_tables
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
-__all__ = ["LIMITS", "build", "notebook_of"]
-
-_KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-
-
-LIMITS = "<!-- grading limits -->"
-"""In a lesson's prose: stands for the sentence that nbgrader_config.py's limits make."""
+__all__ = ["LIMITS", "build", "derive", "notebook_of"]
 
 
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None) -> nbformat.NotebookNode:
@@ -42,11 +40,10 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None) -> nbformat
     for cell in lesson.cells:
         make = nbformat.v4.new_markdown_cell if cell.kind in ("prose", "written") else nbformat.v4.new_code_cell
         node = make(cell.source.replace(LIMITS, said) if cell.kind == "prose" else cell.source)
-        node["id"] = _cell_id(cell, seen)
+        node["id"] = cell_id(cell.grade_id, cell.source, seen)
         node["metadata"] = nbformat.from_dict({**dict(cell.metadata), **_nbgrader(cell)})
         cells.append(node)
-    metadata = {"kernelspec": dict(_KERNEL), "language_info": {"name": "python"}}
-    return nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
 
 
 def _nbgrader(cell: Cell) -> dict[str, Any]:
@@ -68,46 +65,61 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
     return {"nbgrader": grading}
 
 
-def _cell_id(cell: Cell, seen: set[str]) -> str:
-    """An id that stays the same when cells around it come and go: the grade_id, or a hash of the text."""
-    base = cell.grade_id.replace("_", "-") or hashlib.sha256(cell.source.encode()).hexdigest()[:12]
-    name, count = base[:60], 1
-    while name in seen:
-        count += 1
-        name = f"{base[:57]}-{count}"
-    seen.add(name)
-    return name
-
-
-def _write(notebook: nbformat.NotebookNode, path: Path) -> bool:
-    """Write where the bytes differ; True then."""
-    text = nbformat.writes(notebook, sort_keys=True, indent=1, ensure_ascii=False)
-    text = text if text.endswith("\n") else text + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return True
-
-
 def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
-    """Derive source and release of the named lessons, or of all. Returns the files that changed."""
-    folders = find_lessons(root, names)
-    lessons = [read_lesson(folder) for folder in folders]
+    """Derive source and release of the named lessons, or of all. Returns the files that changed.
+
+    A build of all takes away what earlier ones made of lessons that are gone. Raises LessonError, before anything is
+    written, for a lesson that cannot be read, and for one whose prose states other points than its cells have.
+    """
+    folders = [folder.name for folder in find_lessons(root, names)]
+    refuse_abandoned(root)
+    lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
+    _refuse_contradictions(lessons)
+    changed = derive(root, lessons, root, say)
+    if not names:
+        sweep(root, say)
+    if (root / "course" / "__init__.py").exists():
+        outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
+        changed += [outlined] if outlined else []
+    return changed
+
+
+def _refuse_contradictions(lessons: list[Lesson]) -> None:
+    found = [violation for lesson in lessons for violation in contradictions(lesson)]
+    if found:
+        more = f" (and {len(found) - 1} more: {course_command('check')})" if len(found) > 1 else ""
+        raise LessonError(found[0].fact + more, found[0].place, found[0].next_command)
+
+
+def derive(
+    root: Path,
+    lessons: list[Lesson],
+    into: Path,
+    say: Callable[[str], None],
+    refused: dict[str, LessonError] | None = None,
+) -> list[Path]:
+    """Write source/ and release/ of these lessons below ``into``, by the configuration of ``root``; returns what changed.
+
+    Raises LessonError for a lesson of which nbgrader makes no release; with ``refused`` goes on, and notes it there.
+    """
     limits = GradingLimits(config=course_config(root))
     changed = []
     with tempfile.TemporaryDirectory() as scratch:
         for number, lesson in enumerate(lessons, 1):
             say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
-            source = root / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-            if _write(notebook_of(lesson, limits), source):
+            source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
+            if write_where_it_differs(as_text(notebook_of(lesson, limits)), source):
                 changed.append(source)
-            release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
-            if _write(_release(root, lesson, source, Path(scratch).resolve()), release):
+            release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+            try:
+                text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
+            except LessonError as error:
+                if refused is None:
+                    raise
+                refused[lesson.slug] = error
+                continue
+            if write_where_it_differs(text, release):
                 changed.append(release)
-    if (root / "course" / "__init__.py").exists():
-        outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
-        changed += [outlined] if outlined else []
     return changed
 
 
@@ -125,7 +137,7 @@ def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbforma
         raise LessonError(
             f"nbgrader cannot make the release: {outcome.get('error') or outcome.get('log')}",
             str(lesson.path),
-            course_command(f"check {lesson.slug}"),
+            f"mend what it names, then: {course_command(f'build {lesson.slug}')}",
         )
     released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
     for cell in released.cells:

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from course.authoring.orphans import orphans
 from course.command import course_command
 from course.errors import CourseError, UsageError
 from course.grading.intake import lessons_with_source
@@ -63,6 +64,12 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
         if name not in known:
             raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
     chosen = [name for name in known if not lessons or name in lessons]
+    # A course may have come without lessons/, which only their authors need.
+    for orphan in orphans(root) if (root / "lessons").is_dir() else ():
+        if orphan.derived and orphan.folder.name in chosen:
+            raise CourseError(
+                f"{orphan.name} was made from a lesson that is gone", str(orphan.folder), "make build: it takes it away"
+            )
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
     files = contents_of(root, chosen)
     searched = _prove(root, files)

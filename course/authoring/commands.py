@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,24 +38,13 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from course.authoring.contract import check_contract, check_release, select
-    from course.authoring.hinting import check_hints, check_share
+    from course.authoring.checkup import check_up
     from course.reporting.table import print_contract, progress
 
-    start = time.perf_counter()
-    pairs = select(arguments.course, arguments.names)
     with progress("candidates") as step:
-        records = check_contract(pairs, step)
-    lessons = list({lesson.slug: lesson for lesson, _ in pairs}.values())
-    named = set(arguments.names)
-    whole = [lesson for lesson in lessons if not named or lesson.slug in named]
-    violations = [violation for record in records for violation in record.violations]
-    violations += check_release(arguments.course, whole)
-    violations += check_hints(whole)
-    if not named:
-        violations += check_share(records)
-    print_contract(records, violations, time.perf_counter() - start)
-    return 1 if violations else 0
+        checkup = check_up(arguments.course, arguments.names, step)
+    print_contract(checkup)
+    return 1 if checkup.violations else 0
 
 
 def _names(metavar: str, help_text: str) -> Callable[[argparse.ArgumentParser], None]:

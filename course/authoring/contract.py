@@ -9,20 +9,23 @@ other seeds agree; nothing reaches stderr; the checks are sound in themselves. P
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import difflib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from course.authoring.forks import run_trials
-from course.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
+from course.authoring.lesson import Candidate, Exercise, Lesson
 from course.authoring.regions import visible_of
-from course.authoring.release import Violation, check_release
+from course.authoring.release import check_release
+from course.authoring.syllabus import Syllabus, read_syllabus
 from course.authoring.trial import Outcome, Trial
+from course.authoring.violation import Violation
 from course.command import course_command
-from course.errors import LessonError, UsageError
+from course.errors import UsageError
 from course.hints import all_hints
 
-__all__ = ["MIN_ACCEPTED", "MIN_MUTANTS", "Record", "Violation", "check_contract", "check_release", "select"]
+__all__ = ["MIN_ACCEPTED", "MIN_MUTANTS", "Record", "Violation", "check_contract", "check_release", "chosen", "select"]
 
 MIN_ACCEPTED = 4
 MIN_MUTANTS = 6
@@ -42,10 +45,11 @@ class Record:
     seconds: float = 0.0
     violations: list[Violation] = field(default_factory=list)
 
-    def broken(self, fact: str, candidate: Candidate | None = None, next_command: str = "") -> None:
-        """Note a violation, placed at the candidate's file, or at the exercise's cell."""
+    def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
+        """Note a violation, placed at the candidate's file, or at the exercise's cell; ``cure``: what to do about it."""
         place = str(candidate.path) if candidate is not None and candidate.path else self.exercise.answer.place
-        again = next_command or course_command(f"check {self.exercise.id}")
+        again = course_command(f"check {self.exercise.id}")
+        again = f"{cure}; then: {again}" if cure else again
         self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
 
 
@@ -54,34 +58,24 @@ def select(root: Path, names: list[str]) -> list[tuple[Lesson, Exercise]]:
 
     Raises UsageError for an unknown name, LessonError for a broken lesson, unless only others are named.
     """
-    lessons, broken = [], []
-    for folder in find_lessons(root):
-        try:
-            lessons.append(read_lesson(folder))
-        except LessonError as error:
-            if not names or folder.name in names:
-                raise
-            broken.append(error)
-    pairs = [(lesson, exercise) for lesson in lessons for exercise in lesson.exercises]
-    seen: dict[str, str] = {}
-    for _, exercise in pairs:
-        if exercise.id in seen:
-            raise LessonError(
-                f"the exercise id {exercise.id!r} is used in two lessons",
-                f"{exercise.answer.place} and {seen[exercise.id]}",
-                "rename one of them",
-            )
-        seen[exercise.id] = exercise.answer.place
-    known = {lesson.slug for lesson in lessons} | set(seen)
+    return chosen(read_syllabus(root, names), root, names)
+
+
+def chosen(syllabus: Syllabus, root: Path, names: Sequence[str]) -> list[tuple[Lesson, Exercise]]:
+    """As :func:`select`, of lessons that are read already."""
+    pairs = [(lesson, exercise) for lesson in syllabus.lessons for exercise in lesson.exercises]
+    known = {lesson.slug for lesson in syllabus.lessons} | {exercise.id for _, exercise in pairs}
     for name in names:
         if name not in known:
-            if broken:
-                raise broken[0]
+            if syllabus.unread:
+                raise syllabus.unread[0]
+            close = difflib.get_close_matches(name, known, 3, 0.75)
             raise UsageError(
                 f"no lesson or exercise is called {name!r}",
                 str(root / "lessons"),
-                "choose from: " + ", ".join(sorted(known)),
-            )
+                (f"did you mean {' or '.join(close)}? " if close else "")
+                + "choose from: " + ", ".join(sorted(known)),
+            )  # fmt: skip
     return [(lesson, exercise) for lesson, exercise in pairs if not names or {lesson.slug, exercise.id} & set(names)]
 
 
@@ -130,7 +124,7 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
         record.broken(f"{len(exercise.accepted)} accepted answers, at least {MIN_ACCEPTED} are needed")
     if len(exercise.mutants) < MIN_MUTANTS:
         record.broken(f"{len(exercise.mutants)} mutants, at least {MIN_MUTANTS} are needed")
-    sole: set[str] = set()
+    killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = [outcome.failing(index) for index in range(max(1, len(outcome.findings)))]
         if len({frozenset(found) for found in failing}) > 1:
@@ -150,13 +144,26 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
                 record.broken(f"the stub's trial was cut off: {outcome.ended}")
         else:
             _judge_mutant(record, candidate, outcome, failing)
-            if len(failing[0]) == 1:
-                sole |= failing[0]
+            killers[candidate.name] = failing[0]
     for name in _hidden_checks(exercise):
-        if name not in sole:
-            record.broken(
-                f"the hidden check {name} is not the only killer of any mutant: add one that it alone finds, or drop it"
-            )
+        if {name} not in killers.values():
+            _judge_needless(record, name, killers)
+
+
+def _judge_needless(record: Record, name: str, killers: Mapping[str, set[str]]) -> None:
+    """Say of a hidden check that is no mutant's only killer which mutants it kills, and who else does."""
+    short = name.partition("/")[2]
+    finds = [f"{mutant} (so does {_listed(who - {name})})" for mutant, who in sorted(killers.items()) if name in who]
+    record.broken(
+        f"the hidden check {name} is not the only killer of any mutant: "
+        + (f"it finds {', '.join(finds)}" if finds else "it finds none"),
+        cure=f"add a mutant to mutants/{record.exercise.id}/ that passes the other checks, and that {short} alone finds, "
+        f"or drop {short}",
+    )
+
+
+def _listed(checks: Collection[str]) -> str:
+    return " and ".join(sorted(check.partition("/")[2] or check for check in checks))
 
 
 def _judge_right(record: Record, candidate: Candidate, outcome: Outcome, failing: list[set[str]]) -> None:
@@ -178,15 +185,27 @@ def _judge_right(record: Record, candidate: Candidate, outcome: Outcome, failing
 
 def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failing: list[set[str]]) -> None:
     if not all(failing):
-        record.broken(f"the mutant {candidate.name} survives: {candidate.misconception}", candidate)
+        record.broken(
+            f"the mutant {candidate.name} survives: {candidate.misconception}",
+            candidate,
+            f"write a check that it fails, or, if it is right, move it to accepted/{record.exercise.id}/ without its first line",
+        )
         return
     if any(error.startswith("answer: SyntaxError") for error in outcome.errors):
-        record.broken(f"the mutant {candidate.name} is not Python, so it dies of that: {outcome.errors[0]}", candidate)
+        record.broken(
+            f"the mutant {candidate.name} is not Python, so it dies of that: {outcome.errors[0]}",
+            candidate,
+            "mend its Python: it is to fail for its misconception",
+        )
         return
     record.killed += 1
     if candidate.hint is not None and candidate.hint not in all_hints():
+        close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
         record.broken(
-            f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist", candidate
+            f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
+            candidate,
+            f"write [{candidate.hint}] in course/hints/{record.exercise.lesson}.toml, or name another one in its first line"
+            + (f", such as {', '.join(close)}" if close else ""),
         )
         return
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
@@ -199,7 +218,16 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
             f"the mutant {candidate.name} gets the hint {shown}, expected {candidate.hint}"
             + (f" ({found[0].check}: {found[0].sentence} {found[0].line})" if found else ""),
             candidate,
+            _cure_of_hint(shown, candidate.hint, found[0].check if found else "the check"),
         )
+
+
+def _cure_of_hint(shown: str | None, declared: str | None, check: str) -> str:
+    first_line = f"if that is right, write 'hint: {shown or 'none'}' in its first line"
+    if declared is None:
+        return first_line
+    mapping = f"{{{declared!r}: {{<field>: <what the mutant brings>}}}}"
+    return f"{first_line}; otherwise let `mistakes` of {check} return {mapping}, or name it in its `blame` or `errors`"
 
 
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from course.authoring.contract import Record
 from course.authoring.lesson import Lesson
 from course.authoring.regions import private_lines
-from course.authoring.release import Violation
+from course.authoring.violation import Violation
 from course.hints import Hint, all_hints, exercise_hints
 
-__all__ = ["SHARE", "check_hints", "check_share", "given_away", "share_named"]
+__all__ = ["SHARE", "check_hints", "check_share", "check_ways_in", "given_away", "share_named"]
 
 SHARE = 0.95
 """Of all mutants, how many must be told which misconception they are."""
@@ -59,6 +61,19 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
                     )  # fmt: skip
     for lesson in lessons:
         yield from given_away(lesson, hints)
+
+
+def check_ways_in(root: Path, lessons: Sequence[Lesson]) -> Iterator[Violation]:
+    """Help below ``root`` for exercises that are gone, or have another id now: learners would still be handed it."""
+    known = {exercise.id for lesson in lessons for exercise in lesson.exercises}
+    for path in sorted((root / "course" / "hints").glob("*.toml")):
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        for name in tables.get("exercises", {}):
+            if name not in known:
+                yield Violation(
+                    f"there is a way into {name}, which is no exercise of any lesson", str(path),
+                    f"take [exercises.{name}] out, or give it the id that the exercise has now",
+                )  # fmt: skip
 
 
 def _titles(lesson: Lesson) -> set[str]:

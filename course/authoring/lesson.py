@@ -24,13 +24,13 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
+from course.authoring.candidates import Candidate, read_candidates, refuse_unexpected
 from course.authoring.regions import refuse_bad_markers, refuse_markers, refuse_unmarkable, stub_of
 from course.errors import LessonError, UsageError
 
 __all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
-_MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,6 @@ class Cell:
     grade_id: str = ""
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """The text of a TODO cell as somebody might hand it in."""
-
-    name: str
-    """'reference', 'stub', or the stem of its file."""
-    role: str
-    """'reference', 'stub', 'accepted' or 'mutant'."""
-    source: str
-    path: Path | None = None
-    misconception: str = ""
-    hint: str | None = None
 
 
 @dataclass(frozen=True)
@@ -242,48 +228,10 @@ def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
                 answer.place,
                 "put '### BEGIN SOLUTION' and '### END SOLUTION' around the reference solution",
             )
-        accepted = _candidates(folder / "accepted" / answer.grade_id, "accepted")
-        mutants = _candidates(folder / "mutants" / answer.grade_id, "mutant")
+        accepted = read_candidates(folder / "accepted" / answer.grade_id, "accepted")
+        mutants = read_candidates(folder / "mutants" / answer.grade_id, "mutant")
         exercises.append(
             Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )
-    _refuse_unexpected(folder, ids)
+    refuse_unexpected(folder, ids)
     return tuple(exercises)
-
-
-def _candidates(folder: Path, role: str) -> tuple[Candidate, ...]:
-    found = []
-    for path in sorted(folder.glob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        misconception, hint = "", None
-        if role == "mutant":
-            first = source.split("\n", 1)[0]
-            match = _MUTANT.match(first)
-            if match is None:
-                raise LessonError(
-                    "a mutant's first line names its misconception and the hint expected for it",
-                    f"{path}:1",
-                    "write: # misconception: <in a few words> | hint: <id, or none>",
-                )
-            misconception = match["name"]
-            hint = None if match["hint"] == "none" else match["hint"]
-        found.append(Candidate(path.stem, role, source, path, misconception, hint))
-    return tuple(found)
-
-
-def _refuse_unexpected(folder: Path, ids: set[str]) -> None:
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        if "__pycache__" in parts or ".ipynb_checkpoints" in parts:
-            continue
-        known = (
-            parts == ("lesson.py",)
-            or (path.is_dir() and (parts in (("accepted",), ("mutants",)) or (len(parts) == 2 and parts[1] in ids)))
-            or (len(parts) == 3 and parts[0] in ("accepted", "mutants") and parts[1] in ids and path.suffix == ".py")
-        )
-        if not known:
-            raise LessonError(
-                "an unexpected file in a lesson folder",
-                str(path),
-                f"move it, or name its folder after an exercise: {', '.join(sorted(ids))}",
-            )

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 from course.authoring.lesson import Exercise, Lesson
 from course.authoring.regions import stub_of, visible_of
+from course.authoring.stated import heading_of
 from course.outline import fingerprint
 
 __all__ = ["outline_of", "read_outline", "write_outline"]
-
-_HEADER = re.compile(
-    r"### Exercise: (?P<title>.+)\n+(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min · (?P<points>[\d.]+) points?"
-)
-"""How the prose in front of an exercise begins."""
 
 
 def outline_of(lesson: Lesson) -> dict[str, Any]:
@@ -28,15 +23,12 @@ def outline_of(lesson: Lesson) -> dict[str, Any]:
 
 
 def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:
-    before = lesson.cells[: lesson.cells.index(exercise.answer)]
-    prose = "\n\n".join(cell.source for cell in before if cell.kind == "prose")
-    found = list(_HEADER.finditer(prose))
-    header: dict[str, str] = found[-1].groupdict() if found else {}
+    heading = heading_of(lesson, exercise)
     return {
         "id": exercise.id,
-        "title": header.get("title", exercise.id.replace("_", " ")).strip().replace("`", ""),
-        "difficulty": header.get("difficulty", ""),
-        "minutes": int(header.get("minutes", 0)),
+        "title": heading.title.replace("`", "") if heading else exercise.id.replace("_", " "),
+        "difficulty": heading.difficulty if heading else "",
+        "minutes": heading.minutes if heading else 0,
         "points": exercise.points,
         "cells": [_visible_checks(cell.source) for cell in exercise.tests],
         "stub": fingerprint(stub_of(exercise.answer.source)),

@@ -5,56 +5,54 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 
-from course.authoring.build import build
+from course.authoring.build import derive
 from course.authoring.lesson import Lesson
+from course.authoring.orphans import orphans
 from course.authoring.outlining import outline_of, read_outline
 from course.authoring.regions import private_lines
+from course.authoring.stated import contradictions, unannounced
+from course.authoring.violation import Violation
 from course.command import course_command
+from course.errors import LessonError
 from course.grading.written import HEADER
 from course.nbgrader_setup import course_config
 
 __all__ = ["Violation", "check_release", "leaks", "unasked"]
 
 
-@dataclass(frozen=True)
-class Violation:
-    """One broken clause of the author contract: fact, place and next command."""
-
-    fact: str
-    place: str
-    next_command: str
-
-
 def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
-    """What is wrong with the derived notebooks: stale, or holding what learners must not see."""
+    """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
     course_config(root)  # raises here, and not in the scratch course, where there is no configuration
-    found = _orphans(root)
+    found = [orphan.violation() for orphan in orphans(root)]
     with tempfile.TemporaryDirectory() as name:
-        scratch = Path(name).resolve()
-        (scratch / "lessons").symlink_to(root.resolve() / "lessons")
-        (scratch / "nbgrader_config.py").symlink_to(root.resolve() / "nbgrader_config.py")
-        if lessons:
-            build(scratch, [lesson.slug for lesson in lessons], say=lambda line: None)
+        scratch, refused = Path(name).resolve(), dict[str, LessonError]()
+        derive(root, lessons, scratch, lambda line: None, refused)
         for lesson in lessons:
-            notebook = f"{lesson.slug}.ipynb"
-            for step in ("source", "release"):
-                here, fresh = root / step / lesson.slug / notebook, scratch / step / lesson.slug / notebook
-                if not here.exists():
-                    found.append(Violation(f"{step}/{lesson.slug} is missing", str(here), "make build"))
-                elif here.read_bytes() != fresh.read_bytes():
-                    found.append(Violation(f"{step}/{lesson.slug} is outdated", str(here), "make build"))
-                found += _extras(root / step / lesson.slug, notebook)
-            release = root / "release" / lesson.slug / notebook
+            mine = [*_stale(root, lesson, scratch, refused.get(lesson.slug)), *_extras(root, lesson)]
+            release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             if release.exists():
-                found += leaks(lesson, release)
-            found += unasked(lesson)
+                mine += leaks(lesson, release)
+            mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
+            found += [replace(violation, lesson=lesson.slug) for violation in mine]
     found += _stale_outline(root, lessons)
     return found
+
+
+def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | None) -> Iterator[Violation]:
+    if refused is not None:
+        yield Violation(refused.fact, refused.place, refused.next_command)
+        return
+    for step in ("source", "release"):
+        place = Path(step, lesson.slug, f"{lesson.slug}.ipynb")
+        if not (root / place).exists():
+            yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), "make build")
+        elif (root / place).read_bytes() != (scratch / place).read_bytes():
+            yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), "make build")
 
 
 _EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
@@ -83,32 +81,23 @@ def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
         known = read_outline(root)
         for lesson in lessons:
             if known.get(lesson.slug) != outline_of(lesson):
-                yield Violation(f"course/outline.json is outdated about {lesson.slug}", str(path), "make build")
+                yield Violation(
+                    f"course/outline.json is outdated about {lesson.slug}", str(path), "make build", lesson.slug
+                )
         for slug in known:
             if not (root / "lessons" / slug / "lesson.py").exists():
                 yield Violation(f"course/outline.json knows {slug}, which is no lesson", str(path), "make build")
 
 
-def _orphans(root: Path) -> list[Violation]:
-    """Folders in source/ and release/ whose lesson is gone, or was renamed."""
-    found = []
+def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
     for step in ("source", "release"):
-        for folder in sorted((root / step).glob("*")):
-            if not folder.name.startswith(".") and not (root / "lessons" / folder.name / "lesson.py").exists():
-                found.append(
-                    Violation(f"{step}/{folder.name} is made from no lesson", str(folder), f"git rm -r {folder}")
+        for extra in sorted((root / step / lesson.slug).glob("*")):
+            if extra.name not in (f"{lesson.slug}.ipynb", ".ipynb_checkpoints"):
+                yield Violation(
+                    "learners would get this file as well: nbgrader hands out the whole folder",
+                    str(extra),
+                    f"move it out of {step}/",
                 )
-    return found
-
-
-def _extras(folder: Path, notebook: str) -> Iterator[Violation]:
-    for extra in sorted(folder.glob("*")):
-        if extra.name not in (notebook, ".ipynb_checkpoints"):
-            yield Violation(
-                "learners would get this file as well: nbgrader hands out the whole folder",
-                str(extra),
-                f"move it out of {folder.parent.name}/",
-            )
 
 
 def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:

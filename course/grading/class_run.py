@@ -162,7 +162,7 @@ class ClassRun:
         most = sum(one.max_score for one in exercises) + sum(one.max_score for one in verdict.written)
         self._done[key] = Score(
             *key, verdict.score, most, how=kind.value, exercises=exercises, recovered=dict(verdict.recovered),
-            seed=verdict.seed, lost=dict(verdict.lost), damage=verdict.damage,
+            seed=verdict.seed, lost=dict(verdict.lost), damage=verdict.damage, newer=verdict.newer,
         )  # fmt: skip
 
     def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:

@@ -29,9 +29,11 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
     answers = as_handed_in(handout, cells)
     if answers is not None:
         own = [one.as_dict() for one in own_cells(handout, cells)]
-        return {"answers": answers, "own": own, "recovered": {}, "lost": {}, "damage": damage}
+        return {"answers": answers, "own": own, "recovered": {}, "lost": {}, "newer": {}, "damage": damage}
     found = find_answers(handout, cells, "breaks off" in damage)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
-    own = [one.as_dict() for one in found.own]
-    return {"answers": found.answers, "own": own, "recovered": found.recovered, "lost": found.lost, "damage": damage}
+    return {
+        "answers": found.answers, "own": [one.as_dict() for one in found.own], "recovered": found.recovered,
+        "lost": found.lost, "newer": dict.fromkeys(found.newer, ""), "damage": damage,
+    }  # fmt: skip

@@ -95,7 +95,7 @@ class _Marking:
             learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
             dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
             written=written_in(self.blueprint.written, self.rebuilt.answers), lost=dict(self.rebuilt.lost),
-            damage=self.rebuilt.damage, own=self._ran(),
+            damage=self.rebuilt.damage, newer=self.rebuilt.newer, own=self._ran(),
         )  # fmt: skip
 
     def _ran(self) -> tuple[OwnCell, ...]:

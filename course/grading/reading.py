@@ -27,7 +27,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
         if answers is not None:
             return Rebuilt(answers, own=own_cells(blueprint.handout, cells or ()))
     keys: dict[str, type | tuple[type, ...]] = {
-        "answers": dict, "own": list, "recovered": dict, "lost": dict, "damage": str, "damaged": str,
+        "answers": dict, "own": list, "recovered": dict, "lost": dict, "newer": dict, "damage": str, "damaged": str,
     }  # fmt: skip
     try:
         with engine.worker({}) as worker:
@@ -45,7 +45,9 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
         own = read_back(blueprint.handout, answer["own"])
     except ValueError as error:
         raise Damaged(f"it cannot be read: the reader brought {error}") from None
-    return Rebuilt(answer["answers"], _words(answer["recovered"]), _words(answer["lost"]), answer["damage"], own)
+    newer = tuple(sorted(names & answer["newer"].keys()))
+    lost = _words(answer["lost"])
+    return Rebuilt(answer["answers"], _words(answer["recovered"]), lost, answer["damage"], own, newer)
 
 
 def _words(given: dict[Any, Any]) -> dict[str, str]:
@@ -56,4 +58,4 @@ def answers_in(blueprint: Blueprint, data: bytes) -> Rebuilt:
     """As :func:`read_answers`, in this process: for a learner's own notebook, and for tests."""
     found = found_in(blueprint.handout, data)
     own = read_back(blueprint.handout, found["own"])
-    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], own)
+    return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], own, tuple(found["newer"]))

@@ -115,6 +115,8 @@ class Rebuilt:
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
     """The learner's own cells, in their order."""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:
@@ -168,7 +170,7 @@ def rebuild(blueprint: Blueprint, cells: Sequence[Cell]) -> Rebuilt:
     if answers is not None:
         return Rebuilt(answers, own=own_cells(blueprint.handout, cells))
     found = find_answers(blueprint.handout, cells)
-    return Rebuilt(found.answers, found.recovered, found.lost, own=found.own)
+    return Rebuilt(found.answers, found.recovered, found.lost, own=found.own, newer=found.newer)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:

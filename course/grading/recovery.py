@@ -15,6 +15,7 @@ from course.grading.cutting import Part
 from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.likeness import bare
+from course.grading.newer import NEWER, newer_than
 from course.grading.own_cells import OwnCell, bounded
 from course.grading.pieces import DISTINCT, Sheet
 from course.grading.unwrapping import Damaged
@@ -35,6 +36,8 @@ class Found:
     lost: dict[str, str] = field(default_factory=dict)
     own: tuple[OwnCell, ...] = ()
     """What is code and no part of an answer."""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what the learner's notebook never had."""
 
 
 def find_answers(handout: Handout, cells: Sequence[Cell], cut_off: bool = False) -> Found:
@@ -69,6 +72,9 @@ class _Search:
             self._written(name, stub)
         self._refuse_strangers()
         self.found.own = self._own_cells()
+        if not self.assembly.cut_off:
+            self.found.newer = newer_than(self.handout, self.cells, self.found.lost)
+            self.found.lost |= dict.fromkeys(self.found.newer, NEWER)
         return self.found
 
     def _own_cells(self) -> tuple[OwnCell, ...]:

@@ -101,6 +101,8 @@ class SubmissionVerdict:
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
     """The learner's own cells that ran."""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
     @property
     def score(self) -> float:
@@ -134,8 +136,8 @@ class SubmissionVerdict:
         )
         runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
         written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
-        own = tuple(OwnCell(**one) for one in data.get("own", ()))
-        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own})
+        own, newer = tuple(OwnCell(**one) for one in data.get("own", ())), tuple(data.get("newer", ()))
+        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,13 @@ class Score:
     lost: dict[str, str] = field(default_factory=dict)
     """exercise -> why there is no answer"""
     damage: str = ""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out: nobody needs to look."""
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """What the notebook should hold, and does not: exercise -> why there is no answer."""
+        return {name: why for name, why in self.lost.items() if name not in self.newer}
 
     @property
     def statuses(self) -> tuple[str, ...]:

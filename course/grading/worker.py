@@ -134,7 +134,7 @@ def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], byte
     except Exception as error:
         # A flaw of the reader that one file has found is that submission's problem.
         told = f"it cannot be read, please report this ({type(error).__name__}: {str(error)[:200]})"
-    return {"answers": {}, "own": [], "recovered": {}, "lost": {}, "damage": "", "damaged": told}, b""
+    return {"answers": {}, "own": [], "recovered": {}, "lost": {}, "newer": {}, "damage": "", "damaged": told}, b""
 
 
 def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:

@@ -50,7 +50,14 @@ def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
     folder = resources.files(__name__)
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         if entry.name.endswith(".toml"):
-            tables = tomllib.loads(entry.read_text(encoding="utf-8"))
+            try:
+                tables = tomllib.loads(entry.read_text(encoding="utf-8"))
+            except ValueError as error:  # no TOML, or no UTF-8
+                raise HintError(
+                    f"the file is no TOML: {error}",
+                    f"course/hints/{entry.name}",
+                    "mend it: texts stand in quotation marks",
+                ) from None
             for key, table in tables.pop("exercises", {}).items():
                 _add(starts, entry.name, key, {"name": key, **table})
             for key, table in tables.items():

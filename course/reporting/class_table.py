@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     else:
         console.print(_summary_of(scores))
         looked_at = sorted(
-            {score.learner for score in scores if score.problem or score.late or score.recovered or score.lost}
+            {score.learner for score in scores if score.problem or score.late or score.recovered or score.missing}
         )
         if looked_at:
             console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
@@ -102,18 +102,30 @@ def print_problems(console: Console, told: Told) -> None:
             place = f"submitted/{score.learner}/{score.lesson}"
             console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
         by_reason: dict[str, list[str]] = {}
-        for exercise, reason in score.lost.items():
+        for exercise, reason in score.missing.items():
             by_reason.setdefault(reason, []).append(exercise)
         for reason, exercises in by_reason.items():
             line = f"! missing: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
             console.print(line, highlight=False, markup=False, soft_wrap=True)
-    for line in lines_of(told.attendance):
+    for line in (*_newer(told.graded.scores), *lines_of(told.attendance)):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     for note in told.notes:
         console.print(note, highlight=False, markup=False, soft_wrap=True)
     for learner, lesson, reason in told.failed_pages:
         place = f"feedback/{learner}/{lesson or 'index.html'}"
         console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _newer(scores: Sequence[Score]) -> Iterator[str]:
+    """A line for each exercise that was added to a lesson after notebooks had been handed out."""
+    older: dict[tuple[str, str], list[str]] = {}
+    for score in scores:
+        for exercise in score.newer:
+            older.setdefault((score.lesson, exercise), []).append(score.learner)
+    for (lesson, exercise), learners in sorted(older.items()):
+        listed = ", ".join(learners[:3]) + (f" and {len(learners) - 3} more" if len(learners) > 3 else "")
+        which = f"these {len(learners)} were handed out" if len(learners) > 1 else "this notebook was handed out"
+        yield f"{exercise} of {lesson} is new since {which}, with neither its text nor its check: not answered ({listed})"
 
 
 def summary_line(told: Told) -> str:

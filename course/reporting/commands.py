@@ -159,7 +159,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
 
     given = arguments
     if given.target != "folder" and (given.addresses or given.excel):
-        raise UsageError("--addresses and --excel are for the table of a mail merge", "python -m course feedback",
+        raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
                          "add --for folder, or leave them out")  # fmt: skip
     if given.target:
         from course.reporting.handback_command import HandbackRequest, hand_back_pages
@@ -171,7 +171,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
             )
         )  # fmt: skip
     if given.out:
-        raise UsageError("pages are written into feedback/; --out is for handing them back", "python -m course feedback",
+        raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
                          "add --for moodle, --for canvas or --for folder")  # fmt: skip
     start = time.perf_counter()
     pairs = chosen_submissions(given.course, given.names, given.lesson)

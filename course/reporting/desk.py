@@ -172,7 +172,7 @@ class _Desk:
 
     def is_incomplete(self, told: Told) -> bool:
         """Whether something that was handed in is not graded: that is what the exit code says."""
-        ungraded = any(score.problem or score.lost for score in told.graded.scores) or bool(told.failed_pages)
+        ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
         # A notebook that was taken under another name is graded all the same.
         passed_over = any(note.startswith("passed over") for note in told.notes)
         return ungraded or passed_over or bool(told.collected and told.collected.needs_person)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from course.reporting.console import console_for_output
 
 if TYPE_CHECKING:
-    from course.authoring.contract import Record, Violation
+    from course.authoring.checkup import Checkup
+    from course.authoring.contract import Record
 
 __all__ = ["print_contract", "progress"]
 
@@ -35,8 +37,9 @@ def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
         yield step
 
 
-def print_contract(records: Sequence[Record], violations: Sequence[Violation], seconds: float) -> None:
-    """A row an exercise, then every violation with place and next command, then the totals."""
+def print_contract(checkup: Checkup) -> None:
+    """A row an exercise, then every violation with place and next command, then what was looked at, and the totals."""
+    records, violations = checkup.records, checkup.violations
     console = console_for_output()
     table = Table("lesson", "exercise", *(), title="author contract")
     for name in ("points", "accepted", "mutants killed", "hinted", "seconds"):
@@ -47,19 +50,29 @@ def print_contract(records: Sequence[Record], violations: Sequence[Violation], s
         table.add_row(
             exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
             f"{record.killed}/{len(exercise.mutants)}", f"{record.named}/{len(exercise.mutants)}",
-            f"{record.seconds:.1f}", "[red]broken[/]" if record.violations else "[green]holds[/]",
+            f"{record.seconds:.1f}", _state(record, checkup),
         )  # fmt: skip
     console.print(table)
     for violation in violations:
-        console.print(f"[red]error:[/] {violation.fact}", highlight=False, markup=True, soft_wrap=True)
+        console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
         console.print(f"  at:   {violation.place}", highlight=False, markup=False, soft_wrap=True)
         console.print(f"  next: {violation.next_command}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"looked at: {checkup.looked_at}", highlight=False, markup=False, soft_wrap=True)
+    for line in checkup.left_out:
+        console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)
     mutants = sum(len(record.exercise.mutants) for record in records)
     console.print(
-        f"{len(records)} exercises, {sum(r.accepted for r in records)} accepted answers, "
+        f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
-        f"{len(violations)} violations, {seconds:.1f} s",
+        f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
         highlight=False,
     )
+
+
+def _state(record: Record, checkup: Checkup) -> str:
+    """Whether the contract holds for an exercise: its own part, and that of its lesson, which learners get as a whole."""
+    if record.violations:
+        return "[red]broken[/]"
+    return "[red]lesson broken[/]" if record.exercise.lesson in checkup.broken_lessons else "[green]holds[/]"

@@ -86,7 +86,7 @@ def test_what_nbgrader_refuses_is_told_at_the_lesson(course: Path, monkeypatch: 
     with pytest.raises(LessonError, match="nbgrader cannot make the release: nbgrader's reason") as caught:
         build(course, say=lambda line: None)
     assert caught.value.place == str(course / "lessons" / "00_tiny" / "lesson.py")
-    assert caught.value.next_command == course_command("check 00_tiny")
+    assert caught.value.next_command == f"mend what it names, then: {course_command('build 00_tiny')}"
 
 
 def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
         Violation(
             "release/99_renamed is made from no lesson",
             str(course / "release" / "99_renamed"),
-            f"git rm -r {course / 'release' / '99_renamed'}",
+            "make build: it takes it away",
         ),
     }
 

@@ -167,6 +167,23 @@ FACTS = [
 ]
 
 
+# What to do about it, of facts that alone do not say it.
+CURES = {
+    "the hidden check test_candidates/OtherForward is not the only killer of any mutant": (
+        "add a mutant to mutants/candidates/ that passes the other checks, and that OtherForward alone finds, or drop"
+    ),
+    "the mutant right survives: none at all": "write a check that it fails, or, if it is right, move it to accepted/",
+    "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1": (
+        "if that is right, write 'hint: hook_never_ran' in its first line; otherwise let `mistakes` of Call return "
+        "{'wrong_order': {<field>: <what the mutant brings>}}"
+    ),
+    "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist": (
+        "write [no_such_hint] in course/hints/01_broken.toml, or name another one in its first line"
+    ),
+    "the mutant half is not Python, so it dies of that: answer: SyntaxError": "mend its Python",
+}
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course with the sound exercise and every broken one."""
@@ -194,7 +211,9 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
     (found,) = {one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}
     place = str(folder / "lessons" / "01_broken" / candidate) if candidate else records[name].exercise.answer.place
     assert found.place == place
-    assert found.next_command == course_command(f"check {name}")
+    *cure, again = found.next_command.split("; then: ")
+    assert again == course_command(f"check {name}")
+    assert cure == [] if fact not in CURES else cure[0].startswith(CURES[fact])
     if not candidate:
         path, _, line = place.rpartition(":")
         assert f'"grade_id": "{name}"' in Path(path).read_text().splitlines()[int(line) - 1]

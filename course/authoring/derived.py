@@ -1,0 +1,46 @@
+"""The form of derived notebooks: the same lesson always gives the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+__all__ = ["LIMITS", "METADATA", "as_text", "cell_id", "write_where_it_differs"]
+
+LIMITS = "<!-- grading limits -->"
+"""In a lesson's prose: stands for the sentence that nbgrader_config.py's limits make."""
+
+METADATA: dict[str, Any] = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+"""Of every derived notebook."""
+
+
+def cell_id(grade_id: str, source: str, seen: set[str]) -> str:
+    """An id that stays the same when cells around it come and go: the grade_id, or a hash of the text."""
+    base = grade_id.replace("_", "-") or hashlib.sha256(source.encode()).hexdigest()[:12]
+    name, count = base[:60], 1
+    while name in seen:
+        count += 1
+        name = f"{base[:57]}-{count}"
+    seen.add(name)
+    return name
+
+
+def as_text(notebook: nbformat.NotebookNode) -> str:
+    """What stands in the file."""
+    text: str = nbformat.writes(notebook, sort_keys=True, indent=1, ensure_ascii=False)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def write_where_it_differs(text: str, path: Path) -> bool:
+    """Write where the bytes differ; True then."""
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="\n")
+    return True

@@ -1,0 +1,180 @@
+"""``python -m course check``: nothing holds that was not looked at, and what was left out is said."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny import Sketch, write_lesson
+
+from course.authoring.build import build
+from course.authoring.checkup import Checkup, check_up
+from course.authoring.hinting import check_ways_in
+from course.authoring.lesson import Lesson, read_lesson
+from course.authoring.violation import Violation
+from course.cli import main
+from course.command import course_command
+from course.errors import UsageError
+
+
+@pytest.fixture(scope="module")
+def two_lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("two")
+    write_lesson(root, "00_tiny", [Sketch(), Sketch("again")])
+    write_lesson(root, "01_other", [Sketch("other")])
+    build(root, say=lambda line: None)
+    return root
+
+
+@pytest.fixture
+def two(two_lessons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy, of which no candidate is run, and whose exercises have no way in: other tests are about that."""
+    monkeypatch.setattr("course.authoring.checkup.check_hints", lambda lessons: [])
+    monkeypatch.setattr(
+        "course.authoring.checkup.check_contract",
+        lambda pairs, step: [_record(lesson, exercise) for lesson, exercise in pairs],
+    )
+    return Path(shutil.copytree(two_lessons, tmp_path / "course"))
+
+
+def _record(lesson: Lesson, exercise: object) -> object:
+    from course.authoring.contract import Record
+
+    return Record(exercise)  # type: ignore[arg-type]
+
+
+def looked(root: Path, *names: str) -> Checkup:
+    return check_up(root, names, lambda done, of, name: None)
+
+
+def stale(root: Path) -> None:
+    path = root / "release" / "00_tiny" / "00_tiny.ipynb"
+    path.write_text(path.read_text().replace("A tiny lesson", "My lesson"))
+
+
+def leaking(root: Path) -> None:
+    path = root / "release" / "00_tiny" / "00_tiny.ipynb"
+    path.write_text(path.read_text().replace("pass  # TODO: your code", "answer.append(output)"))
+
+
+def other_points(root: Path) -> None:
+    path = root / "lessons" / "00_tiny" / "lesson.py"
+    path.write_text(path.read_text().replace("# easy · 5 min · 2 points", "# easy · 5 min · 3 points", 1))
+
+
+def no_heading(root: Path) -> None:
+    path = root / "lessons" / "00_tiny" / "lesson.py"
+    path.write_text(path.read_text().replace("# ### Exercise: again", "# ## Again", 1))
+
+
+BREAKS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "stale": (stale, "release/00_tiny is outdated"),
+    "leaking": (leaking, "the release shows a private line: answer.append(output)"),
+    "other points": (other_points, "catch: the prose says 3 points, its test cells have 2: 2 (test_catch)"),
+    "no heading": (no_heading, "again: no heading above its TODO cell says its title, difficulty, minutes and points"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"), [*(("again", broken) for broken in BREAKS), ("catch", "stale"), ("00_tiny", "stale")]
+)
+def test_no_exercise_is_sound_in_a_lesson_that_is_broken(
+    name: str, broken: str, two: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, fact = BREAKS[broken]
+    change(two)
+    assert main(["check", "--course", str(two), name]) == 1
+    out = capsys.readouterr().out
+    assert fact in out
+    assert "lesson broken" in out
+    assert "holds" not in out
+
+
+def test_another_lesson_is_not_told_of_it(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other_points(two)
+    assert main(["check", "--course", str(two), "other"]) == 0
+    out = capsys.readouterr().out
+    assert "holds" in out
+    assert "broken" not in out
+    assert "not looked at: 1 other lesson: 00_tiny" in out
+
+
+def test_what_is_looked_at_and_what_not_is_said(two: Path) -> None:
+    one = looked(two, "again")
+    assert one.looked_at == ("1 exercise with 12 candidates; prose, hints and derived notebooks of 00_tiny")
+    whole = f"what concerns the course as a whole, such as the share of mutants with a hint: {course_command('check')}"
+    assert one.left_out == (
+        f"the candidates of 1 other exercise of 00_tiny: {course_command('check 00_tiny')}",
+        "1 other lesson: 01_other",
+        whole,
+    )
+    assert looked(two, "00_tiny").left_out == ("1 other lesson: 01_other", whole)
+    assert looked(two, "00_tiny", "other").left_out == (whole,)
+    every = looked(two)
+    assert every.left_out == ()
+    assert every.looked_at.startswith("3 exercises with 36 candidates; ")
+
+
+def test_a_lesson_that_cannot_be_read_is_said_to_be_left_out(two: Path) -> None:
+    (two / "lessons" / "01_other" / "stray.txt").write_text("")
+    (line,) = [line for line in looked(two, "again").left_out if "cannot be read" in line]
+    assert line.startswith("a lesson that cannot be read: an unexpected file in a lesson folder (")
+    assert line.endswith("stray.txt)")
+
+
+def test_a_lesson_of_which_nbgrader_makes_no_release_does_not_end_the_check(
+    two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "course.authoring.build.NbGraderAPI.generate_assignment",
+        lambda self, *args, **kwargs: {"success": False, "error": None, "log": "nbgrader's reason"},
+    )
+    found = looked(two, "again")
+    (violation,) = found.others
+    assert violation.fact == "nbgrader cannot make the release: nbgrader's reason"
+    assert violation.next_command == f"mend what it names, then: {course_command('build 00_tiny')}"
+    assert found.broken_lessons == {"00_tiny"}
+
+
+def test_a_name_with_a_slip_is_answered_with_the_right_one(two: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        looked(two, "agian")
+    assert caught.value.next_command == "did you mean again? choose from: 00_tiny, 01_other, again, catch, other"
+    assert main(["check", "--course", str(two), "agian"]) == 2
+
+
+def test_a_course_without_its_configuration_is_said_before_anything_runs(
+    two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (two / "nbgrader_config.py").unlink()
+    ran: list[str] = []
+    monkeypatch.setattr("course.authoring.checkup.check_contract", lambda pairs, step: ran.append("candidates"))
+    with pytest.raises(UsageError, match=r"no nbgrader_config\.py here"):
+        looked(two, "again")
+    assert ran == []
+
+
+def test_facts_cannot_paint_the_terminal(
+    two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "course.authoring.checkup.check_hints", lambda lessons: [Violation("got [/] and [2.0]", "x", "y")]
+    )
+    assert main(["check", "--course", str(two), "other"]) == 1
+    assert "error: got [/] and [2.0]" in capsys.readouterr().out
+
+
+def test_help_for_an_exercise_that_is_gone_is_named(two: Path) -> None:
+    hints = two / "course" / "hints"
+    hints.mkdir(parents=True)
+    table = '[exercises.{}]\nquestion = "Q?"\nidea = "I."\nread = "R."\n\n'
+    (hints / "00_tiny.toml").write_text(table.format("again") + table.format("gone"))
+    lessons = [read_lesson(two / "lessons" / name) for name in ("00_tiny", "01_other")]
+    assert list(check_ways_in(two, lessons)) == [
+        Violation(
+            "there is a way into gone, which is no exercise of any lesson", str(hints / "00_tiny.toml"),
+            "take [exercises.gone] out, or give it the id that the exercise has now",
+        )
+    ]  # fmt: skip

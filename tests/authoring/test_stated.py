@@ -1,0 +1,176 @@
+"""What the prose states of points, numbers and times is what the cells have; the build stops where it is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tiny import WRITTEN, Sketch, metadata, write_lesson
+
+from course.authoring.build import build
+from course.authoring.lesson import Lesson, find_lessons, read_lesson
+from course.authoring.outlining import outline_of
+from course.authoring.stated import contradictions, heading_of, unannounced
+from course.errors import LessonError
+
+ROOT = Path(__file__).parent.parent.parent
+OPENING = """\
+# # A tiny lesson
+#
+# - **Time** about 20 minutes: two
+#   exercises for 4 points, and one question in your
+#   own words, 2 points.
+"""
+
+
+def lesson_with(root: Path, *changes: tuple[str, str]) -> Lesson:
+    """Two exercises and a question, all of it stated in the opening, with changes to its text."""
+    folder = write_lesson(root, "00_tiny", [Sketch(), Sketch("again")])
+    path = folder / "lesson.py"
+    text = path.read_text().replace("# # A tiny lesson\n", OPENING) + WRITTEN
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after, 1)
+    path.write_text(text)
+    return read_lesson(folder)
+
+
+HEADING = "# ### Exercise: again\n# easy · 5 min · 2 points\n"
+PART = metadata("test_again_part", grade=True, points=1)
+STATED = {
+    "as it is": [],
+    "a part": [("# easy · 5 min · 2 points\n", "# easy · 5 min · 2 points\n# Spare it (2 of the 2 points).\n")],
+    "digits": [("two\n#   exercises", "2\n#   exercises")],
+    "another count": [("4 points,", "4 points, of seven exercises in all,")],
+    "all of it": [("2 points.", "2 points. 6 points in all.")],
+    "points of a curve": [(HEADING, HEADING + "# Draw 100 points of the curve.\n")],
+}
+CONTRADICTIONS = {
+    "heading": (
+        [(HEADING, HEADING.replace("2 points", "3 points"))],
+        "again: the prose says 3 points, its test cells have 2: 2 (test_again)",
+        "# easy · 5 min · 3 points",
+    ),
+    "metadata": (
+        [(metadata("test_catch", grade=True, points=2), metadata("test_catch", grade=True, points=2.5)), ("4 p", "4.5 p")],
+        "catch: the prose says 2 points, its test cells have 2.5: 2.5 (test_catch)",
+        "# easy · 5 min · 2 points",
+    ),
+    "a part of others": (
+        [(HEADING, HEADING + "# Spare it (1 of the 3 points).\n")],
+        "again: the prose says 3 points, its test cells have 2: 2 (test_again)",
+        "# Spare it (1 of the 3 points).",
+    ),
+    "a part that is none": (
+        [(HEADING, HEADING + "# Spare it: 1 of the 2 points.\n")],
+        "again: the prose says 1 of them for a part, its test cells have 2: 2 (test_again)",
+        "# Spare it: 1 of the 2 points.",
+    ),
+    "worth": (
+        [(HEADING, HEADING + "#\n# It is worth 5 points.\n")],
+        "again: the prose says 5 points, its test cells have 2: 2 (test_again)",
+        "# It is worth 5 points.",
+    ),
+    "a heading of another form": (
+        [(HEADING, HEADING.replace("easy · 5 min · 2", "Easy, 5 minutes, 3").replace("###", "####"))],
+        "again: the prose says 3 points, its test cells have 2: 2 (test_again)",
+        "# Easy, 5 minutes, 3 points",
+    ),
+    "number of exercises": (
+        [("two\n#", "three\n#")],
+        "00_tiny: its opening says three exercises, its cells say 2",
+        "# - **Time** about 20 minutes: three",
+    ),
+    "points of exercises": (
+        [("4 points", "5 points")],
+        "00_tiny: its opening says 5 points for its exercises, its cells say 4",
+        "#   exercises for 5 points, and one question in your",
+    ),
+    "points of questions": (
+        [("own words, 2", "own words, 3")],
+        "00_tiny: its opening says 3 points for its questions in your own words, its cells say 2",
+        "#   own words, 3 points.",
+    ),
+    "number of questions": (
+        [("one question", "two questions")],
+        "00_tiny: its opening says two questions in your own words, its cells say 1",
+        "#   exercises for 4 points, and two questions in your",
+    ),
+    "all points": (
+        [("2 points.", "2 points: 8 points altogether.")],
+        "00_tiny: its opening says 8 points in all, its cells say 6",
+        "#   own words, 2 points: 8 points altogether.",
+    ),
+    "time": (
+        [("20 minutes", "10 minutes")],
+        "00_tiny: its opening says 10 minutes, its cells say 15 for the exercises alone",
+        "# - **Time** about 10 minutes: two",
+    ),
+    "question": (
+        [("# 5 min · 2 points", "# 5 min · 3 points")],
+        "explain_twice: the question says 3 points, its cell has 2",
+        "# 5 min · 3 points",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATED)
+def test_what_is_stated_as_it_is_is_no_contradiction(name: str, tmp_path: Path) -> None:
+    assert list(contradictions(lesson_with(tmp_path, *STATED[name]))) == []
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_the_build_stops_at_the_line_that_contradicts_the_cells(name: str, tmp_path: Path) -> None:
+    changes, fact, line = CONTRADICTIONS[name]
+    lesson = lesson_with(tmp_path, *changes)
+    (found,) = contradictions(lesson)
+    assert (found.fact, found.lesson) == (fact, "00_tiny")
+    assert found.next_command.endswith("; then: make build")
+    path, _, number = found.place.rpartition(":")
+    assert Path(path).read_text().splitlines()[int(number) - 1] == line
+    with pytest.raises(LessonError) as caught:
+        build(tmp_path, say=lambda said: None)
+    assert (caught.value.fact, caught.value.place) == (fact, found.place)
+    assert not (tmp_path / "source").exists()
+
+
+def test_points_that_are_split_are_added_up(tmp_path: Path) -> None:
+    extra = f"\n# %% {PART}\nprint('a part')\n\n# %% [markdown]\n# # The end\n"
+    lesson = lesson_with(
+        tmp_path,
+        ("\n# %% [markdown]\n# ### In your own", extra + "\n# %% [markdown]\n# ### In your own"),
+        (HEADING, HEADING.replace("2 points", "3 points") + "# The rest (1 of the 3 points).\n"),
+        ("4 points", "5 points"),
+    )
+    assert list(contradictions(lesson)) == []
+
+
+def test_an_exercise_has_no_heading_of_its_neighbours(tmp_path: Path) -> None:
+    lesson = lesson_with(tmp_path, (HEADING, "# Once more.\n"))
+    again = lesson.exercise("again")
+    assert heading_of(lesson, again) is None
+    assert outline_of(lesson)["exercises"][1]["title"] == "again"
+    (found,) = unannounced(lesson)
+    assert found.fact == "again: no heading above its TODO cell says its title, difficulty, minutes and points"
+    assert found.place == again.answer.place
+    assert "'### Exercise: <title>', and below that 'easy · 5 min · 2 points'" in found.next_command
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (HEADING, "# ### Exercise: Gone\n# easy · 1 min · 1 point\n\n# %% [markdown]\n" + HEADING),
+        ("# Why does the hook run twice?", "# Why does the hook run twice?\n#\n# ### Exercise: Gone"),
+    ],
+)
+def test_a_heading_without_an_exercise_is_named(before: str, after: str, tmp_path: Path) -> None:
+    (found,) = unannounced(lesson_with(tmp_path, (before, after)))
+    assert found.fact == "the heading '### Exercise: Gone' has no TODO cell before the next one"
+    path, _, number = found.place.rpartition(":")
+    assert Path(path).read_text().splitlines()[int(number) - 1] == "# ### Exercise: Gone"
+
+
+@pytest.mark.parametrize("folder", find_lessons(ROOT), ids=lambda folder: folder.name)
+def test_the_lessons_state_what_they_have(folder: Path) -> None:
+    lesson = read_lesson(folder)
+    assert [*contradictions(lesson), *unannounced(lesson)] == []

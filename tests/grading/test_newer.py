@@ -1,0 +1,180 @@
+"""A lesson that changes after a class has handed in: what is new costs one line, and nothing else is lost."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
+from course.grading.exported import Cell
+from course.grading.handout import HandedOut, Handout
+from course.grading.intake import take_in
+from course.grading.newer import NEWER
+from course.grading.recovery import Found, find_answers
+from course.grading.results import GradedClass, Score, SubmissionVerdict
+from course.grading.sound import as_handed_in
+from course.reporting.class_json import class_as_json
+from course.reporting.class_table import Told, print_class
+from course.reporting.desk import Request, _Desk
+from tests.grading.conftest import LESSON, RIGHT
+
+PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
+IDS = ("first", "second", "third", "fourth")
+
+
+def released(*names: str) -> tuple[HandedOut, ...]:
+    """A lesson of these exercises, and a question, a text and a picture around them."""
+    cells = [HandedOut("setup", "setup", "s", "import torch\nfrom torch import nn")]
+    for name in names:
+        stub = f"def {name}(x):\n    # TODO: what {name} does\n    pass"
+        test = f"# check {name}\nfrom course.checking import check\n\ncheck('{name}', ThatItIsRightInAllCases)"
+        cells += [
+            HandedOut("show", "", f"d-{name}", f"draw_everything('{name}')"),
+            HandedOut("prose", "", f"p-{name}", PROSE.format(name)),
+            HandedOut("answer", name, f"a-{name}", stub),
+            HandedOut("test", f"test_{name}", f"t-{name}", test, name),
+        ]
+    return tuple(cells)
+
+
+QUESTION = (
+    HandedOut(
+        "prose", "", "q", "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?"
+    ),
+    HandedOut("written", "explain_why", "w", "Your answer here."),
+)
+
+
+def handed_in(cells: Sequence[HandedOut]) -> list[Cell]:
+    """What a learner makes of a notebook of these cells: all is answered."""
+    kinds = {"prose": "markdown", "written": "markdown"}
+    texts = {name: f"def {name}(x):\n    return '{name}'" for name in IDS} | {"explain_why": "Because it is."}
+    return [Cell(cell.name or None, texts.get(cell.name, cell.source), kinds.get(cell.kind, "code")) for cell in cells]
+
+
+def found_in(now: Sequence[HandedOut], cells: Sequence[Cell], cut_off: bool = False) -> Found:
+    handout = Handout("01_x", tuple(now))
+    answers = as_handed_in(handout, cells)
+    return find_answers(handout, cells, cut_off) if answers is None else Found(answers)
+
+
+@pytest.mark.parametrize("new", IDS)
+@pytest.mark.parametrize("question", [QUESTION, ()])
+def test_an_exercise_that_was_added_is_new_and_nothing_else_is_lost(new: str, question: tuple[HandedOut, ...]) -> None:
+    old = [name for name in IDS if name != new]
+    found = found_in(released(*IDS) + question, handed_in(released(*old) + question))
+    assert found.newer == (new,)
+    assert found.lost == {new: NEWER}
+    assert found.recovered == {}
+    assert all(found.answers[name].endswith(f"'{name}'") for name in old)
+
+
+def test_two_exercises_and_a_question_can_be_new() -> None:
+    found = found_in(released(*IDS) + QUESTION, handed_in(released("first", "third") + QUESTION))
+    assert found.newer == ("second", "fourth")
+    assert found_in(released(*IDS) + QUESTION, handed_in(released(*IDS))).newer == ("explain_why",)
+
+
+def test_an_exercise_that_is_gone_or_moved_loses_nothing() -> None:
+    for now in (("first", "third"), ("third", "first", "second"), ("second", "third", "first")):
+        found = found_in(released(*now) + QUESTION, handed_in(released("first", "second", "third") + QUESTION))
+        assert (found.newer, found.lost, found.recovered) == ((), {}, {})
+        assert all(found.answers[name].endswith(f"'{name}'") for name in now)
+
+
+@pytest.mark.parametrize("kept", ["prose", "heading", "test", "test without its id", "test in another cell"])
+def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
+    cells = handed_in(released(*IDS))
+    (at,) = [number for number, cell in enumerate(cells) if cell.name == "second"]
+    prose, _, test = cells[at - 1 : at + 2]
+    left = {
+        "prose": prose, "heading": prose._replace(source=prose.source.splitlines()[0] + "\nmine"), "test": test,
+        "test without its id": test._replace(name=None),
+        "test in another cell": test._replace(name=None, source=f"1\n{test.source}\n2"),
+    }[kept]  # fmt: skip
+    cells[at - 1 : at + 2] = [left]
+    found = found_in(released(*IDS), cells)
+    assert found.newer == ()
+    assert "missing" in found.lost["second"]
+
+
+def test_the_text_that_asks_may_stand_above_a_picture() -> None:
+    now = list(released(*IDS))
+    (at,) = [number for number, cell in enumerate(now) if cell.name == "second"]
+    now.insert(at, HandedOut("show", "", "x", "draw_all_of_it_once_more('second')"))
+    cells = [cell for cell in handed_in(now) if cell.name not in ("second", "test_second")]
+    assert found_in(now, cells).newer == ()
+    assert found_in(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
+
+
+def test_a_notebook_that_ends_early_lacks_its_end() -> None:
+    half = handed_in(released("first", "second"))
+    assert set(found_in(released(*IDS), half).lost) == {"third", "fourth"}
+    assert found_in(released(*IDS), half).newer == ()
+    most = handed_in(released("first", "second", "third"))
+    assert found_in(released(*IDS), most, cut_off=True).newer == ()
+    assert found_in(released(*IDS), handed_in(released("first"))).newer == ()
+
+
+def shown(scores: Sequence[Score]) -> tuple[str, bool, dict[str, object]]:
+    graded = GradedClass(tuple(scores), 7, "sqlite:///g.db", ())
+    told = Told(graded, [], None, 1.0)
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    print_class(console, told)
+    incomplete = _Desk(Request(Path())).is_incomplete(told)
+    return console.file.getvalue(), incomplete, class_as_json(told, int(incomplete))  # type: ignore[attr-defined]
+
+
+def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
+    scores = [Score(f"l{n:03d}", "01_x", 2, 4, lost={"fourth": NEWER}, newer=("fourth",)) for n in range(120)]
+    text, incomplete, data = shown(scores)
+    assert [line for line in text.splitlines() if "fourth" in line] == [
+        "fourth of 01_x is new since these 120 were handed out, with neither its text nor its check: not answered "
+        "(l000, l001, l002 and 117 more)"
+    ]
+    assert "missing" not in text
+    assert "l007" not in text
+    assert not incomplete
+    assert data["totals"]["with_lost_answers"] == 0  # type: ignore[index]
+    assert data["totals"]["with_newer_exercises"] == 120  # type: ignore[index]
+    assert (data["submissions"][0]["lost"], data["submissions"][0]["newer"]) == ({}, ["fourth"])  # type: ignore[index]
+
+
+def test_what_is_missing_is_missing_beside_what_is_new() -> None:
+    score = Score("ada", "01_x", 2, 4, lost={"fourth": NEWER, "first": "The TODO cell is missing."}, newer=("fourth",))
+    text, incomplete, _ = shown([score])
+    assert "! missing: submitted/ada/01_x: first: The TODO cell is missing." in text
+    assert "fourth of 01_x is new since this notebook was handed out" in text
+    assert incomplete
+
+
+def test_a_class_that_handed_in_before_an_exercise_was_added(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
+) -> None:
+    for name in ("ada", "ben"):
+        path = hand_in(name, RIGHT)
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells = [
+            cell for cell in notebook.cells if "second" not in cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        ]
+        path.write_text(json.dumps(notebook))
+    for _ in range(2):  # as it is graded, and from what is kept of it
+        graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+        for score in graded.scores:
+            assert (score.problem, score.score, score.newer, score.missing) == ("", 3.0, ("second",), {})
+            assert [(one.status, one.sentence) for one in score.exercises][1] == ("not answered", NEWER)
+
+
+def test_verdicts_of_earlier_versions_know_of_nothing_new() -> None:
+    verdict = SubmissionVerdict("ada", LESSON, 1, (), {}, {}, newer=("second",))
+    kept = json.loads(json.dumps(verdict.as_dict()))
+    assert SubmissionVerdict.from_dict(kept) == verdict
+    del kept["newer"]
+    assert SubmissionVerdict.from_dict(kept).newer == ()
