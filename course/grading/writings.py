@@ -21,9 +21,9 @@ __all__ = ["MOST", "Writing", "new_text", "place_of", "squashed", "weight", "wri
 
 MOST = 600_000
 """Characters of a notebook that are looked through."""
-_COMMENT, _STRING, _SAID, _ALONE = 15, 20, 5, 1
+_COMMENT, _STRING, _SAID, _ALONE = 15, 25, 5, 1
 """Words that make an answer of comments in a row, of a string, of either where it says that it is one, and of what stands
-alone. The longest comments and docstrings of right answers to this course's exercises have 13 and 18."""
+alone. The longest comments and docstrings of right answers to this course's exercises have 14 and 20."""
 _SAYS = re.compile(r"\b(?:my answer|own words|written answer|answer ?:|explanation|explain_\w+)", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -55,8 +55,8 @@ class _Own:
     """The handout's own words."""
 
     lines: frozenset[str]
-    runs: frozenset[tuple[str, ...]]
-    """Three words in a row."""
+    runs: dict[tuple[str, ...], tuple[int, ...]]
+    """three words in a row -> the released cells that hold them"""
     places: dict[str, tuple[int, ...]]
     """line -> the released cells that hold it"""
     counts: tuple[int, ...]
@@ -73,18 +73,20 @@ def squashed(text: str) -> str:
 @lru_cache(maxsize=32)
 def _own(handout: Handout) -> _Own:
     places: dict[str, list[int]] = {}
-    runs: set[tuple[str, ...]] = set()
+    runs: dict[tuple[str, ...], list[int]] = {}
     counts = []
     for place, cell in enumerate(handout.cells):
         keys = {key for line in cell.source.splitlines() if (key := squashed(line))}
         counts.append(len(keys))
         for key in keys:
             places.setdefault(key, []).append(place)
-        runs.update(_runs(_words(cell.source)))
+        for run in set(_runs(_words(cell.source))):
+            runs.setdefault(run, []).append(place)
     whole = {squashed(cell.source): place for place, cell in enumerate(handout.cells)}
     fixed = {key: tuple(found) for key, found in places.items()}
     texts = frozenset(cell.source for cell in handout.cells)
-    return _Own(frozenset(places), frozenset(runs), fixed, tuple(counts), whole, texts)
+    spoken = {run: tuple(found) for run, found in runs.items()}
+    return _Own(frozenset(places), spoken, fixed, tuple(counts), whole, texts)
 
 
 def _words(text: str) -> list[str]:
@@ -122,17 +124,23 @@ def new_text(handout: Handout, text: str, closely: bool = False) -> list[str]:
         if not key or key in own.lines:
             continue
         words = _words(line)
-        known: set[int] = set()
-        for at, run in enumerate(_runs(words)):
-            if run in own.runs:
-                known.update((at, at + 1, at + 2))
-        new = len(words) - len(known)
+        known = _known(own, words)
+        new = len(words) - known
         if not new and len(words) >= 3:
             continue
-        if not closely and len(known) >= 6 and new <= 2:
+        if not closely and known >= 6 and new <= 2:
             continue
         found.append(_behind(own, line) if closely else line)
     return found
+
+
+def _known(own: _Own, words: Sequence[str]) -> int:
+    """How many of these words stand, three in a row at least, in the one released cell that holds most of them."""
+    known: dict[int, set[int]] = {}
+    for at, run in enumerate(_runs(words)):
+        for place in own.runs.get(run, ()):
+            known.setdefault(place, set()).update((at, at + 1, at + 2))
+    return max(map(len, known.values()), default=0)
 
 
 def _behind(own: _Own, line: str) -> str:
