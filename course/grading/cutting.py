@@ -27,6 +27,8 @@ class Part:
     whole: bool = True
     cut: bool = False
     """Whether it stood in one cell with something else."""
+    foreign: bool = False
+    """Whether it has an id that this lesson does not know: a renamed one, or one of another lesson."""
 
 
 _RENDERED = re.compile(r"\W+")
@@ -42,7 +44,7 @@ def anchored(handout: Handout, cells: Sequence[Cell]) -> list[Part]:
         name = cell.name if cell.name in places.own else None
         foreign = cell.name is not None and name is None
         place = places.find(name, cell.source, cell.kind, cell.whole)
-        parts.append(Part(cell.source, "?" if foreign else name, cell.kind, cell.id, place, cell.whole))
+        parts.append(Part(cell.source, name, cell.kind, cell.id, place, cell.whole, foreign=foreign))
     found = {part.place for part in parts}
     absent = [
         (place, [key for line in line_keys(released.source) if (key := _line(line))])

@@ -48,7 +48,7 @@ class Sheet:
         self.index = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
         self.cells = cells
         parts = anchored(handout, cells)
-        self.named = {part.name for part in parts if part.name and part.name != "?"}
+        self.named = {part.name for part in parts if part.name}
         self.pieces = self._cut(parts)
         distinct = [
             piece for piece in self.pieces if piece.part.place is not None
@@ -79,7 +79,7 @@ class Sheet:
                 label = cell.name if cell.kind == "answer" else None
                 pieces.append(Piece(len(pieces), part, Code(cell.source), label, part.name == label is not None))
                 continue
-            if part.name in self.handout.written or part.name == "?" or not part.whole:
+            if part.name in self.handout.written or part.foreign or not part.whole:
                 pieces.append(Piece(len(pieces), part, code, own, own is not None))
                 continue
             others = wanted if own else open_
@@ -123,6 +123,8 @@ class Sheet:
                 shown = self._shown(keys)
                 for name in open_:
                     near = self.nearness(piece, self.index[name])
+                    if piece.part.foreign and name in self.named and near < 0.5:
+                        continue  # a cell of another lesson, as likely as not
                     if (
                         piece.part.kind == "code"
                         and near >= 0.9

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 
 from course.grading.assembly import Assembly
 from course.grading.cutting import Part
+from course.grading.elsewhere import bring
 from course.grading.exported import Cell
+from course.grading.fences import Fenced, cut_out
 from course.grading.handout import Handout
 from course.grading.likeness import bare
 from course.grading.newer import NEWER, newer_than
@@ -51,7 +53,9 @@ def find_answers(handout: Handout, cells: Sequence[Cell], cut_off: bool = False)
 class _Search:
     def __init__(self, handout: Handout, cells: Sequence[Cell], cut_off: bool) -> None:
         self.handout, self.cells = handout, cells
-        self.sheet = Sheet(handout, cells)
+        pieces, fences = cut_out(handout, cells)
+        self.sheet = Sheet(handout, pieces)
+        self.fenced = Fenced(handout, cells, fences, self.sheet.likeness)
         self.pieces = self.sheet.pieces
         self.assembly = Assembly(self.sheet, cut_off)
         self.found = Found()
@@ -63,6 +67,10 @@ class _Search:
         for name, stub in self.handout.stubs.items():
             own = [piece for piece in self.pieces if piece.label == name]
             text, told, lost = self.assembly.answer(name, stub, own)
+            if bare(text) in ("", bare(stub)):
+                fenced, found, unsure = self.fenced.answer(name)
+                if fenced or unsure:
+                    text, told, lost = fenced or text, found, unsure
             self.found.answers[name] = text
             if lost:
                 self.found.lost[name] = lost
@@ -71,6 +79,10 @@ class _Search:
         for name, stub in self.handout.written.items():
             self._written(name, stub)
         self._refuse_strangers()
+        for name, brought in bring(self.handout, self.cells, self.found.answers).items():
+            self.found.answers[name] = brought.text
+            self.found.recovered[name] = f"{self.found.recovered.get(name, '')} {brought.told}".strip()
+            self.found.lost.pop(name, None)
         self.found.own = self._own_cells()
         if not self.assembly.cut_off:
             self.found.newer = newer_than(self.handout, self.cells, self.found.lost)

@@ -223,6 +223,10 @@ def _cell(cell: Any) -> Cell | None:
     number = cell.get("id")
     # Half a surrogate pair goes into no file, a null byte through no compiler.
     text = str(source).replace("\0", "\ufffd").encode(errors="replace").decode()
+    # A picture that was dropped into a text cell may be all that somebody has answered.
+    attached = cell.get("attachments") if kind != "code" else None
+    loose = [str(one)[:80] for one in attached if str(one) not in text][:20] if isinstance(attached, dict) else []
+    text = "\n".join([text, *(ascii(f"![{one}](attachment:{one})")[1:-1] for one in loose)]) if loose else text
     return Cell(
         name if isinstance(name, str) else None, text.replace("\r\n", "\n"),
         "code" if kind == "code" else "raw" if kind == "raw" else "markdown",

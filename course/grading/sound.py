@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from course.grading.elsewhere import may_stand_elsewhere
 from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.likeness import bare, line_keys
@@ -61,7 +62,9 @@ def as_handed_in(handout: Handout, cells: Sequence[Cell]) -> dict[str, str] | No
             if not cell.whole or (kind == "answer") != (cell.kind == "code"):
                 return None
             answers[cell.name or ""] = cell.source
-    return None if _answers_elsewhere(handout, known, cells, answers) else answers
+    if _answers_elsewhere(handout, known, cells, answers) or may_stand_elsewhere(handout, cells, answers):
+        return None
+    return answers
 
 
 def _answers_elsewhere(handout: Handout, known: _Known, cells: Sequence[Cell], answers: dict[str, str]) -> bool:

@@ -65,6 +65,7 @@ def is_blank(question: Question, text: str) -> bool:
 
 _LONGEST = 20_000
 """Characters of an answer that a page shows."""
+_PICTURE = re.compile(r"\(attachment:|<img\b|!\[[^\]\n]*\]\(\S")
 _TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Signs that turn the direction of text: what is read would not be what was written."""
 _PLAIN = re.compile(r"[A-Za-z0-9 .,\u00a1-\u1fff\u3040-\ud7ff]+")
@@ -80,6 +81,8 @@ def shown(text: str) -> str:
     kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", kept)
     if len(kept) > _LONGEST:
         kept = kept[:_LONGEST] + "\n[cut off: a page shows no more of it; the whole text is in the submission]"
+    if _PICTURE.search(kept):
+        kept = kept.rstrip("\n") + "\n[pictures are not shown here: open the submitted notebook to see them]"
     lines = [_line(line) for line in kept.strip("\n").splitlines()]
     return f'<div class="tex2jax_ignore mathjax_ignore">{"<br>".join(lines)}</div>'
 

@@ -1,7 +1,7 @@
 """Learners' answers as text: cut into tokens, made anonymous, compared, the typical one of many.
 
-A lexer of our own, because most answers that matter here are wrong, and half of those do not parse:
-Python's ``tokenize`` gives up on them. Every pattern is linear; texts are cut at 20,000 characters.
+By a lexer of our own (:mod:`course.grading.lexer`), because most answers that matter here are wrong, and half of those
+do not parse. Texts are cut at 20,000 characters.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from course.grading.lexer import LONGEST, tokens
+
 __all__ = [
     "anonymous",
     "features",
@@ -27,29 +29,10 @@ __all__ = [
     "words_of",
 ]
 
-_LONGEST = 20_000
-_TOKEN = re.compile(
-    r"""(?P<comment>\#[^\n]*+)
-    |(?P<string>[rbufRBUF]{0,2}(?:
-        \"{3}(?:[^\\]|\\.)*?(?:\"{3}|\Z) | '{3}(?:[^\\]|\\.)*?(?:'{3}|\Z)
-        | \"(?:[^\"\\\n]|\\.)*+\"? | '(?:[^'\\\n]|\\.)*+'?))
-    |(?P<number>\d[\w.]*+)
-    |(?P<name>[^\W\d]\w*+)
-    |(?P<newline>\n)
-    |(?P<space>[^\S\n]++)
-    |(?P<sign>.)""",
-    re.VERBOSE | re.DOTALL,
-)
 _NAME = re.compile(r"[^\W\d]\w*+")
 _WORD = re.compile(r"[^\W\d_]+")
 _OWN = {"self", "cls", "__init__", "torch", "nn", "F", "np", "numpy", "__call__", "__name__", "__class__"}
 _SPOKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | _OWN
-
-
-def _tokens(source: str) -> Iterator[tuple[str, str]]:
-    """(kind, text) of every token; what is joined makes the source again, cut at 20,000 characters."""
-    for found in _TOKEN.finditer(source[:_LONGEST]):
-        yield str(found.lastgroup), found.group()
 
 
 @lru_cache(maxsize=4096)
@@ -68,7 +51,7 @@ def known_words(given: str) -> frozenset[str]:
 def _statements(source: str) -> Iterator[list[tuple[str, str]]]:
     """The tokens of one line after the other, without spaces."""
     line: list[tuple[str, str]] = []
-    for kind, text in _tokens(source):
+    for kind, text in tokens(source):
         if kind == "newline":
             yield line
             line = []
@@ -80,7 +63,7 @@ def _statements(source: str) -> Iterator[list[tuple[str, str]]]:
 def _without(source: str, stub: str) -> str:
     """The answer without the lines that the stub gave."""
     given = {line.strip() for line in stub.splitlines()}
-    return "\n".join(line for line in source[:_LONGEST].splitlines() if line.strip() not in given)
+    return "\n".join(line for line in source[:LONGEST].splitlines() if line.strip() not in given)
 
 
 def features(source: str, stub: str, known: frozenset[str]) -> list[str]:
@@ -126,7 +109,7 @@ def raw_features(source: str, stub: str) -> list[str]:
     """How an answer is written: its lines, its names, the words of its comments and strings."""
     text = _without(source, stub)
     lines = [f"line {line.strip()}" for line in text.splitlines() if line.strip()]
-    return lines + [word for _, word in _tokens(text) if not word.isspace()]
+    return lines + [word for _, word in tokens(text) if not word.isspace()]
 
 
 def vectors(documents: Sequence[Sequence[str]]) -> Any:
@@ -201,7 +184,7 @@ def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int =
 
 def _lines(source: str) -> Iterator[list[tuple[str, str]]]:
     line: list[tuple[str, str]] = []
-    for kind, text in _tokens(source):
+    for kind, text in tokens(source):
         if kind == "newline":
             yield line
             line = []

@@ -140,6 +140,35 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
 
 
 @pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
+def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
+    asking: Path, write_in: Callable[..., Path], pool: object
+) -> None:
+    said = {"below": "Because 1 + 1 is <b>two</b>.", "code": "# Because one and one are two, <b>always</b>."}
+    for learner, text in said.items():
+        path = write_in(learner, RIGHT, STUB)
+        notebook = json.loads(path.read_text())
+        kind = "code" if learner == "code" else "markdown"
+        extra = {"outputs": [], "execution_count": None} if kind == "code" else {}
+        notebook["cells"].append({"cell_type": kind, "metadata": {}, "source": text, **extra})
+        path.write_text(json.dumps(notebook))
+    graded = grade_class(asking, take_in(asking, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
+    assert [(one.score, one.waiting, list(one.recovered)) for one in graded.scores] == [(FULL, 1, ["explain_two"])] * 2
+    for learner, text in said.items():
+        assert _book(asking, learner) == (None, None, True, None, None)
+        notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)
+        assert determine_grade(notebook.cells[-1]) == (None, 2)
+        page = bs4.BeautifulSoup(markdown2html(notebook.cells[-1].source), "html.parser")
+        assert text.strip("# ") in page.get_text()
+        assert ("A person decides" in page.get_text()) == (learner == "code")
+    # Again, with nothing new: what a person has marked stays marked.
+    with Gradebook(f"sqlite:///{asking / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade("explain_two", LESSON, LESSON, "code")
+        grade.manual_score, grade.needs_manual_grade = 2, False
+        gradebook.db.commit()
+    assert _grade(asking, pool, force=True)["code"] == (FULL + 2, FULL + 2, 0)
+
+
+@pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
 def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
     course: Path, hand_in: Callable[..., Path], pool: object
 ) -> None:
@@ -191,7 +220,8 @@ def test_whatever_is_typed_is_shown_as_text_and_does_nothing() -> None:
         assert not any(tag.attrs for tag in page.find_all(["br", "code"])), text
         # Nothing is lost: every letter is there, in its order; signs that turn the text are spelt out.
         wanted = text.replace("\u202e", "u202e").replace("\u200f", "u200f")
-        assert [s for s in page.get_text() if s.isalnum()] == [s for s in wanted if s.isalnum()], text
+        seen = page.get_text().partition("[pictures are not shown here")[0]
+        assert [s for s in seen if s.isalnum()] == [s for s in wanted if s.isalnum()], text
 
 
 def test_the_display_can_be_read() -> None:
