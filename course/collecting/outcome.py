@@ -60,6 +60,10 @@ JUNK = frozenset(
 """What is not in submitted/, and needs nobody."""
 
 
+_MOST_LINES = 12
+"""Files of one kind that a run names one by one."""
+
+
 @dataclass(frozen=True)
 class Line:
     """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it."""
@@ -148,7 +152,17 @@ class Collected:
         told = ", ".join(f"{count} {status}" for status, count in self.counts.items()) or "no file came"
         lines = [f"collected{' (dry run: nothing was written)' if self.dry_run else ''}: {told}"]
         lines += self.notes
-        lines += [f"! {line.status}: {line.shown}: {line.why or STATUSES[line.status]}" for line in self.needs_person]
+        said: Counter[str] = Counter()
+        for line in self.needs_person:
+            said[line.status] += 1
+            if said[line.status] <= _MOST_LINES:
+                lines.append(f"! {line.status}: {line.shown}: {line.why or STATUSES[line.status]}")
+        where = ", ".join(f"collected/{one.folder}/list.json" for one in self.uploads if one.folder)
+        lines += [
+            f"! {status}: and {count - _MOST_LINES} more" + (f", see {where}" if where else "")
+            for status, count in said.items()
+            if count > _MOST_LINES
+        ]
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:

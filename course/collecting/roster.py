@@ -132,6 +132,7 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
     names: dict[str, set[str]] = {}
     numbers: dict[str, set[str]] = {}
     learners: dict[str, Member] = {}
+    turned: dict[str, set[str]] = {}
     notes: list[str] = []
     canvas = {"student", "id"} <= set(heads)
     moodle = "identifier" in heads or bool(set(heads) & _FIRST and set(heads) & _LAST)
@@ -157,6 +158,8 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
         for alias in aliases:
             names.setdefault(plain(alias), set()).add(learner)
             names.setdefault(bare(alias), set()).add(learner)
+            for other in _turned(alias):
+                turned.setdefault(bare(other), set()).add(learner)
         names.setdefault(plain(learner), set()).add(learner)
         names.setdefault(bare(learner), set()).add(learner)
         for head, cell in cells.items():
@@ -167,6 +170,8 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
                 numbers.setdefault(digits[1], set()).add(learner)
         for number in lasting:
             numbers.setdefault(number, set()).add(learner)
+    # Only where it is nobody's name as it stands: Anna Maria is not Maria Anna.
+    names = {**turned, **names}
     names.pop("", None)
     # A learner's own id is nobody else's alias.
     for learner in learners:
@@ -206,6 +211,13 @@ def _aliases(
         if "@" in cell and " " not in cell:
             yield cell
             yield cell.split("@")[0]
+
+
+def _turned(name: str) -> Iterable[str]:
+    """A name with its last words in front, as Canvas sorts people: "Ada King Lovelace" may be lovelaceadaking there."""
+    words = name.split()
+    if 2 <= len(words) <= 5 and not any("@" in word or "," in word or word.isdigit() for word in words):
+        yield from (" ".join((*words[at:], *words[:at])) for at in range(1, len(words)))
 
 
 def _also(cells: dict[str, str]) -> list[str]:

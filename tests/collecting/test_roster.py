@@ -201,3 +201,12 @@ def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: P
     else:
         assert not kept.who("", "124"), "what Moodle calls somebody means nothing in the next download"
     assert not kept.who("Participant 124")
+
+
+def test_a_name_is_known_with_its_last_words_in_front_unless_that_is_somebody_else(tmp_path: Path) -> None:
+    table = tmp_path / "class.csv"
+    table.write_text("learner,name\nada,Ada King Lovelace\nanna,Anna Maria\nmaria,Maria Anna\n")
+    roster = read_names(table)
+    assert roster.who("lovelaceadaking") == roster.who("kinglovelaceada") == {"ada"}
+    assert (roster.who("annamaria"), roster.who("mariaanna")) == ({"anna"}, {"maria"})
+    assert roster.who("adalovelace") == frozenset()
