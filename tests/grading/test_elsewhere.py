@@ -220,6 +220,21 @@ def test_code_of_two_exercises_or_in_two_versions_waits_for_a_person() -> None:
         assert "a person has to look" in found.lost["fan_out"]
 
 
+def test_code_in_a_text_cell_is_recovered_or_told_for_every_exercise() -> None:
+    for slug in SLUGS:
+        lesson, blueprint = _lesson(slug)
+        for exercise in lesson.exercises:
+            answer = without_head(next(one for one in exercise.candidates if one.role == "accepted"))
+            notebook = _notebook(slug)
+            notebook["cells"].insert(_todo(notebook["cells"], exercise.id) + 1, _text(f"```python\n{answer}\n```"))
+            found = answers_in(blueprint, json.dumps(notebook).encode())
+            assert (found.answers[exercise.id].strip() == answer.strip()) != (exercise.id in found.lost)
+            others = {
+                name: text for name, text in found.answers.items() if name in blueprint.stubs and name != exercise.id
+            }
+            assert others == {name: blueprint.stubs[name] for name in others}
+
+
 def test_quoted_code_of_the_lesson_and_of_nobody_changes_nothing() -> None:
     stub = _lesson(SLUG)[1].stubs["fan_out"]
     for text in (f"```\n{stub}\n```", "```\nhello\n```"):
@@ -235,7 +250,9 @@ def test_a_todo_cell_that_became_text_with_a_fence_is_taken_without_it() -> None
     assert _read(notebook).answers["fan_out"].strip() == _right("fan_out").strip()
 
 
-@pytest.mark.parametrize("renamed", ["Fan_Out", "fan_out-Copy1", "fanout", "cell-3f2a91", "module_hook_of_another_lesson"])
+@pytest.mark.parametrize(
+    "renamed", ["Fan_Out", "fan_out-Copy1", "fanout", "cell-3f2a91", "module_hook_of_another_lesson"]
+)
 def test_a_renamed_id_is_a_lost_id(renamed: str) -> None:
     names = [one.id for one in _lesson(SLUG)[0].exercises]
     for name in names:
