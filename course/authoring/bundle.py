@@ -34,7 +34,7 @@ BEHIND = ("authoring", "collecting", "grading", "reporting")
 NEEDED_OF_THEM = ("reporting/__init__.py", "reporting/console.py", "reporting/self_study.py")
 """What `python -m course progress` shows its table with."""
 
-AT_HOME = ("psutil", "jupytext")
+AT_HOME = ("psutil", "jupytext", "charset-normalizer")
 """Requirements of graders and authors only."""
 
 _TELLING = 24

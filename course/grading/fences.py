@@ -20,6 +20,8 @@ _MARK = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([^`]*)")
 _BINDS = re.compile(r"^(?:async def|def|class) +(\w+)", re.MULTILINE)
 _ALIKE = 0.3
 """How much code must look like an exercise to be its answer."""
+_MARGIN = 0.2
+"""How much more it may look like another one that shares its names, where it stands at its own."""
 
 
 @dataclass(frozen=True)
@@ -121,14 +123,22 @@ class Fenced:
             bool(self.likeness.defined[name]) and self.likeness.defined[name] <= code.names
         )
 
+    def _also(self, other: str, name: str, code: Code) -> bool:
+        """Whether it holds something of another exercise that it does not have for this one."""
+        lines = {key for key, weight in self.likeness.lines[other].items() if weight >= 0.25}
+        mine = self.likeness.lines[name]
+        return bool((self.likeness.defined[other] - self.likeness.defined[name]) & code.names) or bool(
+            lines & {key for key in code.keys if key not in mine}
+        )
+
     def _is_certain(self, name: str, fence: Fence) -> bool:
         code = Code(fence.text)
         bound = [one for statement in code.statements for one in statement.names]
-        others = [one for one in self.handout.stubs if one != name and self._alike(one, code)]
+        others = [one for one in self.handout.stubs if one != name and self._also(one, name, code)]
         scores = {one: self.likeness.of(one, bound, code.keys) for one in self.handout.stubs}
         return (
             code.parses and not others and self.likeness.whole(name, code) and self._is_between(name, fence.at)
-            and scores[name] >= _ALIKE and scores[name] == max(scores.values())
+            and scores[name] >= _ALIKE and scores[name] >= max(scores.values()) - _MARGIN
         )  # fmt: skip
 
     def _is_between(self, name: str, at: int) -> bool:

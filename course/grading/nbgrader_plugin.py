@@ -39,6 +39,8 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
         limits = _limits(self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
         rebuilt = read_answers(_engine(self, limits, _course(resources)), blueprint, data)
+        for name, told in {**rebuilt.recovered, **rebuilt.lost}.items():
+            self.log.warning("%s: %s", name, told)
         return fill_in(blueprint, rebuilt), resources
 
 

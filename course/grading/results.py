@@ -96,7 +96,7 @@ class SubmissionVerdict:
     problem: str = ""
     written: tuple[WrittenAnswer, ...] = ()
     lost: dict[str, str] = field(default_factory=dict)
-    """exercise -> why there is no answer, where its TODO cell is missing"""
+    """exercise -> why there is no answer, where its TODO cell is missing, or may stand where nobody can tell"""
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()

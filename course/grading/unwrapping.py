@@ -216,7 +216,34 @@ def _as_utf8(data: bytes) -> tuple[str, list[str]]:
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:
+        encoding = _eastern(data)
+        if encoding:
+            return data.decode(encoding, "replace"), [f"the file was saved as {encoding.upper()}, and not as UTF-8"]
         return data.decode("utf-8", _WINDOWS), ["the file was not saved as UTF-8"]
+
+
+_EASTERN = ("gb18030", "cp949", "big5", "cp1251")
+"""What text editors save by themselves, set to Chinese, Korean or Russian. Japanese is told by its syllables."""
+_ENOUGH = 1 << 16
+"""Bytes that are looked at to tell an encoding."""
+
+
+def _eastern(data: bytes) -> str:
+    """Which of these encodings a text has; empty where it looks western, or like UTF-8 with some bytes spoiled."""
+    from charset_normalizer import from_bytes
+
+    # The lines of the texts in it too: JSON may be all on one line.
+    pieces = dict.fromkeys(line for line in re.split(rb"\n|\\n|\"", data) if not line.isascii())
+    lines = b"\n".join(pieces)[:_ENOUGH]
+    high = sum(byte > 0x7F for byte in lines)
+    if 2 * len(lines.decode("utf-8", "ignore").encode("utf-8").translate(None, bytes(range(128)))) >= high:
+        return ""
+    # Bytes of the others make no kana of full width.
+    kana = sum("\u3041" <= sign <= "\u30fe" for sign in lines.decode("cp932", "ignore"))
+    if 4 * kana > high / 2:
+        return "cp932"
+    best = from_bytes(lines, cp_isolation=[*_EASTERN, "cp1252", "cp1250"]).best()
+    return best.encoding if best is not None and best.encoding in _EASTERN else ""
 
 
 _WINDOWS = "course-windows-1252"

@@ -151,7 +151,7 @@ class _Cards:
             one.id, one.title or one.id.replace("_", " "), kind, words, score, one.max_score,
             "A person reads this answer. Its points come with their marks." if waits
             else "" if one.answered else "Nothing was written here.",
-            answer=text, code=False, comment=self._comment(one.id), waits=waits,
+            note=harmless(self._note(one.id)), answer=text, code=False, comment=self._comment(one.id), waits=waits,
         )  # fmt: skip
 
     def _mark(self, name: str) -> CellMark | None:

@@ -14,6 +14,7 @@ import pytest
 from course.grading import unwrapping
 from course.grading.broken_json import CutDict, values_in
 from course.grading.salvage import Damaged, plain_cells, salvaged
+from tests.grading.conftest import ROOT
 
 
 def _notebook(*sources: str) -> str:
@@ -139,3 +140,39 @@ def test_hostile_text_ends_in_time(text: str) -> None:
     except Damaged as damage:
         assert str(damage)
     assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gb18030", "钩子运行时，头部的梯度已经算好了。"),
+        ("gb18030", "因为顺序"),
+        ("cp949", "훅은 기울기가 계산된 뒤에 실행됩니다."),
+        ("cp932", "フックは勾配が計算された後に実行されます。"),
+        ("big5", "鉤子執行時，頭部的梯度已經算好了。"),
+        ("cp1251", "Хук срабатывает после того, как градиент уже вычислен."),
+        ("cp1252", "Le crochet s’exécute après « voilà », Größe übermäßig."),
+        ("cp1252", "café élan"),
+        ("cp1252", "naïve × 2 · é"),
+        ("cp1252", "señor ¿qué? años, mañana"),
+        ("cp1252", "Ångström är förstås över"),
+    ],
+)
+@pytest.mark.parametrize("slug", ["01_module_anatomy", "02_tensor_hooks", "06_capstones"])
+def test_a_notebook_in_the_encoding_of_an_editor_is_read(slug: str, encoding: str, text: str) -> None:
+    notebook = json.loads((ROOT / "release" / slug / f"{slug}.ipynb").read_text(encoding="utf-8"))
+    notebook["cells"][-2]["source"] = text
+    for indent in (1, None):
+        read = salvaged(json.dumps(notebook, ensure_ascii=False, indent=indent).encode(encoding, "replace"))
+        assert read.cells[-2].source == text
+        assert "UTF-8" in read.damage
+
+
+def test_utf_8_of_which_some_bytes_are_spoiled_stays_utf_8() -> None:
+    data = _notebook("x").replace('"x"', '"钩子运行时，梯度已经算好了 §"').encode().replace("§".encode(), b"\xe9")
+    assert _sources(data) == ["钩子运行时，梯度已经算好了 é"]
+
+
+def test_a_picture_that_was_only_attached_is_told() -> None:
+    cell = {"cell_type": "markdown", "source": "", "metadata": {}, "attachments": {"a.png": {"image/png": "AA=="}}}
+    assert _sources(json.dumps({"cells": [cell]})) == ["\n![a.png](attachment:a.png)"]

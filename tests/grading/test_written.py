@@ -148,7 +148,7 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
         path = write_in(learner, RIGHT, STUB)
         notebook = json.loads(path.read_text())
         kind = "code" if learner == "code" else "markdown"
-        extra = {"outputs": [], "execution_count": None} if kind == "code" else {}
+        extra: dict[str, object] = {"outputs": [], "execution_count": None} if kind == "code" else {}
         notebook["cells"].append({"cell_type": kind, "metadata": {}, "source": text, **extra})
         path.write_text(json.dumps(notebook))
     graded = grade_class(asking, take_in(asking, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]

@@ -197,6 +197,7 @@ FILES: dict[str, Written] = {
     "UTF-16 without BOM": _of(lambda text, pick: text.encode("utf-16-le")),
     "UTF-32": _of(lambda text, pick: text.encode("utf-32")),
     "Windows-1252": _of(lambda text, pick: text.encode("cp1252", "replace")),
+    "GB18030": _of(lambda text, pick: text.encode("gb18030", "replace")),
     "CRLF": _of(lambda text, pick: text.replace("\n", "\r\n")),
     "old Mac lines": _of(lambda text, pick: text.replace("\n", "\r")),
     "one line": _of(lambda text, pick: json.dumps(json.loads(text), separators=(",", ":"))),

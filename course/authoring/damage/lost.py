@@ -49,6 +49,13 @@ def metadata_of_one_lost(work: Work) -> None:
     cell["id"] = f"{work.pick.randrange(16**8):08x}"
 
 
+def id_renamed(work: Work) -> None:
+    """The id of one TODO cell was renamed."""
+    grading = work.cells[work.todo()]["metadata"]["nbgrader"]
+    name = str(grading["grade_id"])
+    grading["grade_id"] = work.pick.choice([f"{name}-Copy1", name.upper(), name[:-1], "cell-1f0c3e"])
+
+
 def metadata_garbled(work: Work) -> None:
     """nbgrader's metadata is there, and is nonsense."""
     for cell in work.cells:
@@ -118,6 +125,7 @@ LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
     "metadata of some lost": metadata_of_some_lost,
     "metadata of one lost": metadata_of_one_lost,
     "metadata garbled": metadata_garbled,
+    "id renamed": id_renamed,
     "tests deleted": _deleted("test"),
     "setup deleted": _deleted("setup"),
     "prose deleted": _deleted("prose"),

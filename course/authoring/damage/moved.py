@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from course.authoring.damage.work import Work, code, name_of, text_of
+from course.authoring.damage.work import NothingLeft, Work, code, kind_of, name_of, text, text_of
 
 __all__ = ["MOVED"]
 
@@ -51,6 +51,16 @@ def answer_below_empty_cell(work: Work) -> None:
     work.cells[at]["source"] = ""
 
 
+def written_answer_below(work: Work) -> None:
+    """The written answer is in a text cell of its own below the cell that was made for it."""
+    at = next((at for at, cell in enumerate(work.cells) if kind_of(cell) == "written"), None)
+    if at is None:
+        raise NothingLeft
+    cell = work.cells[at]
+    work.cells.insert(at + 1, text(text_of(cell)))
+    cell["source"] = next(text_of(one) for one in work.release["cells"] if kind_of(one) == "written")
+
+
 MOVED: dict[str, Callable[[Work], None]] = {
     "reversed": cells_reversed,
     "shuffled": cells_shuffled,
@@ -58,4 +68,5 @@ MOVED: dict[str, Callable[[Work], None]] = {
     "answer below the stub": answer_below_the_stub,
     "answer in cells below": answer_in_cells_below,
     "answer below empty cell": answer_below_empty_cell,
+    "written answer below": written_answer_below,
 }

@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Cell", "NothingLeft", "Work", "code", "kind_of", "like", "name_of", "text_of"]
+__all__ = ["Cell", "NothingLeft", "Work", "code", "kind_of", "like", "name_of", "text", "text_of"]
 
 Cell = dict[str, Any]
 
@@ -77,6 +77,11 @@ def code(text: str, metadata: dict[str, Any] | None = None) -> Cell:
     return {
         "cell_type": "code", "execution_count": None, "metadata": metadata or {}, "outputs": [], "source": text,
     }  # fmt: skip
+
+
+def text(source: str) -> Cell:
+    """A text cell."""
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
 def like(cell: Cell, text: str, **other: Any) -> Cell:
