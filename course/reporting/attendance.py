@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from course.collecting.earlier import Useless, useless
 from course.collecting.enrolled import members_of
@@ -12,7 +14,7 @@ from course.collecting.roster import Member
 from course.grading.results import Score
 from course.reporting.removal import open_gradebook
 
-__all__ = ["Attendance", "attend", "how_late", "late_lines", "lines_of", "people_of", "some"]
+__all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
 
 _SHOWN = 20
 
@@ -85,13 +87,34 @@ def late_lines(scores: Sequence[Score]) -> list[str]:
     lines = []
     for lesson in sorted({score.lesson for score in late}):
         own = [score for score in late if score.lesson == lesson]
-        told = [
-            f"{one.learner} {how_late(one.seconds_late, one.said_late)}"
-            + (f" (-{one.penalty:g})" if one.penalty else "")
-            for one in sorted(own, key=lambda one: (-one.seconds_late, one.learner))
-        ]
-        lines.append(f"(l) late: {lesson}: {some(told)}")
+        lines.append(f"(l) late: {lesson}: {latecomers(own)}")
     return lines
+
+
+class Late(Protocol):
+    """Somebody who was late."""
+
+    @property
+    def learner(self) -> str: ...
+    @property
+    def seconds_late(self) -> float: ...
+    @property
+    def said_late(self) -> bool: ...
+    @property
+    def penalty(self) -> float: ...
+
+
+def latecomers(late: Iterable[Late]) -> str:
+    """Who was how late, the latest first, and what it costs; of whom only the LMS tells that, together."""
+    told, together = [], defaultdict[str, list[str]](list)
+    for one in sorted(late, key=lambda one: (-one.seconds_late, one.learner)):
+        how, cost = how_late(one.seconds_late, one.said_late), f" (-{one.penalty:g})" if one.penalty else ""
+        if one.said_late:
+            together[how].append(one.learner + cost)
+        else:
+            told.append(f"{one.learner} {how}{cost}")
+    lists = [some(told)] if told else []
+    return "; ".join([*lists, *(f"{some(names)} {how}" for how, names in together.items())])
 
 
 def how_late(seconds: float, said: bool = False) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
-from course.reporting.attendance import how_late, some
+from course.reporting.attendance import latecomers, some
 from course.reporting.console import console_for_output
 from course.reporting.findings import Findings
 
@@ -38,8 +38,7 @@ def print_report(findings: Findings, page: Path) -> None:
             say(f"nothing handed in: {one.lesson}: {some(one.missing)}")
         late = [work for work in records.of_lesson(one.lesson) if work.late]
         if late:
-            told = [f"{work.learner} {how_late(work.seconds_late, work.said_late)}" for work in late]
-            say(f"late: {one.lesson}: {some(told)}")
+            say(f"late: {one.lesson}: {latecomers(late)}")
     for work in records.ungraded():
         say(f"! not graded: {work.learner}: {work.lesson}: {work.problem}")
     hardest = sorted(findings.exercises, key=lambda one: (one.pass_rate, one.mean_share, one.lesson, one.exercise))[:5]

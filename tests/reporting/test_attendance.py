@@ -107,7 +107,11 @@ def test_grades_json_and_lines_name_them(course: Path) -> None:
     assert [one["learner"] for one in told["nothing_gradable"]] == ["em", "kl"]
     assert told["totals"]["late"] == 1
     assert [(one["late"], one["only_said_late"]) for one in told["submissions"]] == [(True, True), (False, False)]
-    assert late_lines(scores) == ["(l) late: 01_first: br at least 1 s (the LMS says late, not when) (-0.5)"]
+    assert late_lines(scores) == ["(l) late: 01_first: br (-0.5) at least 1 s (the LMS says late, not when)"]
+    said = tuple(Score(name, "01_first", 3, 4, said_late=True) for name in ("a", "b"))
+    known = (Score("c", "01_first", 3, 4, seconds_late=60), Score("d", "01_first", 3, 4, seconds_late=120))
+    both = "(l) late: 01_first: d 2 min, c 1 min; a, b (the LMS says so, no due date is set)"
+    assert late_lines((*said, *known)) == [both]
 
 
 @pytest.mark.parametrize(
