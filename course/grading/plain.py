@@ -10,13 +10,15 @@ import ast
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.preprocessors import ClearHiddenTests
+from nbgrader.preprocessors import ClearHiddenTests, InstantiateTests
 from nbgrader.utils import determine_grade
 from traitlets.config import Config
 
+from course.errors import CourseError
 from course.grading.results import CellRun, TestVerdict
 from course.notebook import readable
 
@@ -27,6 +29,7 @@ __all__ = [
     "plain_outputs",
     "plain_run",
     "plain_verdict",
+    "refuse_templates",
     "said_aloud",
     "scored",
     "shown_of",
@@ -103,6 +106,18 @@ def is_plain(source: str) -> bool:
         for node in body
     )  # fmt: skip
     return not (imported and called)
+
+
+def refuse_templates(source: str, name: str, notebook: Path, config: Config) -> None:
+    """Raise CourseError for a test cell that nbgrader has yet to write: as it stands everybody would pass it."""
+    mark = InstantiateTests(config=config).autotest_delimiter
+    if any(line.strip().startswith("#") and mark in line for line in source.splitlines()):
+        raise CourseError(
+            f"the test cell {name} holds {mark} lines, which nbgrader turns into tests when it makes the release; until then "
+            "they test nothing",
+            f"source/{notebook.parent.name}/{notebook.name}",
+            "write the asserts into the cell, those of release/ for example, between its hidden-test marks if you like",
+        )
 
 
 @dataclass(frozen=True)

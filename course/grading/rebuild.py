@@ -22,7 +22,7 @@ from course.grading.cell_names import CellNames, names_in
 from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.own_cells import OwnCell, own_cells
-from course.grading.plain import PlainTest, is_plain
+from course.grading.plain import PlainTest, is_plain, refuse_templates
 from course.grading.recovery import find_answers
 from course.grading.sound import as_handed_in
 from course.grading.testcells import ProbePart, probe_part
@@ -147,7 +147,8 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
     answers: list[str] = []
-    tested: dict[str, str] = {}
+    runs: set[str] = set()
+    nearest: dict[str, str] = {}
     order: list[tuple[str, str]] = []
     for cell in instructor.cells:
         grading = cell.metadata.get("nbgrader")
@@ -156,11 +157,14 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
         name = grading["grade_id"]
         if grading.get("grade") and not grading.get("solution"):
             tests[name], points[name] = cell.source, float(grading.get("points") or 0)
-            tested[name] = _tested(name, answers) or (answers[-1] if answers else name)
+            nearest[name] = answers[-1] if answers else name
+            refuse_templates(cell.source, name, source, config)
             order.append(("test", name))
         elif grading.get("solution"):
+            if not grading.get("grade"):
+                answers.append(name)
             # With points of its own a person marks it; its names are there for the cells below all the same.
-            answers.append(name)
+            runs.add(name)
             order.append(("answer", name))
         elif grading.get("locked"):
             setup[name] = cell.source
@@ -173,11 +177,14 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     stubs = {
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in learner.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") in answers
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in runs
     }
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs,
-        {name: _test_cell(name, points[name], text, tested[name], config) for name, text in tests.items()},
+        {
+            name: _test_cell(name, points[name], text, _tested(name, answers) or nearest[name], config)
+            for name, text in tests.items()
+        },
         questions_in(instructor, learner),
         read_attachments(source.parent, source, GradingLimits(config=config).attachment_mb << 20),
     )  # fmt: skip

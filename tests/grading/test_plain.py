@@ -14,6 +14,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
+from course.errors import CourseError
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.engine import Engine
@@ -349,3 +350,46 @@ def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: B
     told = grade_with_stock_nbgrader(stock, take_in(stock, lessons, lessons), lessons, False, lambda *_: None)
     assert {one.problem for one in told.scores} == {""}
     assert _book(ours, submissions) == _book(stock, submissions)
+
+
+def test_tests_that_nbgrader_has_yet_to_write_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ps3" / "ps3.ipynb"
+    path.parent.mkdir()
+    nbformat.write(_notebook(_answer("f", "f = abs"), _test("t", 1, "### AUTOTEST f(3)")), path)
+    with pytest.raises(CourseError, match="the test cell t holds AUTOTEST lines"):
+        read_blueprint(path, course_config(ROOT))
+
+
+ODD = {
+    "no answers": [_test("t", 1, "assert True")],
+    "a test above its answer": [_test("t", 1, "assert True"), _answer("f", "f = abs")],
+    "an answer without a test": [_answer("helper", "x = 3"), _answer("f", "f = abs"), _test("t", 1, "assert f(-x) == 3")],
+    "an empty test": [_answer("f", "f = abs"), _test("t", 1, "")],
+    "a cell magic": [_answer("f", "f = abs"), _test("t", 1, "%%time\nassert f(-1) == 1")],
+    "an old schema": [("code", "assert True", {"grade": True, "grade_id": "t", "points": 1, "schema_version": 1})],
+    "no id": [("code", "x = 1", {"grade": False, "solution": False, "locked": False}), _test("t", 1, "assert x")],
+    "text with points that is locked": [
+        ("markdown", "Draw.", _meta("drawn", grade=True, locked=True, points=1)), _test("t", 1, "1;"),
+    ],
+    "marked by a person, then tested": [
+        ("code", "# here", _meta("by_hand", grade=True, solution=True, points=2)), _test("t", 1, "import this as _; 1;"),
+    ],
+    "top-level await": [_test("t", 1, "import asyncio\nawait asyncio.sleep(0)")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", ODD.values(), ids=list(ODD))
+def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
+    engine: Engine, tmp_path: Path, cells: list[Lines]
+) -> None:
+    path = tmp_path / "odd.ipynb"
+    nbformat.write(_notebook(*cells), path)
+    odd = read_blueprint(path, course_config(ROOT))
+    solved = {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")
+    }  # fmt: skip
+    verdict = mark(engine, odd, Judge(odd, 1), read_answers(engine, odd, handed_in(odd, solved)), "ada", {})
+    assert sum(test.points for test in odd.tests.values()) == verdict.score
+    assert [one.status for one in verdict.exercises] == ["passed"]
+    graded_notebook(odd, verdict)
