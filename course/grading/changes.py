@@ -100,14 +100,15 @@ def _merged(old: SubmissionVerdict, new: SubmissionVerdict, blueprint: Blueprint
     known = {one.id: one for one in old.exercises}
     for one in new.exercises:
         known[one.id] = replace(one, seed=new.seed)
-    ran = {name: run for name, run in new.runs.items() if any(one.id == name for one in new.exercises)}
+    marked = {name for one in new.exercises for name in (one.id, *(test.grade_id for test in one.tests))}
+    ran = {name: run for name, run in new.runs.items() if name in marked}
     return replace(
-        old, exercises=tuple(known[name] for name in blueprint.stubs if name in known), runs={**old.runs, **ran}
+        old, exercises=tuple(known[name] for name in blueprint.exercises if name in known), runs={**old.runs, **ran}
     )
 
 
 def _with_points(verdict: SubmissionVerdict, blueprint: Blueprint) -> SubmissionVerdict:
-    """The verdict with the points that the lesson gives now: a test cell earns all of them or none."""
+    """The verdict with the points that the lesson gives now: a check earns all of them or none."""
     return replace(
         verdict, exercises=tuple(_exercise_with_points(one, blueprint) for one in verdict.exercises),
         written=written_in(blueprint.written, verdict.answers),
@@ -118,5 +119,6 @@ def _exercise_with_points(exercise: ExerciseVerdict, blueprint: Blueprint) -> Ex
     tests = []
     for test in exercise.tests:
         points = blueprint.tests[test.grade_id].points if test.grade_id in blueprint.tests else test.max_score
-        tests.append(replace(test, max_score=points, score=points if test.score == test.max_score else 0.0))
+        # Less than all of it is a plain test cell's own count.
+        tests.append(replace(test, max_score=points, score=points if test.is_whole else min(test.score, points)))
     return replace(exercise, tests=tuple(tests))

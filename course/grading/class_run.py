@@ -67,10 +67,12 @@ class ClassRun:
         """Plan, mark, write; see :func:`course.grading.batch.grade_class`."""
         self._journal = Journal(self.root)
         work, reasons = self._plan(intake, force, exercises)
+        plain: dict[str, int] = {}
         self.watch.planned(len(work), len(self._done), reasons)
         if work:
             self.state.begin()
             blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
+            plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
             self._mark(work, made(blueprints, self.state.seed, self.limits))
         self._catch_up()
         fined = self._assign_penalties()
@@ -80,8 +82,9 @@ class ClassRun:
         graded = tuple(key for key, one in self._done.items() if one.fresh)
         shown = fined | {key for key, one in self._done.items() if one.how == Kind.SHOWN.value}
         return GradedClass(
-            scores, self.state.seed, masked(self.writer.db_url), graded, tuple(sorted(shown - set(graded))), reasons
-        )
+            scores, self.state.seed, masked(self.writer.db_url), graded, tuple(sorted(shown - set(graded))), reasons,
+            plain,
+        )  # fmt: skip
 
     def _plan(self, intake: Intake, force: bool, exercises: frozenset[str]) -> tuple[list[Work], tuple[str, ...]]:
         """What has to be marked, and what is done again and why. What need not run is dealt with on the way."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -12,7 +13,7 @@ from pathlib import Path
 from traitlets.config import Config
 
 from course.grading.journal import digest_of
-from course.grading.rebuild import Blueprint, read_blueprint
+from course.grading.rebuild import Blueprint, read_attachments, read_blueprint
 from course.limits import GradingLimits
 
 __all__ = ["BASIS", "LessonState", "grader_digest"]
@@ -21,6 +22,7 @@ BASIS = {
     "grader": "the course's checking code changed",
     "limits": "the limits in nbgrader_config.py changed",
     "setup": "its setup cells changed",
+    "files": "the files beside it changed",
     "shown": "its cells that show something changed",
     "answers": "its TODO cells changed",
 }
@@ -88,8 +90,14 @@ class LessonState:
         stubs = [repr(self.config.get(name)) for name in ("ClearSolutions", "ClearHiddenTests")]
         return digest_of(
             self.path.read_bytes(), "".join(stubs).encode(), _limits_text(self.limits), grader_digest().encode(),
-            _showing_digest().encode(),
+            _showing_digest().encode(), *self.files,
         )  # fmt: skip
+
+    @cached_property
+    def files(self) -> tuple[bytes, ...]:
+        """Names and contents of the instructor's data files."""
+        found = read_attachments(self.path.parent, self.path, self.limits.attachment_mb << 20)
+        return tuple(part for name, data in found.items() for part in (os.fsencode(name), data))
 
     @cached_property
     def registered(self) -> str:
@@ -111,6 +119,7 @@ class LessonState:
             "grader": grader_digest(),
             "limits": digest_of(_limits_text(self.limits)),
             "setup": digest_of(*(part.encode() for name in ran for part in (name, blueprint.setup[name]))),
+            "files": digest_of(*self.files),
             # An answer may need a name of theirs.
             "shown": digest_of(*(cell.source.encode() for cell in blueprint.handout.cells if cell.kind == "show")),
             "answers": digest_of(
@@ -125,13 +134,18 @@ class LessonState:
         """Exercise -> digest of its test cells: texts, places, and whether they count. Points may change freely."""
         blueprint = self.blueprint
         parts: dict[str, list[str]] = defaultdict(list)
+        plain: list[str] = []
         before = 0
         for kind, name in blueprint.order:
             if kind == "test":
                 test = blueprint.tests[name]
-                parts[test.exercise] += [name, test.source, str(before), str(test.points > 0)]
+                counts = str(test.points > 0 if test.plain is None else test.points)
+                parts[test.exercise] += [name, test.source, str(before), counts, *plain]
+                # What stands below a plain test cell may rest on anything that it does.
+                plain += [test.source] if test.plain is not None else []
             else:
                 before += 1
         return {
-            exercise: digest_of(*(part.encode() for part in parts.get(exercise, []))) for exercise in blueprint.stubs
+            exercise: digest_of(*(part.encode() for part in parts.get(exercise, [])))
+            for exercise in blueprint.exercises
         }

@@ -156,7 +156,7 @@ class Writer:
             for comment in notebook.comments:
                 name = names[comment.cell_id]
                 question = blueprint.written.get(name)
-                stub = question.stub if question is not None else blueprint.stubs.get(name)
+                stub = question.stub if question is not None and question.kind != "task" else blueprint.stubs.get(name)
                 if stub is not None:
                     untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
                     comment.auto_comment = "No response." if untouched else None

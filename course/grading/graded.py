@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import nbformat
 
+from course.grading.plain import plain_outputs
 from course.grading.rebuild import Blueprint, Rebuilt, fill_in
 from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from course.grading.written import is_blank, shown
@@ -22,18 +23,24 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
     blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
     notebook = fill_in(blueprint, Rebuilt(answers, own=verdict.own))
-    exercises = {exercise.id: exercise for exercise in verdict.exercises}
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name in blueprint.written and name not in blank:
+        if name in blueprint.texts and name not in blank:
             cell["source"] = shown(cell["source"])
-        elif name in exercises:
+        elif name in blueprint.stubs:
             run = verdict.runs.get(name)
             cell["outputs"] = [nbformat.from_dict(output) for output in run.outputs] if run else []
             cell["execution_count"] = number
         elif name in tests:
-            cell["outputs"] = [nbformat.from_dict(output) for output in _outputs(*tests[name])]
+            outputs = _outputs(*tests[name])
+            if name in blueprint.plain:
+                _, test = tests[name]
+                ran = verdict.runs[name].outputs if name in verdict.runs else ()
+                # An error of ours, if there is one, stands last: it is what tells why.
+                outputs[1:1] = plain_outputs(test.score, test.max_score, ran)
+                outputs = outputs if test.score == 0 or test.is_whole else outputs[:-1]
+            cell["outputs"] = [nbformat.from_dict(output) for output in outputs]
             cell["execution_count"] = number
     return notebook
 
@@ -41,7 +48,7 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
 def _outputs(exercise: ExerciseVerdict, test: TestVerdict) -> list[dict[str, object]]:
     findings = _findings(exercise, test)
     panel = html_of(exercise.id, findings)
-    whole = test.score == test.max_score
+    whole = test.is_whole
     plain = f"{exercise.id}: {'passed' if whole else exercise.status}"
     shown: dict[str, object] = {
         "output_type": "display_data", "data": {"text/html": panel, "text/plain": plain}, "metadata": {},
@@ -63,7 +70,7 @@ def _outputs(exercise: ExerciseVerdict, test: TestVerdict) -> list[dict[str, obj
 
 def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[Finding]:
     passed = [Finding(exercise.id, "", asked, True, 0) for asked in test.passed]
-    if test.score == test.max_score:
+    if test.is_whole:
         return passed
     # The first failed check has the details; where the worker was lost, the status has to say it.
     lost = exercise.status in ("timeout", "out of memory", "killed", "not answered")

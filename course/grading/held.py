@@ -62,7 +62,7 @@ def held_in(book: Gradebook, lesson: str) -> dict[str, Held]:
     )
     for learner, name, kind, score, needs in grades:
         scores[learner][name] = score
-        waiting[learner] += bool(needs) and kind == "markdown"
+        waiting[learner] += bool(needs) and (kind == "markdown" or score is None)
     submissions = (
         book.db.query(SubmittedAssignment)
         .join(Assignment, SubmittedAssignment.assignment_id == Assignment.id)

@@ -24,6 +24,8 @@ class Judge:
         self._tasks: dict[str, list[type[Check]]] = {}
         self._known: dict[tuple[str, str, int], _Known] = {}
         for name, test in blueprint.tests.items():
+            if test.plain is not None:  # never at home: it is to run beside the learner's code
+                continue
             with listing() as listed:
                 # The instructor's own test cell, in a namespace that holds nothing else.
                 exec(compile(test.source, f"<{name}>", "exec"), {"__name__": name})  # noqa: S102

@@ -15,6 +15,7 @@ from course.grading.exceptions import WorkerLost
 from course.grading.judge import Judge
 from course.grading.outputs import Outputs
 from course.grading.own_cells import OwnCell
+from course.grading.plain import plain_run, shown_of
 from course.grading.program import Program, Step, own_name, program
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import CellRun, SubmissionVerdict
@@ -25,6 +26,8 @@ from course.results import Brought, Trouble
 
 __all__ = ["mark"]
 
+_ROOM = 100_000
+"""Bytes that a plain test cell may print, whatever was printed before."""
 _NOT_DEFINED = re.compile(r"['`](\w+)['`] is not defined")
 
 
@@ -37,6 +40,8 @@ def mark(
     ``only``: exercises to be tested, all where it is empty; the verdict holds no others, but their cells run, because
     later ones may need them. ``skip``: exercises whose cells do not run either, because they are known to do harm.
     """
+    # As with stock nbgrader the instructor's files take the place of a learner's of the same name.
+    files = {**blueprint.files, **{name: data for name, data in files.items() if name not in blueprint.files}}
     marking = _Marking(engine, blueprint, judge, rebuilt, files, only, skip)
     verdict = marking.run(learner)
     if marking.is_short_of_names() and verdict.seconds < engine.limits.submission_seconds / 3:
@@ -54,9 +59,11 @@ class _Marking:
         self.limits = engine.limits
         self.verdicts = Verdicts(blueprint, judge, rebuilt, engine.limits)
         self.outputs = Outputs(self.limits.output_bytes + 1_000)
-        self.exercises = {name: Progress(name) for name in blueprint.stubs}
-        self.only = set(only) or set(blueprint.stubs)
-        self.skip, self.all_of_it = skip, all_of_it
+        self.exercises = {name: Progress(name) for name in blueprint.exercises}
+        self.only = set(only) or set(blueprint.exercises)
+        # What a plain test rests on, nobody can see.
+        self.skip, self.all_of_it = skip, all_of_it or bool(blueprint.plain)
+        self.secrets = tuple(line for test in blueprint.plain.values() for line in test.secrets)
         self.program: Program | None = None
         self.order: list[Step] = []
         self.runs: dict[str, CellRun] = {}
@@ -90,7 +97,8 @@ class _Marking:
             if time.monotonic() > self.until:
                 self._give_up(position)
                 break
-        verdicts = tuple(self.verdicts.of(progress) for name, progress in self.exercises.items() if name in self.only)
+        tested = {test.exercise for test in self.blueprint.tests.values()} & self.only
+        verdicts = tuple(self.verdicts.of(progress) for name, progress in self.exercises.items() if name in tested)
         return SubmissionVerdict(
             learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
             dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
@@ -166,12 +174,19 @@ class _Marking:
                     self._aside(worker, name)
                 elif kind == "answer" and self.replay and self.exercises[name].is_harmless():
                     self._execute(worker, self.rebuilt.answers[name])
+                elif kind == "test" and self.replay and self._is_harmless_and_plain(name):
+                    # Cells below may need what it has defined.
+                    self._execute(worker, self.blueprint.tests[name].source)
             except WorkerLost:
-                if kind != "answer":
+                if kind in ("own", "show"):
                     self.harmful.add(name)
-                self.replay = self.replay and kind != "answer"
+                self.replay = self.replay and kind in ("own", "show")
                 return False
         return True
+
+    def _is_harmless_and_plain(self, test: str) -> bool:
+        exercise = self.exercises[self.blueprint.tests[test].exercise]
+        return test in self.blueprint.plain and exercise.is_harmless()
 
     def _aside(self, worker: Worker, name: str) -> None:
         """Run a cell that nobody marks, within the time that is left for all of them."""
@@ -219,7 +234,12 @@ class _Marking:
                     exercise.error = run.error
                     self._note_missing(run.error)
                 elif exercise.id not in self.only:
-                    self._define(worker, name)
+                    if name in self.blueprint.plain:
+                        self._execute(worker, self.blueprint.tests[name].source)
+                    else:
+                        self._define(worker, name)
+                elif name in self.blueprint.plain:
+                    self._plain_test(worker, exercise, name)
                 elif not self.verdicts.is_untouched(exercise.id) or exercise.id in touched:
                     self._test(worker, exercise, name)
             except WorkerLost as loss:
@@ -245,17 +265,30 @@ class _Marking:
     def _give_up(self, position: int) -> None:
         """The submission's time is over: whatever was not reached timed out."""
         for kind, name in self.order[position:]:
-            if kind == "answer" and self.exercises[name].loss is None and not self.exercises[name].findings:
+            if kind == "test" and name in self.blueprint.plain:
+                exercise = self.exercises[self.blueprint.tests[name].exercise]
+                exercise.loss = exercise.loss or WorkerLost("timeout", "the submission's time was over")
+            elif kind == "answer" and self.exercises[name].loss is None and not self.exercises[name].findings:
                 self.exercises[name].loss = WorkerLost("timeout", "the submission's time was over")
 
-    def _execute(self, worker: Worker, source: str) -> dict[str, Any]:
+    def _execute(self, worker: Worker, source: str, **more: int) -> dict[str, Any]:
         number = len(self.runs) + len(self.blueprint.setup) + 1
-        answer, _ = worker.request({"op": "cell", "source": source, "count": number}, {"outputs": list})
+        answer, _ = worker.request({"op": "cell", "source": source, "count": number, **more}, {"outputs": list})
         return {**answer, "number": number}
 
     def _cell(self, worker: Worker, source: str) -> CellRun:
         answer = self._execute(worker, source)
-        return CellRun(self.outputs.clean(answer["outputs"], answer["number"]), _told(answer.get("error")))
+        run = CellRun(self.outputs.clean(answer["outputs"], answer["number"]), _told(answer.get("error")))
+        return shown_of(run, self.secrets)
+
+    def _plain_test(self, worker: Worker, exercise: Progress, name: str) -> None:
+        """Run a test cell as a notebook does. Only its outputs count, by nbgrader's rule."""
+        test = self.blueprint.tests[name]
+        assert test.plain is not None
+        answer = self._execute(worker, test.source, room=_ROOM)
+        shown = () if test.plain.hidden else self.outputs.clean(answer["outputs"], answer["number"])
+        exercise.plain[name] = run = plain_run(test.plain, test.points, answer, shown)
+        self.runs[name] = shown_of(CellRun(run.outputs), self.secrets)
 
     def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
         part = self.blueprint.tests[name].probe

@@ -53,6 +53,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         """The graded notebook: outputs and verdicts."""
         from course.grading.graded import graded_notebook
         from course.grading.marking import mark
+        from course.grading.plain import said_aloud
         from course.grading.rebuild import Rebuilt, own_in, read_attachments
 
         told = resources["nbgrader"]
@@ -63,6 +64,9 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
             for cell in nb.cells
             if cell.metadata.get("nbgrader", {}).get("grade_id") in (*blueprint.stubs, *blueprint.written)
         }
+        if blueprint.plain and blueprint.lesson not in _told:
+            _told.add(blueprint.lesson)
+            self.log.warning("%s", said_aloud(blueprint.lesson, len(blueprint.plain)))
         limits = _limits(self.config)
         # nbgrader has copied the submission's own files next to the notebook.
         folder = Path(resources["metadata"]["path"])
@@ -108,6 +112,8 @@ def _limits(config: Any) -> Any:
 
 
 _engines: list[Any] = []
+_told: set[str] = set()
+"""Lessons of which it was said that their tests run beside the learner's code."""
 
 
 def _engine(plugin: NbGraderPreprocessor, limits: Any, root: Path) -> Any:

@@ -38,7 +38,7 @@ def read_answers(engine: Engine, blueprint: Blueprint, data: bytes) -> Rebuilt:
         raise Damaged(f"it cannot be read: reading it {why}. Hand in the notebook as JupyterLab saves it") from None
     if answer["damaged"]:
         raise Damaged(answer["damaged"])
-    names = {*blueprint.stubs, *blueprint.written}
+    names = {*blueprint.stubs, *blueprint.texts}
     if answer["answers"].keys() != names or not all(isinstance(text, str) for text in answer["answers"].values()):
         raise Damaged("it cannot be read: the reader brought what was not asked for")
     try:

@@ -22,11 +22,13 @@ from course.grading.cell_names import CellNames, names_in
 from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.own_cells import OwnCell, own_cells
+from course.grading.plain import PlainTest, is_plain, refuse_templates
 from course.grading.recovery import find_answers
 from course.grading.sound import as_handed_in
 from course.grading.testcells import ProbePart, probe_part
 from course.grading.unwrapping import Damaged
 from course.grading.written import Question, questions_in
+from course.limits import GradingLimits
 
 __all__ = [
     "OWN",
@@ -54,6 +56,8 @@ class TestCell:
     """With hidden tests: for the judge's eyes only."""
     probe: ProbePart
     exercise: str
+    plain: PlainTest | None = None
+    """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
 
 
 @dataclass(frozen=True)
@@ -69,13 +73,32 @@ class Blueprint:
     stubs: dict[str, str]
     tests: dict[str, TestCell]
     written: dict[str, Question] = field(default_factory=dict)
-    """What a person marks: grade_id of the markdown cell -> the question."""
+    """What a person marks: grade_id of the cell -> the question."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """The instructor's data files beside the notebook, by relative path."""
+
+    @cached_property
+    def texts(self) -> dict[str, Question]:
+        """Of what a person marks, the markdown cells that learners write in."""
+        return {name: one for name, one in self.written.items() if one.kind == "text"}
+
+    @cached_property
+    def exercises(self) -> tuple[str, ...]:
+        """Everything that test cells test, and every other TODO cell, in order."""
+        found = {name: None for kind, name in self.order if kind == "answer"}
+        own = [(self.tests[name].exercise, None) for kind, name in self.order if kind == "test"]
+        return tuple({**found, **dict(own)})
+
+    @cached_property
+    def plain(self) -> dict[str, PlainTest]:
+        """The plain test cells."""
+        return {name: test.plain for name, test in self.tests.items() if test.plain is not None}
 
     @cached_property
     def handout(self) -> Handout:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return Handout.of(self.lesson, self.notebook, self.stubs, self.written, self.setup, tests)
+        return Handout.of(self.lesson, self.notebook, self.stubs, self.texts, self.setup, tests)
 
     @cached_property
     def names(self) -> dict[int, CellNames]:
@@ -126,17 +149,24 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
     answers: list[str] = []
+    runs: set[str] = set()
+    nearest: dict[str, str] = {}
     order: list[tuple[str, str]] = []
     for cell in instructor.cells:
         grading = cell.metadata.get("nbgrader")
-        if not grading or cell.cell_type != "code":
+        if not grading or not grading.get("grade_id") or cell.cell_type != "code":
             continue
         name = grading["grade_id"]
         if grading.get("grade") and not grading.get("solution"):
-            tests[name], points[name] = cell.source, float(grading["points"])
+            tests[name], points[name] = cell.source, float(grading.get("points") or 0)
+            nearest[name] = answers[-1] if answers else name
+            refuse_templates(cell.source, name, source, config)
             order.append(("test", name))
-        elif grading.get("solution") and not grading.get("grade"):
-            answers.append(name)
+        elif grading.get("solution"):
+            if not grading.get("grade"):
+                answers.append(name)
+            # With points of its own a person marks it; its names are there for the cells below all the same.
+            runs.add(name)
             order.append(("answer", name))
         elif grading.get("locked"):
             setup[name] = cell.source
@@ -149,13 +179,23 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     stubs = {
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in learner.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") in answers
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in runs
     }
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs,
-        {name: TestCell(name, points[name], text, probe_part(text), _tested(name, answers)) for name, text in tests.items()},
+        {
+            name: _test_cell(name, points[name], text, _tested(name, answers) or nearest[name], config)
+            for name, text in tests.items()
+        },
         questions_in(instructor, learner),
+        read_attachments(source.parent, source, GradingLimits(config=config).attachment_mb << 20),
     )  # fmt: skip
+
+
+def _test_cell(name: str, points: float, source: str, exercise: str, config: Config) -> TestCell:
+    if is_plain(source):
+        return TestCell(name, points, source, ProbePart("", ()), exercise, PlainTest.of(name, source, config))
+    return TestCell(name, points, source, probe_part(source), exercise)
 
 
 def _tested(test: str, answers: list[str]) -> str:

@@ -44,6 +44,11 @@ class TestVerdict:
     compared: dict[str, Any] | None = None
     """What was brought and what was wanted, for a picture (:mod:`course.grading.compared`); None where none helps."""
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is wrong, also if there are no points to earn."""
+        return self.score == self.max_score and not self.sentence
+
 
 @dataclass(frozen=True)
 class ExerciseVerdict:
@@ -215,3 +220,5 @@ class GradedClass:
     """(learner, lesson) of what is shown anew, although nothing ran: text, points or penalty changed."""
     reasons: tuple[str, ...] = ()
     """What was graded again, and why."""
+    plain_tests: dict[str, int] = field(default_factory=dict)
+    """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""

@@ -33,9 +33,14 @@ class _Outputs:
     def begin(self) -> None:
         self.items = []
 
+    def room(self, size: int) -> None:
+        """At least so much for what comes next: a test's result must not be lost because others have printed a lot."""
+        self.left = max(self.left, size)
+        self.cut = False
+
     def stream(self, name: str, text: str) -> None:
         text = self.take(text)
-        if not text:
+        if not text and (name == "stdout" or any(item.get("name") == name for item in self.items)):
             return
         last = self.items[-1] if self.items else {}
         if last.get("output_type") == "stream" and last["name"] == name:
@@ -55,8 +60,14 @@ class _Outputs:
         if size <= self.left:
             self.left -= size
             self.items.append(item)
-        else:
-            self.stream("stdout", " " * (self.left + 1))
+            return
+        if item["output_type"] == "execute_result" and all(
+            one["output_type"] != "execute_result" for one in self.items
+        ):
+            # It may be the score of a test cell.
+            text = item["data"].get("text/plain")
+            self.items.append({**item, "data": {"text/plain": text[:1_000] if isinstance(text, str) else ""}})
+        self.stream("stdout", " " * (self.left + 1))
 
     def finished(self) -> list[dict[str, Any]]:
         return [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from course.grading.compared import pack
 from course.grading.exceptions import WorkerLost
 from course.grading.judge import Judge
+from course.grading.plain import PlainRun, plain_verdict
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import ExerciseVerdict, TestVerdict
 from course.limits import GradingLimits
@@ -28,6 +29,8 @@ class Progress:
 
     id: str
     findings: dict[str, list[Finding]] = field(default_factory=dict)
+    plain: dict[str, PlainRun] = field(default_factory=dict)
+    """How its plain test cells ended."""
     loss: WorkerLost | None = None
     error: str = ""
     seconds: float = 0.0
@@ -35,6 +38,7 @@ class Progress:
     def ran_out_of_memory(self) -> bool:
         """Whether an error, of its cell or of a check, says so."""
         found = [finding.sentence for findings in self.findings.values() for finding in findings]
+        found += [run.sentence for run in self.plain.values()]
         return any(says_out_of_memory(text) for text in (self.error, *found))
 
     def is_harmless(self) -> bool:
@@ -53,7 +57,8 @@ class Verdicts:
 
     def is_untouched(self, exercise: str) -> bool:
         """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
-        return self.rebuilt.answers[exercise].strip() in ("", self.blueprint.stubs[exercise].strip())
+        stub = self.blueprint.stubs.get(exercise)
+        return stub is not None and self.rebuilt.answers[exercise].strip() in ("", stub.strip())
 
     def of(self, progress: Progress) -> ExerciseVerdict:
         """The verdict on one exercise."""
@@ -67,7 +72,10 @@ class Verdicts:
         return ExerciseVerdict(progress.id, status, sentence, tests, hint, progress.seconds)
 
     def _test_verdict(self, progress: Progress, name: str) -> TestVerdict:
-        test, asked = self.blueprint.tests[name], self.judge.asked(name)
+        test = self.blueprint.tests[name]
+        if test.plain is not None:
+            return plain_verdict(name, test.points, test.plain, progress.plain.get(name))
+        asked = self.judge.asked(name)
         found = progress.findings.get(name, [])
         wrong = [finding for finding in found if not finding.passed]
         bad = {finding.check for finding in wrong}
@@ -94,9 +102,9 @@ class Verdicts:
             return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
         if loss is not None:
             return "killed", f"Your code ended the process that it ran in: {loss.detail}."
-        if all(test.score == test.max_score for test in tests):
+        if all(test.is_whole for test in tests):
             return "passed", "Every check passed."
-        if self.is_untouched(progress.id):
+        if self.is_untouched(progress.id) and not any(test.score for test in tests):
             return "not answered", self.rebuilt.lost.get(progress.id) or "The TODO cell is as it was handed out."
         told = next((test for test in tests if test.sentence), None)
         if progress.ran_out_of_memory():

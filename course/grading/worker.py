@@ -150,13 +150,28 @@ def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
     """Run a cell as a notebook would."""
     assert _shell is not None
     outputs.begin()
+    if "room" in header:
+        outputs.room(int(header["room"]))
     _shell.execution_count = header["count"]
     result = _shell.run_cell(header["source"], store_history=False)
     error = result.error_before_exec or result.error_in_exec
     return {
         "outputs": outputs.finished(),
         "error": None if error is None else [type(error).__name__, str(error)[:2000]],
+        "line": _line(error, header["source"]),
     }, b""
+
+
+def _line(error: BaseException | None, source: str) -> int:
+    """The line of the cell, from 1 on, that led to an error; 0 if that cannot be told."""
+    assert _shell is not None
+    place = error.__traceback__ if error is not None else None
+    while place is not None and place.tb_frame.f_globals is not _shell.user_ns:
+        place = place.tb_next
+    # IPython takes empty lines at the top of a cell away.
+    lines = source.splitlines()
+    above = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return 0 if place is None or source.lstrip().startswith("%%") else place.tb_lineno + above
 
 
 def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 from course.grading.results import WrittenAnswer
 
@@ -31,6 +31,8 @@ class Question:
     """The cell's text as it is handed out."""
     prose: str
     """The text of the cell in front of it, which asks."""
+    kind: Literal["text", "code", "task"] = "text"
+    """A markdown cell or a TODO cell that a person marks; a task, which is answered in cells of the learner's own."""
 
 
 def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
@@ -42,12 +44,22 @@ def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
         grading = cell.metadata.get("nbgrader") or {}
         if cell.cell_type == "markdown" and not grading:
             prose = cell.source
-        elif cell.cell_type == "markdown" and grading.get("grade") and grading.get("solution"):
+        elif (kind := _kind(cell.cell_type, grading)) is not None:
             name = grading["grade_id"]
             asked = list(HEADER.finditer(prose))
             title = asked[-1]["title"].replace("`", "").strip() if asked else name.replace("_", " ")
-            found[name] = Question(name, title, float(grading["points"]), stubs[name], prose)
+            found[name] = Question(name, title, float(grading.get("points") or 0), stubs[name], prose, kind)
     return found
+
+
+def _kind(cell: str, grading: Mapping[str, Any]) -> Literal["text", "code", "task"] | None:
+    """What a person marks in a cell; None if nothing."""
+    if not grading.get("grade_id"):
+        return None
+    if grading.get("grade") and grading.get("solution"):
+        return "code" if cell == "code" else "text"
+    # What nbgrader itself calls a task, and locked text with points.
+    return "task" if grading.get("task") or (grading.get("grade") and cell != "code") else None
 
 
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
@@ -60,7 +72,7 @@ def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) ->
 
 def is_blank(question: Question, text: str) -> bool:
     """Whether nobody has written anything: the stub, or nothing at all."""
-    return text.strip() in ("", question.stub.strip())
+    return question.kind != "task" and text.strip() in ("", question.stub.strip())
 
 
 _LONGEST = 20_000

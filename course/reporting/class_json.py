@@ -31,6 +31,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
         "gradebook": graded.gradebook,
         "feedback": str(told.feedback.resolve()) if told.feedback else None,
         "regraded_because": list(graded.reasons),
+        "plain_tests": graded.plain_tests,
         "totals": _totals(graded.scores),
         "submissions": [_submission(score) for score in graded.scores],
         "nothing_handed_in": {lesson: list(who) for lesson, who in told.attendance.missing.items()},

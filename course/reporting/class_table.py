@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from course.command import course_command
+from course.grading.plain import said_aloud
 from course.grading.results import STATUSES, GradedClass, Score
 from course.reporting.attendance import Attendance, late_lines, lines_of
 from course.reporting.live import duration
@@ -64,6 +65,8 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         else:
             console.print(f"--all prints all {len(learners)} learners", highlight=False)
     print_problems(console, told)
+    for lesson, count in told.graded.plain_tests.items():
+        console.print(said_aloud(lesson, count), highlight=False, markup=False, soft_wrap=True)
     ended = Counter(status for score in scores for status in score.statuses)
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])

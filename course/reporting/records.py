@@ -270,7 +270,7 @@ def _lesson(root: Path, config: Any, slug: str, works: Iterable[Work], due: str)
         points[test.exercise] = points.get(test.exercise, 0.0) + test.points
     seen = {outcome.id for work in works if work.lesson == slug for outcome in work.outcomes}
     exercises = tuple(
-        Exercise(name, titles.get(name, name), points[name]) for name in blueprint.stubs if name in points
+        Exercise(name, titles.get(name, name), points[name]) for name in blueprint.exercises if name in points
     )
     # Of another version of the lesson, graded before it was changed.
     gone = sorted(seen - {exercise.id for exercise in exercises})

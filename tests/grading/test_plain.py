@@ -1,0 +1,395 @@
+"""Plain nbgrader lessons: test cells with asserts, or of another library, get the marks that nbgrader itself would give."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import nbgrader
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.utils import determine_grade
+
+from course.errors import CourseError
+from course.grading.batch import grade_class
+from course.grading.class_run import PoolMaker
+from course.grading.engine import Engine
+from course.grading.graded import graded_notebook
+from course.grading.intake import take_in
+from course.grading.judge import Judge
+from course.grading.marking import mark
+from course.grading.plain import is_plain, scored
+from course.grading.reading import read_answers
+from course.grading.rebuild import Blueprint, read_blueprint
+from course.grading.results import SubmissionVerdict
+from course.grading.stock import grade_with_stock_nbgrader
+from course.nbgrader_setup import course_config
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ROOT = Path(__file__).parent.parent.parent
+SLUG = "ps1"
+
+Lines = tuple[str, str, dict[str, Any] | None]
+
+
+def _meta(name: str, **more: Any) -> dict[str, Any]:
+    return {
+        "grade": False,
+        "grade_id": name,
+        "locked": False,
+        "schema_version": 3,
+        "solution": False,
+        "task": False,
+        **more,
+    }
+
+
+def _answer(name: str, source: str) -> Lines:
+    return ("code", f"### BEGIN SOLUTION\n{source}\n### END SOLUTION", _meta(name, solution=True))
+
+
+def _test(name: str, points: float, source: str) -> Lines:
+    return ("code", source, _meta(name, grade=True, locked=True, points=points))
+
+
+def _notebook(*cells: Lines) -> nbformat.NotebookNode:
+    notebook = nbformat.v4.new_notebook()
+    for number, (kind, source, grading) in enumerate(cells):
+        new = nbformat.v4.new_code_cell if kind == "code" else nbformat.v4.new_markdown_cell
+        notebook.cells.append(new(source, id=f"c{number}", metadata={"nbgrader": grading} if grading else {}))
+    return notebook
+
+
+SQUARES = "def squares(n):\n    if n < 1:\n        raise ValueError('too small')\n    return [i ** 2 for i in range(1, n + 1)]"
+TOTAL = "def total(n):\n    return sum(squares(n))"
+WRITES = "import csv\nrows = list(csv.reader(open('data/table.csv')))"
+LESSON = _notebook(
+    ("markdown", "# Squares", None),
+    ("code", "%matplotlib inline\nimport math\nimport matplotlib.pyplot as plt\nlimit = 10", None),
+    _answer("squares", SQUARES),
+    ("code", "squares(10)", None),
+    _test(
+        "correct_squares", 2,
+        '"""squares gives the squares."""\nassert squares(1) == [1]\nassert squares(2) == [1, 4], "one and four"\n'
+        "### BEGIN HIDDEN TESTS\nassert squares(11)[-1] == 121, 'the hidden eleventh'\n### END HIDDEN TESTS",
+    ),
+    _test("cell-3f2a", 1, "try:\n    squares(0)\nexcept ValueError:\n    pass\nelse:\n    raise AssertionError('did not raise')"),
+    _answer("total", TOTAL),
+    _test(
+        "uses_squares", 1,
+        "kept = squares\ndel squares\ntry:\n    total(1)\nexcept NameError:\n    pass\nelse:\n"
+        "    raise AssertionError('does not use squares')\nfinally:\n    squares = kept",
+    ),
+    _test("partial", 4, "assert kept is squares\nwanted = [1, 5, 14, 30]\nsum(total(n) == w for n, w in enumerate(wanted, 1))"),
+    _answer("rows", WRITES),
+    _test("read_rows", 1, "%matplotlib inline\nassert rows == [['1', '2']]\nplt.plot([1, 2]);"),
+    ("markdown", "What is it good for?", _meta("good_for", grade=True, solution=True, points=2)),
+    ("code", "# use it\n", _meta("application", grade=True, solution=True, points=3)),
+    ("markdown", "Do something.", _meta("task", task=True, locked=True, points=4)),
+    _test("nothing_to_earn", 0, "assert squares(3)"),
+    _test("about_all", 1, "assert limit == 10 and math.pi > 3"),
+)  # fmt: skip
+RIGHT = {"squares": SQUARES, "total": TOTAL, "rows": WRITES}
+FULL = {
+    "correct_squares": 2.0, "cell-3f2a": 1.0, "uses_squares": 1.0, "partial": 4.0, "read_rows": 1.0, "nothing_to_earn": 0.0,
+    "about_all": 1.0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course of somebody who has never heard of this project's lessons: only source/."""
+    root = tmp_path_factory.mktemp("plain")
+    (root / "source" / SLUG / "data").mkdir(parents=True)
+    nbformat.write(LESSON, root / "source" / SLUG / f"{SLUG}.ipynb")
+    (root / "source" / SLUG / "data" / "table.csv").write_text("1,2\n")
+    shutil.copy(ROOT / "nbgrader_config.py", root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def blueprint(course: Path) -> Blueprint:
+    return read_blueprint(course / "source" / SLUG / f"{SLUG}.ipynb", course_config(course))
+
+
+def handed_in(blueprint: Blueprint, answers: dict[str, str]) -> bytes:
+    notebook = nbformat.from_dict(json.loads(json.dumps(blueprint.notebook)))
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        cell["source"] = answers.get(name, cell.source)
+    return json.dumps(notebook).encode()
+
+
+@pytest.fixture
+def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerdict]:
+    """graded(squares="def ..."): the verdict, all else being right; None for the stub."""
+
+    def of(files: dict[str, bytes] | None = None, **answers: str | None) -> SubmissionVerdict:
+        given = {name: text for name, text in {**RIGHT, **answers}.items() if text is not None}
+        rebuilt = read_answers(engine, blueprint, handed_in(blueprint, given))
+        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+
+    return of
+
+
+def _marks(verdict: SubmissionVerdict) -> dict[str, float]:
+    return {test.grade_id: test.score for one in verdict.exercises for test in one.tests}
+
+
+def _by_nbgrader(blueprint: Blueprint, verdict: SubmissionVerdict) -> dict[str, float | None]:
+    """What nbgrader's own rule makes of the graded notebook."""
+    cells = graded_notebook(blueprint, verdict).cells
+    return {
+        cell.metadata.nbgrader.grade_id: determine_grade(cell)[0]
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
+
+
+WRONG: dict[str, tuple[dict[str, str | None], dict[str, float]]] = {
+    "nothing wrong": ({}, {}),
+    "nothing there": ({"squares": None, "total": None, "rows": None}, dict.fromkeys(set(FULL) - {"about_all"}, 0.0)),
+    "a visible assert": ({"squares": SQUARES.replace("** 2", "* 2")}, {"correct_squares": 0.0, "partial": 0.0}),
+    "a hidden assert": ({"squares": SQUARES.replace("n + 1)", "min(n, 9) + 1)")}, {"correct_squares": 0.0}),
+    "no error raised": ({"squares": "def squares(n):\n    return [i ** 2 for i in range(1, n + 1)]"}, {"cell-3f2a": 0.0}),
+    "some of it": ({"total": "def total(n):\n    return sum(squares(n)) if n < 4 else 0"}, {"partial": 3.0}),
+    "a warning": (
+        {"total": "import warnings\ndef total(n):\n    warnings.warn('slow')\n    return sum(squares(n))"},
+        {"uses_squares": 0.0, "partial": 0.0},
+    ),
+    "a loud one": (
+        {"total": "print('x' * 2_000_000)\ndef total(n):\n    print('y' * 300_000)\n    return sum(squares(n)) * (n < 3)"},
+        {"partial": 2.0},
+    ),
+    "syntax": ({"rows": "rows = ("}, {"read_rows": 0.0}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("answers", "less"), WRONG.values(), ids=list(WRONG))
+def test_marks_are_those_of_nbgraders_rule(
+    graded: Callable[..., SubmissionVerdict],
+    blueprint: Blueprint,
+    answers: dict[str, str | None],
+    less: dict[str, float],
+) -> None:
+    verdict = graded(**answers)
+    assert _marks(verdict) == {**FULL, **less}
+    told = _by_nbgrader(blueprint, verdict)
+    assert {name: told[name] for name in FULL} == {**FULL, **less}
+    assert told["good_for"] == told["application"] == 0  # untouched: nbgrader gives nothing, and nobody has to look
+
+
+def test_what_is_hidden_does_not_come_out(graded: Callable[..., SubmissionVerdict], blueprint: Blueprint) -> None:
+    peeks = "def squares(n):\n    import inspect\n    print(n, inspect.stack()[1].code_context)\n    return [1, 4][:n]"
+    for squares in (SQUARES.replace("n + 1)", "min(n, 9) + 1)"), peeks):
+        verdict = graded(squares=squares)
+        exercise = verdict.exercises[0]
+        assert exercise.status == "failed"
+        assert exercise.tests[0].sentence == "A hidden test failed."
+        text = json.dumps([graded_notebook(blueprint, verdict), verdict.as_dict()])
+        assert "eleventh" not in text
+        assert "121" not in text
+
+
+def test_a_visible_assert_is_quoted(graded: Callable[..., SubmissionVerdict]) -> None:
+    (test, _) = graded(squares="def squares(n):\n    return [1]").exercises[0].tests
+    assert test.asked == "squares gives the squares."
+    assert 'assert squares(2) == [1, 4], "one and four"' in test.sentence
+    assert "one and four" in test.sentence
+
+
+def test_manual_cells_and_tasks_wait_for_a_person(
+    graded: Callable[..., SubmissionVerdict], blueprint: Blueprint
+) -> None:
+    verdict = graded(application="print(total(4))", good_for="Area.")
+    assert {one.id: (one.answered, one.max_score) for one in verdict.written} == {
+        "good_for": (True, 2.0), "application": (True, 3.0), "task": (True, 4.0),
+    }  # fmt: skip
+    told = _by_nbgrader(blueprint, verdict)
+    assert told["good_for"] is None
+    assert told["application"] is None
+    cell = next(
+        c
+        for c in graded_notebook(blueprint, verdict).cells
+        if c.metadata.get("nbgrader", {}).get("grade_id") == "application"
+    )
+    assert cell.source == "print(total(4))"
+    assert cell.outputs[0].text == "30\n"
+    assert blueprint.max_score == sum(FULL.values()) + 9
+
+
+def test_a_killed_exercise_costs_its_own_tests(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded(rows="import os\nos._exit(3)")
+    assert _marks(verdict) == {**FULL, "read_rows": 0.0}
+    assert {one.id: one.status for one in verdict.exercises}["rows"] == "killed"
+    verdict = graded(total="def total(n):\n    while n > 3: pass\n    return sum(squares(n))")
+    assert _marks(verdict) == {**FULL, "partial": 0.0}
+    assert {one.id: one.status for one in verdict.exercises}["total"] == "timeout"
+
+
+def test_the_instructors_file_takes_the_place_of_a_learners(graded: Callable[..., SubmissionVerdict]) -> None:
+    assert _marks(graded(files={"data/table.csv": b"9,9\n", "data": b"in the way"})) == FULL
+
+
+def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, blueprint: Blueprint, tmp_path: Path) -> None:
+    shutil.copytree(course, tmp_path, dirs_exist_ok=True)
+    for learner, answers in {"ada": RIGHT, "ben": {**RIGHT, "total": "total = len"}}.items():
+        folder = tmp_path / "submitted" / learner / SLUG
+        folder.mkdir(parents=True)
+        (folder / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, answers))
+    whole = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
+    assert whole.plain_tests == {SLUG: len(FULL)}
+    assert [(one.score, one.waiting, one.problem) for one in whole.scores] == [(10.0, 1, ""), (5.0, 1, "")]
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_submission(SLUG, "ada").max_score == 19
+        assert gradebook.find_grade("task", SLUG, SLUG, "ada").needs_manual_grade
+    again = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
+    assert {one.how for one in again.scores} == {"unchanged"}
+    # Another file beside the notebook is another lesson.
+    (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
+    third = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
+    assert [one.score for one in third.scores] == [9.0, 4.0]
+    assert third.reasons == (f"{SLUG}: the files beside it changed, 2 submissions graded again",)
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("assert f(1) == 2", True),
+        ("%matplotlib inline\nassert f", True),
+        ("check('q1', f)", True),
+        ("from otter import check\ncheck('q1', f)", True),
+        ("from course.checking import Check, check\nclass A(Check): pass\ncheck('x', A)", False),
+        ("from course.checking import Check, check\nassert True", True),
+    ],
+)
+def test_what_is_plain(source: str, plain: bool) -> None:
+    assert is_plain(source) is plain
+
+
+RESULT = {"output_type": "execute_result", "data": {"text/plain": "1.5"}}
+
+
+@pytest.mark.parametrize(
+    ("outputs", "error", "score"),
+    [
+        ([], None, 2.0),
+        ([RESULT], None, 1.5),
+        ([{**RESULT, "data": {"text/plain": "'fine'"}}], None, 2.0),
+        ([{**RESULT, "data": {"text/plain": "7"}}], None, 0.0),
+        ([{**RESULT, "data": {"image/png": "x"}}], None, 0.0),
+        ([{**RESULT, "data": None}, 3, None, {"output_type": []}], None, 0.0),
+        ([{"output_type": "stream", "name": "stderr", "text": "w"}, RESULT], None, 0.0),
+        ([RESULT], ["AssertionError", ""], 0.0),
+        ("nonsense", None, 2.0),
+    ],
+)
+def test_outputs_are_worth_what_nbgrader_says(outputs: object, error: object, score: float) -> None:
+    found, sentence = scored(outputs, error, 2.0)
+    assert found == score
+    assert bool(sentence) == (score < 2)
+
+
+QUICK_START = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
+Marks = dict[tuple[str, str, str], tuple[float | None, bool]]
+
+
+def _book(root: Path, submissions: list[tuple[str, str]]) -> Marks:
+    """(learner, lesson, cell) -> automatic mark, and whether it waits for a person."""
+    found: Marks = {}
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        for learner, lesson in submissions:
+            for notebook in gradebook.find_submission(lesson, learner).notebooks:
+                for grade in notebook.grades:
+                    found[learner, lesson, grade.name] = (grade.auto_score, grade.needs_manual_grade)
+    return found
+
+
+@pytest.mark.slow
+def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: Blueprint, tmp_path: Path) -> None:
+    """nbgrader's own quick-start course, and the lesson above."""
+    if not (QUICK_START / "source" / "ps1" / "problem1.ipynb").is_file():
+        pytest.skip("this nbgrader comes without its quick-start course: its marks are NOT tested")
+    stock, ours = tmp_path / "stock", tmp_path / "ours"
+    shutil.copytree(course, ours)
+    quick = "problem1"
+    (ours / "source" / quick).mkdir()
+    for name in ("problem1.ipynb", "jupyter.png"):
+        shutil.copy(QUICK_START / "source" / "ps1" / name, ours / "source" / quick)
+    submissions = []
+    for learner in ("bitdiddle", "hacker"):
+        (ours / "submitted" / learner / quick).mkdir(parents=True)
+        shutil.copy(
+            QUICK_START / "submitted" / learner / "ps1" / "problem1.ipynb", ours / "submitted" / learner / quick
+        )
+        submissions.append((learner, quick))
+    for name in ("nothing there", "some of it"):
+        learner = name.replace(" ", "_")
+        answers = {
+            key: text
+            for key, text in {
+                **RIGHT,
+                **WRONG["a hidden assert"][0],
+                **WRONG[name][0],
+                "application": "total(2)",
+            }.items()
+            if text is not None
+        }
+        (ours / "submitted" / learner / SLUG).mkdir(parents=True)
+        (ours / "submitted" / learner / SLUG / f"{SLUG}.ipynb").write_bytes(handed_in(blueprint, answers))
+        submissions.append((learner, SLUG))
+    shutil.copytree(ours, stock)
+    lessons = [quick, SLUG]
+    told = grade_class(ours, take_in(ours, lessons, lessons), lessons, pool=pool)
+    assert {one.problem for one in told.scores} == {""}
+    told = grade_with_stock_nbgrader(stock, take_in(stock, lessons, lessons), lessons, False, lambda *_: None)
+    assert {one.problem for one in told.scores} == {""}
+    assert _book(ours, submissions) == _book(stock, submissions)
+
+
+def test_tests_that_nbgrader_has_yet_to_write_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ps3" / "ps3.ipynb"
+    path.parent.mkdir()
+    nbformat.write(_notebook(_answer("f", "f = abs"), _test("t", 1, "### AUTOTEST f(3)")), path)
+    with pytest.raises(CourseError, match="the test cell t holds AUTOTEST lines"):
+        read_blueprint(path, course_config(ROOT))
+
+
+ODD = {
+    "no answers": [_test("t", 1, "assert True")],
+    "a test above its answer": [_test("t", 1, "assert True"), _answer("f", "f = abs")],
+    "an answer without a test": [_answer("helper", "x = 3"), _answer("f", "f = abs"), _test("t", 1, "assert f(-x) == 3")],
+    "an empty test": [_answer("f", "f = abs"), _test("t", 1, "")],
+    "a cell magic": [_answer("f", "f = abs"), _test("t", 1, "%%time\nassert f(-1) == 1")],
+    "an old schema": [("code", "assert True", {"grade": True, "grade_id": "t", "points": 1, "schema_version": 1})],
+    "no id": [("code", "x = 1", {"grade": False, "solution": False, "locked": False}), _test("t", 1, "assert x")],
+    "text with points that is locked": [
+        ("markdown", "Draw.", _meta("drawn", grade=True, locked=True, points=1)), _test("t", 1, "1;"),
+    ],
+    "marked by a person, then tested": [
+        ("code", "# here", _meta("by_hand", grade=True, solution=True, points=2)), _test("t", 1, "import this as _; 1;"),
+    ],
+    "top-level await": [_test("t", 1, "import asyncio\nawait asyncio.sleep(0)")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", ODD.values(), ids=list(ODD))
+def test_whatever_a_lesson_is_made_of_its_answers_earn_all_of_it(
+    engine: Engine, tmp_path: Path, cells: list[Lines]
+) -> None:
+    path = tmp_path / "odd.ipynb"
+    nbformat.write(_notebook(*cells), path)
+    odd = read_blueprint(path, course_config(ROOT))
+    solved = {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in nbformat.read(path, as_version=4).cells if cell.metadata.get("nbgrader", {}).get("solution")
+    }  # fmt: skip
+    verdict = mark(engine, odd, Judge(odd, 1), read_answers(engine, odd, handed_in(odd, solved)), "ada", {})
+    assert sum(test.points for test in odd.tests.values()) == verdict.score
+    assert [one.status for one in verdict.exercises] == ["passed"]
+    graded_notebook(odd, verdict)
