@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import nbformat
 
+from course.grading.own_cells import to_be_shown
 from course.grading.rebuild import Blueprint, Rebuilt, fill_in
 from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from course.grading.written import is_blank, shown
@@ -21,7 +22,7 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
     """The notebook for ``autograded/``, formgrader and feedback."""
     blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
-    notebook = fill_in(blueprint, Rebuilt(answers, own=verdict.own))
+    notebook = fill_in(blueprint, Rebuilt(answers, own=to_be_shown(verdict.own)))
     exercises = {exercise.id: exercise for exercise in verdict.exercises}
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):
