@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import nbformat
 
+from course.grading.own_cells import to_be_shown
 from course.grading.plain import plain_outputs
 from course.grading.rebuild import Blueprint, Rebuilt, fill_in
 from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
@@ -22,7 +23,7 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
     """The notebook for ``autograded/``, formgrader and feedback."""
     blank = {name for name, question in blueprint.written.items() if is_blank(question, verdict.answers.get(name, ""))}
     answers = {name: text for name, text in verdict.answers.items() if name not in blank}
-    notebook = fill_in(blueprint, Rebuilt(answers, own=verdict.own))
+    notebook = fill_in(blueprint, Rebuilt(answers, own=to_be_shown(verdict.own)))
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):
         name = cell.metadata.get("nbgrader", {}).get("grade_id")

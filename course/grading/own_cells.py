@@ -6,17 +6,20 @@ They run while grading, in their order, if an answer rests on them (:mod:`course
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from course.grading.exported import Cell
 from course.grading.handout import HandedOut, Handout
 from course.grading.likeness import bare
 
-__all__ = ["OwnCell", "bounded", "own_cells", "read_back"]
+__all__ = ["OwnCell", "bounded", "own_cells", "read_back", "to_be_shown"]
 
 MOST_CELLS, MOST_TEXT = 300, 600_000
 """Own cells of one submission, and characters of all of them, that are looked at."""
+
+_SHOWN, _SHOWN_OF_ALL = 10_000, 50_000
+"""Characters of one of them, and of all, that a page shows: colouring half a million takes a minute, each time."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,18 @@ def bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
         if left >= 0:
             kept.append(one)
     return tuple(kept)
+
+
+def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """For people: cut off where one of them, or all of them, are longer than any that somebody reads."""
+    left, found = _SHOWN_OF_ALL, []
+    for one in own:
+        kept = one.source[: min(left, _SHOWN)]
+        left -= len(kept)
+        if len(kept) < len(one.source):
+            kept += "\n# [cut off: this cell ran, and is longer than what is shown]"
+        found.append(replace(one, source=kept))
+    return tuple(found)
 
 
 def is_code(released: HandedOut) -> bool:

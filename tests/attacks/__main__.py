@@ -10,9 +10,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from arsenal import Attack
-from arsenal_all import ATTACKS
+from arsenal_all import ARSENAL
 from assault import assault, remove, temporary_folder
 from judging import faults, faults_of_the_run, status_of
+from places import PLACES, ranged
 from rich.console import Console
 from rich.table import Table
 from stock_range import StockResult, stock_results
@@ -25,21 +26,27 @@ def main() -> int:
     """0 where every attack fails on our engine."""
     parser = argparse.ArgumentParser(prog="python -m tests.attacks", description=__doc__)
     parser.add_argument("--only", action="append", metavar="NAME", help="this attack only (may be given again)")
-    families = sorted({attack.family for attack in ATTACKS})
+    families = sorted({attack.family for attack in ARSENAL})
     parser.add_argument("--family", action="append", choices=families, help="this family only (may be given again)")
+    parser.add_argument(
+        "--from", dest="place", choices=PLACES, default="",
+        help="hand in what can stand there from this place: the TODO cell, a new cell above it, a cell that shows "
+        "something, a setup cell. Leaves stock nbgrader out (default: each from where it was written to stand)",
+    )  # fmt: skip
     parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
     arguments = parser.parse_args()
-    unknown = set(arguments.only or ()) - {attack.name for attack in ATTACKS}
+    known = ranged(ARSENAL, arguments.place) if arguments.place else list(ARSENAL)
+    unknown = set(arguments.only or ()) - {attack.name for attack in known}
     if unknown:
         parser.error(f"no attack is called {', '.join(sorted(unknown))}")
     attacks = [
         attack
-        for attack in ATTACKS
+        for attack in known
         if (not arguments.only or attack.name in arguments.only)
         and (not arguments.family or attack.family in arguments.family)
     ]
     print(isolation_or_refuse(False), flush=True)
-    return _compare(attacks, stock=not arguments.no_stock)
+    return _compare(attacks, stock=not (arguments.no_stock or arguments.place))
 
 
 def _compare(attacks: list[Attack], stock: bool) -> int:

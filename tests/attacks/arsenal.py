@@ -153,6 +153,10 @@ class Attack:
     """Exercises that it answers honestly."""
     keeps: bool = False
     """Whether the honest ones must keep their marks: the attack does not reach what is another exercise's."""
+    text: str = ""
+    """The TODO cell's whole text, where the attack is nothing else: it can stand in another cell as well."""
+    place: str = "todo"
+    """Where it stands: see :mod:`places`."""
 
 
 def cell_attack(
@@ -166,4 +170,6 @@ def cell_attack(
         answers = {exercise: before + code} | {one: HONEST[one] for one in honest}
         scene.hand_in(answers)
 
-    return Attack(name, tries, family, build, frozenset(expects), stock, lesson, exercise, honest, keeps)
+    return Attack(
+        name, tries, family, build, frozenset(expects), stock, lesson, exercise, honest, keeps, before + code
+    )  # fmt: skip

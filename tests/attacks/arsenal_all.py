@@ -10,16 +10,18 @@ import arsenal_html
 import arsenal_inputs
 import arsenal_memory
 import arsenal_notebook
+import arsenal_own
 import arsenal_reach
 import arsenal_resources
 import arsenal_secrets
 import arsenal_shell
 import arsenal_verdict
 from arsenal import Attack
+from places import ranged
 
-__all__ = ["ATTACKS", "ROWS"]
+__all__ = ["ARSENAL", "ATTACKS", "ROWS"]
 
-ATTACKS: tuple[Attack, ...] = (
+ARSENAL: tuple[Attack, ...] = (
     *arsenal_verdict.ATTACKS,
     *arsenal_shell.ATTACKS,
     *arsenal_inputs.ATTACKS,
@@ -33,7 +35,12 @@ ATTACKS: tuple[Attack, ...] = (
     *arsenal_resources.ATTACKS,
     *arsenal_memory.ATTACKS,
     *arsenal_html.ATTACKS,
+    *arsenal_own.ATTACKS,
 )
+"""Each attack once, where it was written to stand."""
+
+ATTACKS: tuple[Attack, ...] = tuple(ranged(ARSENAL))
+"""What the tests hand in: every third one from a cell of the learner's own."""
 
 ROWS: dict[str, tuple[str, ...]] = {
     "hide errors": ("showtraceback_is_silent", "run_cell_reports_success", "kernel_replies_ok", "emits_five_points"),

@@ -11,12 +11,16 @@ import nbformat
 from arsenal import Attack
 from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 
+from course.grading.rebuild import OWN
 from course.reporting.feedback import task_of
 from course.reporting.feedback_page import page_of
 from course.reporting.leaks import text_of_page
 from tests.reporting.page_rules import what_runs
 
 __all__ = ["faults", "faults_of_the_run", "in_the_feedback", "runs_in_a_page", "status_of", "told"]
+
+
+_SHOWN = ("html", "evidence", "secrets")
 
 
 def status_of(outcome: Outcome, attack: Attack) -> str:
@@ -44,10 +48,11 @@ def _faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
     return {
         "marks": _gained(outcome, attack),
         "status": _unexpected(outcome, attack),
+        "ran": _did_not_run(outcome, attack),
         "secrets": _seen(outcome, attack),
         "limits": _exceeded(outcome, attack),
         "page": runs_in_a_page(outcome.root, attack) if attack.family in ("html", "evidence") else [],
-        "feedback": in_the_feedback(outcome.root, attack) if attack.family in ("html", "evidence", "secrets") else [],
+        "feedback": in_the_feedback(outcome.root, attack) if attack.family in _SHOWN else [],
     }
 
 
@@ -71,6 +76,14 @@ def _unexpected(outcome: Outcome, attack: Attack) -> list[str]:
     return [
         f"{attack.exercise} ended with {status!r}, not with {sorted(attack.expects)}: {told(outcome, attack)[:200]}"
     ]
+
+
+def _did_not_run(outcome: Outcome, attack: Attack) -> list[str]:
+    """Whether an attack in a cell of the learner's own was among the cells that ran: else it has tried nothing."""
+    if attack.place == "todo":
+        return []
+    ran = outcome.verdicts.get(attack.name, {}).get("own", ())
+    return [] if ran else ["the cell in which it stands did not run"]
 
 
 def _seen(outcome: Outcome, attack: Attack) -> list[str]:
@@ -109,7 +122,9 @@ def runs_in_a_page(root: Path, attack: Attack) -> list[str]:
     found = ["half a surrogate pair"] if re.search("[\ud800-\udfff]", json.dumps(notebook, ensure_ascii=False)) else []
     # Prose and the course's own cells are the instructor's: only what the learner wrote or caused is looked at.
     marks = [(cell, cell.metadata.get("nbgrader", {})) for cell in notebook.cells]
-    notebook["cells"] = [cell for cell, mark in marks if cell.get("outputs") or mark.get("solution")]
+    notebook["cells"] = [
+        cell for cell, mark in marks if cell.get("outputs") or mark.get("solution") or OWN in cell.metadata
+    ]
     for cell, mark in marks:
         if mark and not mark.get("solution"):
             cell["source"] = ""

@@ -16,7 +16,7 @@ _each = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.nam
 
 
 @_each
-@pytest.mark.parametrize("what", ["marks", "status", "secrets", "limits", "page", "feedback"])
+@pytest.mark.parametrize("what", ["marks", "status", "ran", "secrets", "limits", "page", "feedback"])
 def test_the_attack_fails(outcome: Outcome, attack: Attack, what: str) -> None:
     assert faults(outcome, attack)[what] == []
 
