@@ -107,8 +107,10 @@ def _in_a_kernel(
             error = next((out for out in cell.outputs if out.output_type == "error"), None)
             if kind == "test":
                 ran[name] = "" if error is None else error.evalue
+    tested = {test.exercise for test in blueprint.tests.values()}
     return SubmissionVerdict(
-        "you", blueprint.lesson, seed, tuple(_told(blueprint, name, answers, ran) for name in blueprint.stubs),
+        "you", blueprint.lesson, seed,
+        tuple(_told(blueprint, name, answers, ran) for name in blueprint.exercises if name in tested),
         answers, {}, dict(rebuilt.recovered), written=written_in(blueprint.written, answers),
     )  # fmt: skip
 
@@ -129,6 +131,6 @@ def _told(blueprint: Blueprint, exercise: str, answers: dict[str, str], ran: dic
     sentence = next((test.sentence for test in tests if test.sentence), "")
     if not sentence:
         return ExerciseVerdict(exercise, "passed", "Every check passed.", tests)
-    if answers[exercise].strip() in ("", blueprint.stubs[exercise].strip()):
+    if exercise in blueprint.stubs and answers[exercise].strip() in ("", blueprint.stubs[exercise].strip()):
         return ExerciseVerdict(exercise, "not answered", "The TODO cell is as it was handed out.", tests)
     return ExerciseVerdict(exercise, "failed", sentence, tests)
