@@ -20,7 +20,14 @@ ALWAYS_THERE = frozenset(dir(builtins)) | {"get_ipython", "display", "In", "Out"
 
 _OPEN = frozenset({"globals", "locals", "vars", "eval", "exec", "get_ipython", "__import__"})
 """Whoever uses one of these may bind or read any name."""
-_MAGIC = re.compile(r"^\s*%%?(?:run|load|loadpy|store|macro|edit|rerun|recall)\b", re.MULTILINE)
+_MAGIC = re.compile(
+    r"^\s*%%?(?:run|load|loadpy|store|macro|edit|rerun|recall|env|set_env|cd|pushd|pylab)\b", re.MULTILINE
+)
+_SETTING = re.compile(
+    r"(?:set|use|enable|disable|register|add)_.*|(?:manual_)?seed|append|insert|extend|update|setdefault|pop|remove|clear"
+    r"|(?:ch|mk)dir|makedirs|putenv|filterwarnings|simplefilter|patch"
+)
+"""Methods that set something for everybody, if they are a module's."""
 _DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LONGEST = 200_000
 """Characters of a cell that are looked into; a longer one counts as one that may do anything."""
@@ -38,6 +45,8 @@ class CellNames:
     """What its functions need when somebody calls them."""
     defines: frozenset[str] = frozenset()
     """Of what it binds: functions, classes and imports, on which nobody works."""
+    changes: frozenset[str] = frozenset()
+    """Names on whose object it works for everybody to see: ``nn.Module.tag = 1``, ``sys.path.append("lib")``."""
     anything: bool = False
     """Whether it may bind or read names that nobody can see in its text: ``from x import *``, ``exec``, ``%run``."""
 
@@ -67,11 +76,14 @@ def names_in(source: str) -> CellNames:
     open_ = {name for name in (now | later) & _OPEN if name in source}
     anything = bool(open_) or _imports_star(tree) or _MAGIC.search(source) is not None
     defines = {name for statement in tree.body if isinstance(statement, _DEFINING) for name in _bound_by(statement)}
-    return CellNames(frozenset(binds), frozenset(now), frozenset(later - binds), frozenset(defines), anything)
+    changes = {name for statement in tree.body for name in _changed_by(statement)}
+    return CellNames(
+        frozenset(binds), frozenset(now), frozenset(later - binds), frozenset(defines), frozenset(changes), anything
+    )
 
 
 def additions(source: str, original: str) -> str:
-    """The statements of ``source`` that bind names which ``original`` does not: imports and helpers in an edited cell."""
+    """The statements of ``source`` that stand not in ``original``, and bind none of its names: imports, helpers."""
     tree, known = _parsed(source), _parsed(original)
     if tree is None or known is None:
         return ""
@@ -83,7 +95,7 @@ def additions(source: str, original: str) -> str:
             statement.names = [one for one in statement.names if _imported(one) not in bound]
             if statement.names:
                 new.append(ast.unparse(statement))
-        elif ast.dump(statement) not in there and (binds := _bound_by(statement)) and not binds & bound:
+        elif ast.dump(statement) not in there and not _bound_by(statement) & bound:
             new.append(ast.unparse(statement))
     return "\n".join(new)
 
@@ -96,6 +108,30 @@ def _bound_by(statement: ast.stmt) -> set[str]:
     scope = _Scope()
     scope.visit(statement)
     return scope.binds
+
+
+def _changed_by(statement: ast.stmt) -> set[str]:
+    """Of what is not inside of a function: the names whose attributes or items are set, by ``=`` or by such a call."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        waiting += ast.iter_child_nodes(node)
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            found |= _root(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
+            found |= _root(node.args[0]) if node.args else set()
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _SETTING.fullmatch(node.func.attr):
+            found |= _root(node.func)
+    return found
+
+
+def _root(node: ast.AST) -> set[str]:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
 
 
 def _parsed(source: str) -> ast.Module | None:

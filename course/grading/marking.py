@@ -16,7 +16,7 @@ from course.grading.judge import Judge
 from course.grading.outputs import Outputs
 from course.grading.own_cells import OwnCell
 from course.grading.plain import plain_run, shown_of
-from course.grading.program import Program, Step, own_name, program
+from course.grading.program import Program, Step, needed, own_name, program
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import CellRun, SubmissionVerdict
 from course.grading.verdicts import Progress, Verdicts, says_out_of_memory
@@ -44,8 +44,9 @@ def mark(
     files = {**blueprint.files, **{name: data for name, data in files.items() if name not in blueprint.files}}
     marking = _Marking(engine, blueprint, judge, rebuilt, files, only, skip)
     verdict = marking.run(learner)
-    if marking.is_short_of_names() and verdict.seconds < engine.limits.submission_seconds / 3:
-        # Before anything is marked wrong for a name that is not there: in a notebook all would have run.
+    if marking.may_miss_something() and verdict.seconds < engine.limits.submission_seconds / 3:
+        # Before anything is marked wrong for a name, or a file, that is not there: in a notebook all would have run.
+        # Its verdict stands, whichever is better: who could have the better of two tries could hand in two answers.
         verdict = _Marking(engine, blueprint, judge, rebuilt, files, only, skip, all_of_it=True).run(learner)
     return verdict
 
@@ -75,6 +76,8 @@ class _Marking:
         """What is left for all cells that nobody marks."""
         self.missing: set[str] = set()
         """Names that were not there."""
+        self.raised = False
+        """Whether an answer, or a check of it, ended with an error."""
         self.own: Sequence[OwnCell] = ()
 
     def run(self, learner: str) -> SubmissionVerdict:
@@ -115,10 +118,15 @@ class _Marking:
             if own_name(number) in ran
         )
 
-    def is_short_of_names(self) -> bool:
-        """Whether a name was not there that a cell may bind which did not run."""
+    def may_miss_something(self) -> bool:
+        """Whether an error may come from a cell that did not run: any of the learner's own, or one that binds a name.
+
+        A wrong value is no reason: who could have another try at it could hand in two answers.
+        """
         left_out = self.program.left_out if self.program else frozenset()
-        return bool(self.missing & left_out) or ("*" in left_out and bool(self.missing))
+        ran = {name for kind, name in self.order if kind == "own"}
+        own = any(one.source.strip() and own_name(number) not in ran for number, one in enumerate(self.own))
+        return (self.raised and own) or bool(self.missing & left_out) or ("*" in left_out and bool(self.missing))
 
     def _plan(self, worker: Worker) -> None:
         """Choose what runs. The texts are taken apart where they would run, before any of them has."""
@@ -142,7 +150,7 @@ class _Marking:
     def _follow(self, own: Sequence[OwnCell], names: Mapping[str, CellNames]) -> None:
         self.own = own
         self.program = program(self.blueprint, self.rebuilt.answers, own, names, self.all_of_it)
-        self.order = _needed(self.program.steps, self.blueprint, self.only, self.skip)
+        self.order = needed(self.program.steps, self.blueprint, self.only, self.skip)
 
     def _after_a_loss(self, position: int) -> int:
         """Where to go on after a worker was lost in what is nobody's answer."""
@@ -232,6 +240,7 @@ class _Marking:
                 if kind == "answer":
                     self.runs[name] = run = self._cell(worker, self.rebuilt.answers[name])
                     exercise.error = run.error
+                    self.raised = self.raised or bool(run.error)
                     self._note_missing(run.error)
                 elif exercise.id not in self.only:
                     if name in self.blueprint.plain:
@@ -315,6 +324,7 @@ class _Marking:
             findings.append(finding)
             if not finding.passed:
                 failed.add(check)
+            self.raised = self.raised or brought.trouble is not None
             if brought.trouble is not None and brought.trouble.kind in ("NameError", "Unanswered"):
                 self._note_missing(brought.trouble.message)
 
@@ -330,17 +340,6 @@ class _Marking:
         worker.request({"op": "define", "test": name, "source": source}, {"defined": bool})
 
 
-def _needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[Step]:
-    """Of these steps those that run: up to the last test that is wanted."""
-    order = [(kind, name) for kind, name in steps if kind != "answer" or name in only or name not in skip]
-    order = [
-        (kind, name) for kind, name in order
-        if kind != "test" or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
-    ]  # fmt: skip
-    wanted = [i for i, (kind, name) in enumerate(order) if name in only or _tests_one_of(blueprint, kind, name, only)]
-    return order[: wanted[-1] + 1] if wanted else []
-
-
 def _names(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[CellNames], list[str]]:
     """What a worker says of the names of cells."""
     told, added = answer["names"], answer["added"]
@@ -348,15 +347,12 @@ def _names(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[CellNa
         raise WorkerLost("protocol", "it answered what was not asked")
     found = []
     for one in told:
-        if not (isinstance(one, list) and len(one) == 4 and all(isinstance(part, list) for part in one[:3])):
+        if not (isinstance(one, list) and len(one) == 6 and all(isinstance(part, list) for part in one[:5])):
             raise WorkerLost("protocol", "it answered what was not asked")
-        binds, now, later = (frozenset(name for name in part if isinstance(name, str)) for part in one[:3])
-        found.append(CellNames(binds, now, later, anything=bool(one[3])))
+        parts = (frozenset(name for name in part if isinstance(name, str)) for part in one[:5])
+        binds, now, later, defines, changes = parts
+        found.append(CellNames(binds, now, later, defines, changes, bool(one[5])))
     return found, added
-
-
-def _tests_one_of(blueprint: Blueprint, kind: str, name: str, exercises: Collection[str]) -> bool:
-    return kind == "test" and blueprint.tests[name].exercise in exercises
 
 
 def _brought(answer: dict[str, Any], payload: bytes) -> Brought:

@@ -1,20 +1,21 @@
 """What runs of a notebook while grading, and in what order: the graded cells, and of all others those that matter.
 
-In a notebook everything runs. Here a cell that shows something runs only if an answer needs a name of it, and a cell of
-the learner's own only if it binds or mentions a name that an answer is about. Who reads names that no text shows
-(``exec``, ``globals()``) gets everything.
+In a notebook everything runs. Here a cell that shows something runs only if an answer needs a name of it, or it works on
+such a name; a cell of the learner's own only if it binds or mentions a name that an answer is about, or changes a module,
+class or function for all (``nn.Module.tag = 1``). Who reads names that no text shows (``exec``, ``globals()``) gets
+everything, and so does who gets an error while cells of the learner's own are left out (:mod:`course.grading.marking`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from course.grading.cell_names import ALWAYS_THERE, CellNames
 from course.grading.own_cells import OwnCell, is_code
 from course.grading.rebuild import Blueprint
 
-__all__ = ["Program", "Step", "own_name", "program"]
+__all__ = ["Program", "Step", "needed", "own_name", "program"]
 
 Step = tuple[str, str]
 """(kind, name): setup, answer and test with their grade_id; show and own with a name made from their place."""
@@ -57,7 +58,7 @@ def program(
     for kind in ("own", "show"):
         chosen |= {line.step for line in lines if all_of_it and line.step[0] == kind}
     if not all_of_it:
-        chosen |= _own_that_matter(lines, about, about - blueprint.given)
+        chosen |= _own_that_matter(lines, about, blueprint.given)
         chosen |= _shown_that_are_needed(lines, chosen)
     ran = [line for line in lines if line.step in chosen]
     left = [line.names for line in lines if line.step not in chosen]
@@ -104,26 +105,37 @@ def _about(blueprint: Blueprint, lines: Sequence[_Line]) -> frozenset[str]:
     return asked.union(*(line.names.mentions for line in lines if line.step[0] == "answer")) - ALWAYS_THERE
 
 
-def _own_that_matter(lines: Sequence[_Line], about: frozenset[str], state: frozenset[str]) -> set[Step]:
-    """Own cells that bind a name that is needed, or may work on something that an answer works on (``state``)."""
+def _own_that_matter(lines: Sequence[_Line], about: frozenset[str], given: frozenset[str]) -> set[Step]:
+    """Own cells that bind a name that is needed, or may work on something that an answer works on."""
     waiting = [line for line in lines if line.step[0] == "own"]
     found: set[Step] = set()
-    needed = set(about)
+    needed, state = set(about), set(about - given)
+    # Functions, classes, modules: who changes one of them (`nn.Module.tag = 1`) changes it for all.
+    definitions = given.union(*(line.names.defines for line in lines))
     while True:
         more = [
             line for line in waiting
             if line.names.anything or line.names.binds & needed or line.names.mentions & state
+            or line.names.changes & definitions
         ]  # fmt: skip
         if not more:
             return found
         found |= {line.step for line in more}
         needed |= {name for line in more for name in line.names.now | line.names.later}
+        # What works on their names may work on an answer's, too: an alias of a dict, a decorator that fills one.
+        state |= {name for line in more for name in line.names.binds} - given
         waiting = [line for line in waiting if line not in more]
 
 
 def _shown_that_are_needed(lines: Sequence[_Line], chosen: set[Step]) -> set[Step]:
-    """Cells that show something, of which a cell that runs needs a name that nobody else binds before."""
+    """Cells that show something, of which a cell that runs needs a name that nobody else binds before.
+
+    With them those that work on such a name before it is needed for the last time: it is to be as they leave it.
+    """
     found: set[Step] = set()
+    shown = [(place, line) for place, line in enumerate(lines) if line.step[0] == "show"]
+    bound_there = frozenset[str]().union(*(line.names.binds for _, line in shown))
+    wanted: set[str] = set()
     while True:
         bound, missing, later = set(ALWAYS_THERE), set[str](), set[str]()
         for line in lines:
@@ -132,7 +144,13 @@ def _shown_that_are_needed(lines: Sequence[_Line], chosen: set[Step]) -> set[Ste
                 later |= line.names.later
                 bound |= line.names.binds
         missing |= later - bound
-        more = {line.step for line in lines if line.step[0] == "show" and line.names.binds & missing} - found
+        wanted |= missing & bound_there
+        users = [place for place, line in enumerate(lines) if line.step in chosen and line.names.mentions & wanted]
+        last = max(users, default=-1)
+        more = {
+            line.step for place, line in shown
+            if line.names.binds & missing or (place < last and line.names.mentions & wanted)
+        } - found  # fmt: skip
         if not more:
             return found
         found |= more
@@ -142,3 +160,18 @@ def _touched(blueprint: Blueprint, ran: Sequence[_Line]) -> frozenset[str]:
     mentioned = frozenset().union(*(line.names.mentions for line in ran if line.step[0] == "own"))
     anything = any(line.names.anything for line in ran if line.step[0] == "own")
     return frozenset(test.exercise for test in blueprint.tests.values() if anything or test.probe.asks & mentioned)
+
+
+def needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[Step]:
+    """Of these steps those that run: up to the last test that is wanted."""
+    order = [(kind, name) for kind, name in steps if kind != "answer" or name in only or name not in skip]
+    order = [
+        (kind, name) for kind, name in order
+        if kind != "test" or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
+    ]  # fmt: skip
+    wanted = [i for i, (kind, name) in enumerate(order) if name in only or _tests_one_of(blueprint, kind, name, only)]
+    return order[: wanted[-1] + 1] if wanted else []
+
+
+def _tests_one_of(blueprint: Blueprint, kind: str, name: str, exercises: Collection[str]) -> bool:
+    return kind == "test" and blueprint.tests[name].exercise in exercises

@@ -16,10 +16,10 @@ from course.grading.elsewhere import bring
 from course.grading.exported import Cell
 from course.grading.fences import Fenced, cut_out
 from course.grading.handout import Handout
-from course.grading.likeness import bare
+from course.grading.likeness import Code, bare
 from course.grading.newer import NEWER, newer_than
 from course.grading.own_cells import OwnCell, bounded
-from course.grading.pieces import DISTINCT, Sheet
+from course.grading.pieces import DISTINCT, Piece, Sheet
 from course.grading.unwrapping import Damaged
 
 __all__ = ["Found", "find_answers"]
@@ -94,8 +94,10 @@ class _Search:
         own, above = [], -1
         for piece in self.pieces:
             part, place = piece.part, piece.part.place
-            if place is None and piece.label is not None:
-                place = self.sheet.index[piece.label]
+            own_name = part.name in self.sheet.index
+            taken = piece.label is not None and (own_name or self._is_in_the_answer(piece))
+            if place is None and taken:
+                place = self.sheet.index[piece.label or ""]
             above = above if place is None else place
             if part.kind != "code" or not part.text.strip() or not part.whole:
                 continue
@@ -103,9 +105,15 @@ class _Search:
                 released = self.handout.cells[part.place]
                 if released.kind in ("show", "setup") and bare(part.text) != bare(released.source):
                     own.append(OwnCell(part.text, above, part.place))
-            elif piece.label is None and part.name not in self.sheet.index:
+            elif not taken and not own_name:
                 own.append(OwnCell(part.text, above))
         return bounded(own)
+
+    def _is_in_the_answer(self, piece: Piece) -> bool:
+        """Whether a piece of an exercise is a part of its answer, or another version of one: not a helper beside it."""
+        answer = self.found.answers[piece.label or ""]
+        names = piece.code.names
+        return not names or bool(names & Code(answer).names) or bare(piece.part.text) in bare(answer)
 
     def _refuse_strangers(self) -> None:
         if self.sheet.stranger and len(self.found.lost) == len(self.handout.stubs) + len(self.handout.written):

@@ -141,7 +141,10 @@ def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     """What cells bind and need, and what was added to edited ones. Asked before any of them has run."""
     found = [names_in(source) for source in header["cells"]]
     return {
-        "names": [[sorted(one.binds), sorted(one.now), sorted(one.later), one.anything] for one in found],
+        "names": [
+            [sorted(part) for part in (one.binds, one.now, one.later, one.defines, one.changes)] + [one.anything]
+            for one in found
+        ],
         "added": [additions(source, original) for source, original in header["edited"]],
     }, b""
 

@@ -28,9 +28,11 @@ Cell = tuple[str, str]
 
 @pytest.fixture(scope="module")
 def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Blueprint:
-    """The small lesson, with a cell that shows something in front of its exercises."""
+    """The small lesson, with cells that show something in front of its exercises."""
     notebook = nbformat.read(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
-    notebook.cells.insert(2, nbformat.v4.new_code_cell("shown = 3\nprint(shown)", id="shown"))
+    cells = {"shown": "shown = 3\nprint(shown)", "kept": "kept = []", "filled": "kept.append(1)\nprint(kept)"}
+    for place, (name, text) in enumerate(cells.items(), 2):
+        notebook.cells.insert(place, nbformat.v4.new_code_cell(text, id=name))
     source = tmp_path_factory.mktemp("shown") / f"{LESSON}.ipynb"
     nbformat.write(notebook, source)
     return read_blueprint(source, course_config(small_lesson))
@@ -71,6 +73,7 @@ def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerd
 
 HELPED = "def first(x):\n    return times(x, 2)"
 HELPER = "def times(x, n):\n    return x * n"
+ON_A_MODULE = "def first(x):\n    return x * getattr(torch, 'factor', 1)"
 HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     "helper above": ({"first": HELPED}, [("above first", HELPER)]),
     "helper below": ({"first": HELPED}, [("below first", HELPER)]),
@@ -119,6 +122,50 @@ HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
     ),
     "a cell magic of a front end": ({"first": f"%%no_such_magic --now\n{RIGHT['first']}"}, []),
     "a cell magic that runs": ({"first": f"%%time\n{HELPED}"}, [("above first", HELPER)]),
+    "put on a class": (
+        {"first": "def first(x):\n    return nn.Module.times(x, 2)"},
+        [("above first", HELPER), ("above first", "nn.Module.times = staticmethod(times)")],
+    ),
+    "put on a module": ({"first": ON_A_MODULE}, [("above first", "torch.factor = 2")]),
+    "put on a module by name": ({"first": ON_A_MODULE}, [("above first", "setattr(torch, 'factor', 2)")]),
+    "put on a module in the setup cell": (
+        {"first": ON_A_MODULE}, [("instead of setup_imports", "import torch\nfrom torch import nn\ntorch.factor = 2")],
+    ),
+    "a list that the setup cell fills": (
+        {"first": "def first(x):\n    return x * factors[0]"},
+        [("instead of setup_imports", "import torch\nfrom torch import nn\nfactors = []\nfactors.append(2)")],
+    ),
+    "a dict that is filled by its other name": (
+        {"first": "def first(x):\n    return table.get('it', abs)(x)"},
+        [("above first", "table = {}\nalias = table"), ("above first", "alias['it'] = lambda x: 2 * x")],
+    ),
+    "a dict that a decorator fills": (
+        {"first": "def first(x):\n    return table.get('times', max)(x, 2)"},
+        [("above first", "table = {}\ndef named(made):\n    table[made.__name__] = made"), ("above first", f"@named\n{HELPER}")],
+    ),
+    "a file that a cell writes": (
+        {"first": HELPED},
+        [("above first", f"open('my_times.py', 'w').write({HELPER!r})"), ("above first", "from my_times import times")],
+    ),
+    "a folder of files": (
+        {"first": HELPED},
+        [
+            ("above first", f"import os\nos.mkdir('lib')\nopen('lib/in_lib.py', 'w').write({HELPER!r})"),
+            ("above first", "import sys\nsys.path.append('lib')"), ("above first", "from in_lib import times"),
+        ],
+    ),
+    "a file that the answer reads": (
+        {"first": "def first(x):\n    return x * int(open('number').read())"},
+        [("above first", "open('number', 'w').write('2')")],
+    ),
+    "the environment": (
+        {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"},
+        [("above first", "import os as system\nsystem.environ['TIMES'] = '2'")],
+    ),
+    "the environment, by a magic": (
+        {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"}, [("above first", "%env TIMES=2")],
+    ),
+    "what cells that show something have left": ({"first": "def first(x):\n    return x * (1 + len(kept))"}, []),
     "await": ({"first": HELPED}, [("above first", f"import asyncio\nawait asyncio.sleep(0)\n{HELPER}")]),
 }  # fmt: skip
 
@@ -133,6 +180,24 @@ def test_what_passes_in_run_all_passes(graded: Callable[..., SubmissionVerdict],
 def test_a_file_beside_the_notebook_can_be_run(graded: Callable[..., SubmissionVerdict]) -> None:
     verdict = graded({"first": HELPED}, ("above first", "%run times.py"), files={"times.py": HELPER.encode()})
     assert verdict.score == ALL
+
+
+def test_a_file_can_be_run_in_the_setup_cell(graded: Callable[..., SubmissionVerdict]) -> None:
+    setup = "import torch\nfrom torch import nn\n%run times.py"
+    verdict = graded({"first": HELPED}, ("instead of setup_imports", setup), files={"times.py": HELPER.encode()})
+    assert verdict.score == ALL
+
+
+def test_a_wrong_value_is_no_reason_to_run_what_nobody_needs(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded({"first": "def first(x):\n    return x * 7"}, ("above first", "unrelated = 1"))
+    assert (verdict.score, verdict.own) == (ALL - POINTS["first"], ())
+
+
+def test_an_error_is_a_reason_but_costs_no_other_exercise(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded(
+        {"third": "def third(x):\n    return open('no such file')"}, ("above first", "while True:\n    pass")
+    )
+    assert [one.status for one in verdict.exercises] == ["passed", "passed", "error"]
 
 
 @pytest.mark.parametrize("said", ["import no_such_package", "import no_such_package as np2"])
