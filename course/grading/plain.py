@@ -20,7 +20,6 @@ from traitlets.config import Config
 
 from course.errors import CourseError
 from course.grading.results import CellRun, TestVerdict
-from course.notebook import readable
 
 __all__ = [
     "PlainRun",
@@ -136,6 +135,9 @@ def scored(outputs: object, error: object, points: float) -> tuple[float, str]:
 
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
     """
+    # torch comes with it: reports read lessons without.
+    from course.notebook import readable
+
     told = [
         made for one in (outputs if isinstance(outputs, list) else []) if (made := _as_nbgrader_reads(one)) is not None
     ]
@@ -183,6 +185,8 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
+    from course.notebook import readable
+
     score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
     error = answer.get("error")
     if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):

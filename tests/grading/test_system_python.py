@@ -65,6 +65,6 @@ def test_a_class_is_graded_and_the_next_command_runs_as_printed(course: Path) ->
     where = run(".venv/bin/python -c 'import course, sys; print(course.__file__, sys.version)'")
     assert where.startswith(str(course)) and sys.version not in where
     printed = re.search(r"^report: +(.+)$", said, re.MULTILINE)
-    assert printed is not None and printed[1] == ".venv/bin/python -m course report"
+    assert printed is not None and printed[1] == ".venv/bin/python -m course report --course demo"
     run(printed[1])
-    assert (course / "report" / "index.html").exists()
+    assert (course / "demo" / "report" / "index.html").exists()
