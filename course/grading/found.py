@@ -15,7 +15,7 @@ from course.grading.unwrapping import Damaged
 
 __all__ = ["found_in"]
 
-_MOST_ANSWERS = 1_500_000
+_MOST_ANSWERS = 2_000_000
 """Characters of all answers: more does not come back from a worker."""
 
 
