@@ -20,9 +20,8 @@ from course.grading.program import Program, Step, needed, own_name, program
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import CellRun, SubmissionVerdict
 from course.grading.verdicts import Progress, Verdicts, says_out_of_memory
+from course.grading.worker_answers import brought_by, error_told, names_told
 from course.grading.written import written_in
-from course.notebook import readable
-from course.results import Brought, Trouble
 
 __all__ = ["mark"]
 
@@ -141,7 +140,7 @@ class _Marking:
         }
         request = {"op": "names", "cells": list(sources.values()), "edited": list(edited.values())}
         answer, _ = worker.request(request, {"names": list, "added": list})
-        names, added = _names(answer, len(sources), len(edited))
+        names, added = names_told(answer, len(sources), len(edited))
         # Of a setup cell that was edited only what was added runs: the rest of it is the instructor's.
         texts = dict(zip(edited, added, strict=True))
         own = [replace(one, source=texts.get(number, one.source)) for number, one in enumerate(rebuilt.own)]
@@ -207,7 +206,7 @@ class _Marking:
             answer = self._execute(worker, self.program.texts[name])
         finally:
             self.own_seconds -= time.monotonic() - start
-        if says_out_of_memory(_told(answer.get("error"))):
+        if says_out_of_memory(error_told(answer.get("error"))):
             self.harmful.add(name)
 
     def _go_on(self, worker: Worker, position: int) -> int:
@@ -287,7 +286,7 @@ class _Marking:
 
     def _cell(self, worker: Worker, source: str) -> CellRun:
         answer = self._execute(worker, source)
-        run = CellRun(self.outputs.clean(answer["outputs"], answer["number"]), _told(answer.get("error")))
+        run = CellRun(self.outputs.clean(answer["outputs"], answer["number"]), error_told(answer.get("error")))
         return shown_of(run, self.secrets)
 
     def _plain_test(self, worker: Worker, exercise: Progress, name: str) -> None:
@@ -313,7 +312,7 @@ class _Marking:
                 request["source"] = part.source
             answer, payload = worker.request(request, {"printed": str})
             try:
-                brought = _brought(answer, payload)
+                brought = brought_by(answer, payload)
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
             began = time.monotonic()
@@ -338,35 +337,3 @@ class _Marking:
         source = self.blueprint.tests[name].probe.source
         worker.knows.add(name)
         worker.request({"op": "define", "test": name, "source": source}, {"defined": bool})
-
-
-def _names(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[CellNames], list[str]]:
-    """What a worker says of the names of cells."""
-    told, added = answer["names"], answer["added"]
-    if len(told) != cells or len(added) != edited or not all(isinstance(text, str) for text in added):
-        raise WorkerLost("protocol", "it answered what was not asked")
-    found = []
-    for one in told:
-        if not (isinstance(one, list) and len(one) == 6 and all(isinstance(part, list) for part in one[:5])):
-            raise WorkerLost("protocol", "it answered what was not asked")
-        parts = (frozenset(name for name in part if isinstance(name, str)) for part in one[:5])
-        binds, now, later, defines, changes = parts
-        found.append(CellNames(binds, now, later, defines, changes, bool(one[5])))
-    return found, added
-
-
-def _brought(answer: dict[str, Any], payload: bytes) -> Brought:
-    trouble = answer.get("trouble")
-    if trouble is None:
-        return Brought(wire.decode(answer.get("evidence"), payload), printed=readable(answer["printed"][:5_000]))
-    if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
-        raise wire.WireError("trouble of no known form")
-    kind, message, line, inside = (readable(text[:2000]) for text in trouble)
-    return Brought(trouble=Trouble(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
-
-
-def _told(error: object) -> str:
-    if not (isinstance(error, list) and len(error) == 2):
-        return ""
-    kind, message = (readable(part[:500]) if isinstance(part, str) else "" for part in error)
-    return f"{kind}: {message.splitlines()[0]}" if message.strip() else kind
