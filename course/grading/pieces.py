@@ -114,6 +114,7 @@ class Sheet:
             name for name in self.stubs
             if not any(piece.label == name and self.touched(piece) for piece in self.pieces)
         ]  # fmt: skip
+        self._by_place(open_)
         offers = []
         for piece in self.pieces:
             if piece.free and piece.part.whole:
@@ -143,6 +144,21 @@ class Sheet:
             if scored[0][0] >= _ENOUGH and scored[0][0] - second >= _MARGIN:
                 self.pieces[at].label = scored[0][1]
         self._by_elimination()
+
+    def _by_place(self, open_: Sequence[str]) -> None:
+        """New cells right below an untouched TODO cell that show a sign of its exercise belong to it.
+
+        Two exercises may ask for a function of one name: then the place tells whose it is, and likeness would guess.
+        """
+        for name in open_:
+            anchor = next(
+                (p for p in self.pieces if p.label == name and (p.part.name == name or p.part.place is not None)), None
+            )
+            for piece in self.pieces[anchor.at + 1 :] if anchor else ():
+                if not piece.free or piece.part.kind != "code":
+                    break
+                if piece.part.whole and not piece.part.foreign and self.likeness.evident(name, piece.code):
+                    piece.label = name
 
     def _by_elimination(self) -> None:
         """What is left of a cell that was merged with a locked one, where one exercise has nothing else, is its answer."""

@@ -104,6 +104,21 @@ def test_an_answer_below_the_untouched_stub_counts() -> None:
     assert "below" in found.recovered["first"]
 
 
+def test_below_the_untouched_stub_the_place_tells_whose_a_shared_name_is() -> None:
+    """Both exercises ask for ``hook``, and neither cell was written in: each answer stands below its own."""
+    mine = {"hooked": ["answer = []", "def hook(module):\n    answer.append(module)"]}
+    mine["hooked_too"] = ["def hook(module):\n    return 1", "def other(module):\n    return hook"]
+    for pieces in ({"hooked_too": mine["hooked_too"]}, {"hooked": mine["hooked"]}, mine):
+        cells = _cells()
+        for name, texts in pieces.items():
+            place = next(number for number, cell in enumerate(cells) if cell.name == name)
+            cells[place] = cells[place]._replace(source=HANDOUT.stubs[name])
+            cells[place + 1 : place + 1] = [Cell(None, text) for text in texts]
+        found = find_answers(HANDOUT, cells)
+        for name, answer in ANSWERS.items():
+            assert "".join(found.answers[name].split()) == "".join(answer.split())
+
+
 def test_an_answer_in_its_cell_counts_whatever_stands_below() -> None:
     cells = _cells()
     cells.insert(_at("first") + 1, Cell(None, "def first(x):\n    return 'another try'"))
