@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from course.collecting.outcome import PLACED, STATUSES, Collected, Line
+from course.collecting.owners import HIDDEN
 from course.command import course_command
 from course.errors import UsageError
 from course.reporting.console import console_for_output
@@ -106,7 +107,12 @@ def _whose(collected: Collected, root: Path) -> list[str]:
     if sent is not None:
         add = course_command(f"roster add NAME --email {shlex.quote(sent.sender)}", root)
         found.append(f"no learner known, by mail: {add}; then collect again")
-    unsaid = next((line for line in lines if not line.sender and line.kept), None)
+    if any(line.why == HIDDEN for line in lines):
+        found.append(
+            "no learner known, anonymous: post the grades in Canvas, or turn anonymous grading off there, and download "
+            "again; or name them in a column of --names CSV, such as anon_aB3x9"
+        )
+    unsaid = next((line for line in lines if not line.sender and line.kept and line.why != HIDDEN), None)
     if unsaid is not None:
         upload = by_upload.get(unsaid.upload)
         path = root / "collected" / upload.folder / unsaid.kept if upload and upload.folder else Path(unsaid.upload)

@@ -59,3 +59,31 @@ def test_two_of_one_name_are_told_apart_by_what_the_message_names(
     assert "Canvas's gradebook export" in told, "a table of names alone cannot tell them apart: which one can?"
     assert main(["collect", str(course.parent / "up.zip"), "--course", str(course), "--names", str(canvas)]) == 0
     assert {path.name for path in (course / "submitted").iterdir()} == {"s1", "s2"}
+
+
+def test_an_anonymous_download_of_canvas_is_listed_with_what_to_do(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As Canvas's own ``content_zipper.rb`` names the files where graders are not to know whose they are."""
+    files = {
+        "anon_aB3x9_56789_Jane Doe.ipynb": notebook("01_first", 1),
+        "LATE_anon_12345_56790_01_first.ipynb": notebook("01_first", 2),
+        "anon_Zz9yY_text.html": b"<p>see the file</p>", "anonymous_ann_01_first.ipynb": notebook("01_first", 3),
+    }  # fmt: skip
+    _collect(course, files)
+    told = capsys.readouterr().out
+    assert not (course / "submitted").exists() or not [
+        path.name for path in (course / "submitted").iterdir() if path.name[:5] == "anon_" or "Jane" in path.name
+    ]
+    assert told.count("Canvas hides whose it is") == 3
+    assert "post the grades in Canvas" in told
+    (course.parent / "names.csv").write_text("learner,canvas\nid_a,anon_aB3x9\nid_b,anon_12345\nid_c,anon_Zz9yY\n")
+    main(
+        ["collect", str(course.parent / "up.zip"), "--course", str(course), "--names", str(course.parent / "names.csv")]
+    )
+    rows = {
+        path.name: (path / "01_first" / "01_first.ipynb").read_bytes() for path in (course / "submitted").glob("id_*")
+    }
+    assert rows == {"id_a": notebook("01_first", 1), "id_b": notebook("01_first", 2)}
+    taken = [line for line in capsys.readouterr().out.splitlines() if "id_b" in line]
+    assert taken and "taken: late" in taken[0]
