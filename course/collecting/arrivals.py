@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course.collecting.archives import Budget, Entry, NotUnpacked, entries, kind_of
 from course.collecting.layouts import is_junk
-from course.collecting.mail import attachments, is_mail
+from course.collecting.mail import attachments, is_mail, is_mailbox
 
 __all__ = ["Arrivals", "Piece", "fingerprint"]
 
@@ -140,8 +140,8 @@ class Arrivals:
             return
         piece = replace(told, kept=kept, size=size, sha256=digest)
         kind = kind_of(head)
-        if not kind and is_mail(parts[-1]) and not is_junk(parts):
-            self._unpack(piece, path, budget, top=False)
+        if not kind and (is_mail(parts[-1]) or is_mailbox(parts[-1], head)) and not is_junk(parts):
+            self._unpack(piece, path, budget, top=False, mails=True)
             return
         if is_junk(parts) or not kind or not (_PACKED.search(parts[-1]) or kind in {"7z", "rar"}):
             if not kind and _CALLED_ARCHIVE.search(parts[-1]) and not is_junk(parts):
@@ -150,7 +150,7 @@ class Arrivals:
             return
         self._unpack(piece, path, budget, top)
 
-    def _unpack(self, piece: Piece, path: Path, budget: Budget, top: bool) -> None:
+    def _unpack(self, piece: Piece, path: Path, budget: Budget, top: bool, mails: bool = False) -> None:
         at = len(self.pieces)
         # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
         within = () if top else piece.parts
@@ -161,7 +161,7 @@ class Arrivals:
             problem = NotUnpacked("too large", "archives within archives within archives")
         else:
             try:
-                for entry in (attachments if is_mail(piece.parts[-1]) else entries)(path, inner):
+                for entry in (attachments if mails else entries)(path, inner):
                     self._entry(within, entry, inner, piece, top)
             except NotUnpacked as found:
                 problem = found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -41,6 +41,8 @@ class Said:
     system: str = ""
     scope: str = ""
     """Where the LMS's own pattern stands: the folder above it, in which its numbers mean something."""
+    hidden: bool = False
+    """The LMS hides whose it is: the name stands for somebody in this one download only."""
     alone: tuple[tuple[str, str], ...] = ()
     """Those of the names that a file or an archive bears alone, and where it lies: they are a learner's only where
     others beside it are named so, or where the learner is known."""
@@ -50,6 +52,9 @@ _CANVAS = re.compile(
     r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_(?P<file>\d{1,20})_(?P<rest>.+)", re.DOTALL
 )
 _CANVAS_TEXT = re.compile(r"(?P<name>[^_]{1,120}?)(?P<late>_LATE)?_(?P<account>\d{1,20})_text(?P<rest>\.html?)")
+_CANVAS_ANONYMOUS = re.compile(
+    r"(?P<late>LATE_)?(?P<name>anon_[A-Za-z0-9]{5})_(?:(?P<file>\d{1,20})_(?P<rest>.+)|text\.html?)", re.DOTALL
+)
 _MOODLE = re.compile(
     r"(?P<name>.{1,200}?)_(?P<account>\d{1,20})_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)", re.DOTALL
 )
@@ -89,6 +94,12 @@ def read_place(
         if found := _MOODLE.fullmatch(part):
             name = rest[-1] if rest else found["rest"] or part
             return _said(found["name"], found["account"], name, "Moodle", scope)
+        if found := _CANVAS_ANONYMOUS.fullmatch(part):
+            own = rest[-1] if rest else found["rest"] or part
+            counters = (0, int(found["file"] or 0))
+            return replace(
+                _said(found["name"], "", own, "Canvas", scope, late=bool(found["late"]), counters=counters), hidden=True
+            )
         if (found := _CANVAS.fullmatch(part)) or (found := _CANVAS_TEXT.fullmatch(part)):
             own = found["rest"]
             counter = re.search(r"-(\d{1,3})(?=(?:\.[^.]+)*$)", own)

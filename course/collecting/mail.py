@@ -1,21 +1,29 @@
-"""Mails as people save them (``.eml``): their attachments, and who sent them. Nothing in a mail is believed but its bytes."""
+"""Mails as people save them (``.eml``, and ``.mbox`` with many): their attachments, and who sent them.
+
+Nothing in a mail is believed but its bytes, and of a mailbox the order in which its mails came.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import io
+import mailbox
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import Message
-from email.utils import parseaddr
+from email.utils import mktime_tz, parseaddr, parsedate_tz
 from pathlib import Path
 
 from course.collecting.archives import MB, Budget, Entry, NotUnpacked
 
-__all__ = ["attachments", "is_mail"]
+__all__ = ["attachments", "is_mail", "is_mailbox"]
 
 _MAIL = re.compile(r"\.eml(?:\.txt)?(?:[ -]?\(?\d{0,3}\)?)$", re.IGNORECASE)
+_MAILBOX = re.compile(r"(?:\.|^)mbox(?:[ -]?\(?\d{0,3}\)?)$", re.IGNORECASE)
 
 
 def is_mail(name: str) -> bool:
@@ -23,10 +31,55 @@ def is_mail(name: str) -> bool:
     return _MAIL.search(name) is not None
 
 
+def is_mailbox(name: str, head: bytes) -> bool:
+    """Whether a file is one of many mails: called so, or, as Thunderbird's folders, called anything and beginning so."""
+    return _MAILBOX.search(name) is not None or ("." not in name and head.startswith(b"From "))
+
+
 def attachments(path: Path, budget: Budget) -> Iterator[Entry]:
-    """Every attachment, with the sender's address. Raises NotUnpacked where there is none, or the mail is broken."""
+    """Every attachment of a mail, or of all mails of a mailbox, with the sender's address.
+
+    Raises NotUnpacked where there is none, or the mail is broken.
+    """
     with path.open("rb") as file:
+        if not is_mail(path.name) and is_mailbox(path.name, file.read(5)):
+            yield from _all_mails(path, budget)
+            return
+        file.seek(0)
         data = file.read(budget.entry + 1)
+    yield from _one_mail(data, budget)
+
+
+def _all_mails(path: Path, budget: Budget) -> Iterator[Entry]:
+    """What hangs on the mails of a mailbox, each in a folder of its own: ``mail 7/x.ipynb``. One that is broken is told."""
+    found = 0
+    with contextlib.closing(mailbox.mbox(path, create=False)) as box:
+        for number, key in enumerate(box.keys(), 1):
+            place, time = f"mail {number}", None
+            try:
+                data = box.get_bytes(key)
+                time = _delivered(box.get_file(key, from_=True).readline())
+                for entry in _one_mail(data, budget):
+                    found += 1
+                    yield replace(entry, parts=(place, *entry.parts), time=time)
+            except NotUnpacked as problem:
+                if problem.status != "no notebook":  # most mails of a mailbox have nothing to do with the lesson
+                    found += 1
+                    yield Entry((place,), time, problem)
+    if not found:
+        raise NotUnpacked("no notebook", "a mailbox without attachments")
+
+
+def _delivered(line: bytes) -> datetime | None:
+    """When a mail came, by the line that the receiving system put above it: ``From jane@u.edu Mon Nov 16 10:00:00 2026``."""
+    told = parsedate_tz(line.decode("ascii", "replace").removeprefix("From ").partition(" ")[2])
+    try:
+        return datetime.fromtimestamp(mktime_tz(told), UTC) if told else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _one_mail(data: bytes, budget: Budget) -> Iterator[Entry]:
     if len(data) > budget.entry:
         raise NotUnpacked("too large", f"a mail of more than {budget.entry // MB} MB")
     try:

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from course.collecting.layouts import Said, is_nobody
 from course.collecting.roster import Roster, bare, plain, why_no_learner
 
-__all__ = ["Owner", "owners"]
+__all__ = ["HIDDEN", "Owner", "owners"]
+
+HIDDEN = "Canvas hides whose it is (anonymous grading)"
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ def _by_roster(said: Said, roster: Roster, fallback: str) -> Owner:
         return Owner(next(iter(found)))
     if found:
         return Owner(why=f"it may be of {_listed(found)}", several=True)
+    if said.hidden:
+        return Owner(why=HIDDEN)
     called = " / ".join(said.names) or said.file
     return Owner(
         why=f"the names have no learner {called!r}" + (f" and no number {said.account}" if said.account else "")
@@ -149,6 +153,8 @@ class _Free:
                 return Owner(self._known[plain(fallback)])
             return Owner(why="neither a folder nor the file's name says whose it is")
         name = plain(names[0])
+        if said.hidden:
+            return Owner(why=HIDDEN)
         numbers = self._numbers.get((self._where(said), name), set())
         if len(numbers) > 1:
             return Owner(why=f"{len(numbers)} learners are called {names[0]!r} ({_listed(numbers)})", several=True)

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,9 @@ _LEARNER = (
 
 _NUMBERS = {"id", "identifier", "lms user id", "canvas id", "moodle id", "user id", "teilnehmer in", "identifikator"}
 """Columns that hold the number by which the LMS calls the learner in file names."""
+
+_SHARED = 5
+"""Names of several learners that are told one by one."""
 
 SEPARATOR = "|"
 _NAMED = ("name", "full name", "student", "vollstandiger name")
@@ -178,18 +181,27 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
         names[plain(learner)] = {other for other in names[plain(learner)] if plain(other) == plain(learner)} or {
             learner
         }
-    shared = {alias: whose for alias, whose in {**names, **numbers}.items() if len(whose) > 1}
-    for alias, whose in sorted(shared.items())[:5]:
-        several = " and ".join(sorted(whose)) if len(whose) < 4 else f"{len(whose)} learners"
-        notes.append(f"{path.name}: {alias!r} stands for {several}: what bears this name only is not taken")
-    if len(shared) > 5:
-        notes.append(f"{path.name}: and {len(shared) - 5} more names that stand for several learners")
+    notes += _shared(path.name, {**names, **numbers})
     if not learners:
         raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line a learner")
     frozen = {alias: frozenset(whose) for alias, whose in names.items()}
     return Roster(
         tuple(learners.values()), frozen, {key: frozenset(whose) for key, whose in numbers.items()}, tuple(notes)
     )
+
+
+def _shared(file: str, names: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """A sentence for each group of learners that names stand for together: of all its spellings the one to read."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for alias, whose in names.items():
+        if len(those := tuple(sorted(whose))) > 1:
+            groups.setdefault(those, []).append(alias)
+    told = sorted((max(aliases, key=lambda one: (" " in one, one)), whose) for whose, aliases in groups.items())
+    for alias, whose in told[:_SHARED]:
+        several = " and ".join(whose) if len(whose) < 4 else f"{len(whose)} learners"
+        yield f"{file}: {alias!r} stands for {several}: what bears this name only is not taken"
+    if len(told) > _SHARED:
+        yield f"{file}: and {len(told) - _SHARED} more names that stand for several learners"
 
 
 def _aliases(

@@ -13,14 +13,19 @@ from rich.markup import escape
 from rich.table import Table
 
 from course.collecting.outcome import PLACED, STATUSES, Collected, Line
+from course.collecting.owners import HIDDEN
 from course.command import course_command
 from course.errors import UsageError
 from course.reporting.console import console_for_output
 
-__all__ = ["cures", "print_collected", "write_json"]
+__all__ = ["MANY", "cures", "print_collected", "write_json"]
+
+MANY = 40
+"""Files from which on a list of all of them hides what is special."""
 
 _NEXT = {
-    "ambiguous learner": "--names CSV says who is who",
+    "ambiguous learner": "--names CSV says who is who; of people of one name the LMS's own table does, by its numbers: "
+    "Canvas's gradebook export, Moodle's grading worksheet, or a column of them in yours",
     "no lesson known": "--lesson LESSON says what they were handed in for",
     "no notebook": "ask for the .ipynb file; who handed in nothing else is listed by `grade` and `report`",
     "order unknown": "put the right copy into submitted/ yourself; it stays",
@@ -31,10 +36,17 @@ _NEXT = {
 """What to do about files that need a person."""
 
 
-def print_collected(collected: Collected, root: Path) -> None:
-    """Every file that a learner handed in, what became of it and why; what needs a person stands last."""
+def print_collected(collected: Collected, root: Path, everything: bool = False) -> None:
+    """Files that learners handed in, what became of each and why; what needs a person stands last.
+
+    Of very many those without anything special are counted only, unless ``everything`` is wanted.
+    """
     console = console_for_output()
     rows = [line for line in collected.lines if line.status != "junk"]
+    usual: Counter[str] = Counter()
+    if len(rows) > MANY and not everything:
+        usual = Counter(line.status for line in rows if _is_usual(line))
+        rows = [line for line in rows if not _is_usual(line)]
     if rows:
         table = Table(title="collected" + (" (dry run: nothing was written)" if collected.dry_run else ""))
         table.add_column("file", overflow="fold", ratio=4)
@@ -44,6 +56,9 @@ def print_collected(collected: Collected, root: Path) -> None:
         for line in sorted(rows, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
             table.add_row(*(escape(_printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
         console.print(table)
+    if usual:
+        told = ", ".join(f"{count} {status}" for status, count in usual.items())
+        console.print(f"not shown: {told}; --all lists every file", highlight=False)
     if junk := Counter(line.status for line in collected.lines)["junk"]:
         console.print(
             f"not listed: {junk} that learners did not write (archives, .DS_Store and the like)", highlight=False
@@ -64,6 +79,11 @@ def print_collected(collected: Collected, root: Path) -> None:
         if upload.folder:
             place = root / "collected" / upload.folder / "list.json"
             console.print(f"kept: {place}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _is_usual(line: Line) -> bool:
+    """Whether a file is where it was meant to be, and there is nothing to say of it."""
+    return line.status in {"taken", "already there"} and not (line.why or line.late or line.needs_person)
 
 
 def cures(collected: Collected, root: Path) -> list[str]:
@@ -87,7 +107,12 @@ def _whose(collected: Collected, root: Path) -> list[str]:
     if sent is not None:
         add = course_command(f"roster add NAME --email {shlex.quote(sent.sender)}", root)
         found.append(f"no learner known, by mail: {add}; then collect again")
-    unsaid = next((line for line in lines if not line.sender and line.kept), None)
+    if any(line.why == HIDDEN for line in lines):
+        found.append(
+            "no learner known, anonymous: post the grades in Canvas, or turn anonymous grading off there, and download "
+            "again; or name them in a column of --names CSV, such as anon_aB3x9"
+        )
+    unsaid = next((line for line in lines if not line.sender and line.kept and line.why != HIDDEN), None)
     if unsaid is not None:
         upload = by_upload.get(unsaid.upload)
         path = root / "collected" / upload.folder / unsaid.kept if upload and upload.folder else Path(unsaid.upload)

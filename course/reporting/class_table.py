@@ -21,8 +21,9 @@ from course.reporting.live import duration
 
 if TYPE_CHECKING:
     from course.collecting import Collected
+    from course.collecting.earlier import Useless
 
-__all__ = ["MANY", "Told", "print_class", "print_problems", "summary_line"]
+__all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_problems", "summary_line"]
 
 MANY = 40
 """Learners from which on a table of everybody helps nobody."""
@@ -45,6 +46,15 @@ class Told:
     root: Path = Path()
 
 
+def is_incomplete(told: Told) -> bool:
+    """Whether something that was handed in is not graded: that is what the exit code says."""
+    ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
+    # A notebook that was taken under another name is graded all the same.
+    passed_over = any(note.startswith("passed over") for note in told.notes)
+    needs_person = bool(told.collected and told.collected.needs_person)
+    return ungraded or passed_over or needs_person or bool(told.attendance.useless)
+
+
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     """All scores, of many learners a summary; then what could not be graded and why; then totals and places."""
     scores = told.graded.scores
@@ -52,7 +62,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     if len(learners) <= MANY or everybody:
         console.print(_table_of(scores, learners))
     else:
-        console.print(_summary_of(scores))
+        console.print(_summary_of(scores, told.attendance.useless))
         looked_at = sorted(
             {score.learner for score in scores if score.problem or score.late or score.recovered or score.missing}
         )
@@ -172,7 +182,7 @@ def _shown(score: Score | None) -> str:
     return f"{marks} {score.score:g}".strip()
 
 
-def _summary_of(scores: Sequence[Score]) -> Table:
+def _summary_of(scores: Sequence[Score], others: Sequence[Useless]) -> Table:
     table = Table(title=f"scores of {len({score.learner for score in scores})} learners")
     table.add_column("lesson")
     for name in ("of", "handed in", "lowest", "median", "mean", "highest", "not graded"):
@@ -183,9 +193,10 @@ def _summary_of(scores: Sequence[Score]) -> Table:
         figures = (
             [min(marks), statistics.median(marks), statistics.fmean(marks), max(marks)] if marks else [float("nan")] * 4
         )
-        bad = len(own) - len(marks)
+        came = len(own) + sum(one.lesson == lesson for one in others)
+        bad = came - len(marks)
         table.add_row(
-            escape(lesson), f"{_most(scores, lesson):g}", str(len(own)), *(f"{figure:.4g}" for figure in figures),
+            escape(lesson), f"{_most(scores, lesson):g}", str(came), *(f"{figure:.4g}" for figure in figures),
             f"[red]{bad}[/]" if bad else "",
         )  # fmt: skip
     return table

@@ -28,6 +28,7 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--due", metavar="TIME", help="when it was due, UTC (default: the gradebook's due date)")
     command.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
+    command.add_argument("--all", action="store_true", help="list every file of a large upload")
     command.add_argument("--json", type=Path, metavar="FILE", help="write the list of all files there, too")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
@@ -48,7 +49,7 @@ def _collect(arguments: argparse.Namespace) -> int:
         )  # fmt: skip
     if arguments.json:
         write_json(collected, arguments.json)
-    print_collected(collected, arguments.course)
+    print_collected(collected, arguments.course, arguments.all)
     return 1 if collected.needs_person else 0
 
 

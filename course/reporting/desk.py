@@ -22,7 +22,7 @@ from course.grading.selection import Selection, select
 from course.grading.trouble import trouble_with_disk
 from course.reporting.attendance import Attendance, attend, people_of
 from course.reporting.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
-from course.reporting.class_table import Told, print_class, print_problems, summary_line
+from course.reporting.class_table import Told, is_incomplete, print_class, print_problems, summary_line
 from course.reporting.live import Counting, watching
 from course.reporting.problems import note_problems
 from course.reporting.table import progress
@@ -84,7 +84,7 @@ def grade(request: Request) -> int:
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
         print(f"interrupted{done}; what is graded is kept. Run the same command again to go on", file=sys.stderr)
         return 130
-    code = 1 if desk.is_incomplete(told) else 0
+    code = 1 if is_incomplete(told) else 0
     if request.quiet:
         print_problems(Console(stderr=True, soft_wrap=True), told)
         desk.console.print(summary_line(told), highlight=False, soft_wrap=True)
@@ -169,13 +169,6 @@ class _Desk:
     def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
         handed_in = {(one.learner, one.lesson) for one in intake.submissions}
         return attend(self.root, people_of(self.root), handed_in, lessons)
-
-    def is_incomplete(self, told: Told) -> bool:
-        """Whether something that was handed in is not graded: that is what the exit code says."""
-        ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
-        # A notebook that was taken under another name is graded all the same.
-        passed_over = any(note.startswith("passed over") for note in told.notes)
-        return ungraded or passed_over or bool(told.collected and told.collected.needs_person)
 
     def _isolation(self) -> str:
         if self.request.dask and not self.request.unsafe:

@@ -41,11 +41,11 @@ class Counting(Watch):
         self.total = self.done = self.recovered = self.not_gradable = 0
         self.exercises: Counter[str] = Counter()
         self.now: dict[str, None] = {}
-        self.began = time.monotonic()
+        self._first = 0.0
 
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         """See :class:`Watch`."""
-        self.total, self.began = total, time.monotonic()
+        self.total = total
 
     def started(self, name: str) -> None:
         """See :class:`Watch`."""
@@ -55,16 +55,17 @@ class Counting(Watch):
         """See :class:`Watch`."""
         self.now.pop(name, None)
         self.done += 1
+        self._first = self._first or time.monotonic()
         self.recovered += bool(verdict.recovered)
         self.not_gradable += bool(verdict.problem)
         self.exercises.update(one.status for one in verdict.exercises)
 
     def left(self) -> str:
-        """How long it will still take, where that can be told."""
-        if not self.done or self.done >= self.total:
+        """How long it will still take, where that can be told: what comes before the first has its own pace."""
+        if self.done < 2 or self.done >= self.total:
             return ""
-        passed = time.monotonic() - self.began
-        return f"about {duration(passed / self.done * (self.total - self.done))} left"
+        passed = time.monotonic() - self._first
+        return f"about {duration(passed / (self.done - 1) * (self.total - self.done))} left"
 
     def counts(self) -> str:
         """How the exercises ended so far, and what is to be known of submissions."""

@@ -73,12 +73,15 @@ def needs_help(records: ClassRecords) -> list[Needy]:
     found = []
     for learner, works in by_learner.items():
         share = shares[learner]
+        missing = [lesson.slug for lesson in expected if lesson.slug not in works]
+        stays_away = len(missing) > 1 or bool(missing and missing[-1] == expected[-1].slug)
         reasons: list[tuple[float, Sign, str]] = []
         if all_points and (share < _VERY_FEW or (share < _FEW and share <= low)):
             weight = (_FEW - share) * 6 + (1 if share < _VERY_FEW else 0)
-            reasons.append((weight, Sign.FEW_POINTS, f"{share:.0%} of the points"))
-        missing = [lesson.slug for lesson in expected if lesson.slug not in works]
-        if len(missing) > 1 or (missing and missing[-1] == expected[-1].slug):
+            # What was not handed in counts as 0: whoever reads the share should know.
+            why = f", without {', '.join(missing)}" if missing and not stays_away else ""
+            reasons.append((weight, Sign.FEW_POINTS, f"{share:.0%} of the points{why}"))
+        if stays_away:
             weight = 1.5 * len(missing) / len(expected) + 0.5
             reasons.append((weight, Sign.MISSING, f"nothing handed in for {', '.join(missing)}"))
         untouched, of, rate = _untouched(works)

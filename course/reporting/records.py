@@ -62,6 +62,12 @@ class Person:
     email: str = ""
     lms_id: str = ""
 
+    @property
+    def called(self) -> str:
+        """For a person's eyes: the id, and the name where that is another word."""
+        name = " ".join(part for part in (self.first_name, self.last_name) if part)
+        return f"{self.id} ({name})" if name and name != self.id else self.id
+
 
 @dataclass(frozen=True)
 class Outcome:

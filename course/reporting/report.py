@@ -87,7 +87,9 @@ def html_of(findings: Findings, generated: str) -> str:
     shares = [work.share for work in works if work.max_score]
     serious = [one for one in findings.faults if one.kind != "recovered"]
     return surroundings.get_template("report.html.j2").render(
-        found=findings, generated=generated, css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
+        found=findings, generated=generated,
+        called={person.id: person.called for person in records.learners},
+        css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
         script=_markup(script), script_hash=_hash(script), graded=len(works), ungraded=len(records.ungraded()),
         pending=sum(work.pending for work in works), class_mean=sum(shares) / len(shares) if shares else None,
         fewest=FEWEST_FOR_DISCRIMINATION, smallest=SMALLEST_CLASS,
@@ -154,9 +156,7 @@ def _row(records: ClassRecords, person: Person) -> dict[str, Any]:
         total += work.score
         cells.append(_short(work.score, 2) + ("*" if work.pending else ""))
     most = sum(lesson.max_score for lesson in records.lessons)
-    named = " ".join(part for part in (person.first_name, person.last_name) if part)
-    shown = f"{person.id} ({named})" if named and named != person.id else person.id
-    return {"shown": shown, "cells": cells, "total": total, "share": total / most if most else 0.0}
+    return {"shown": person.id, "cells": cells, "total": total, "share": total / most if most else 0.0}
 
 
 def _shown(records: ClassRecords, group: Group, index: int) -> dict[str, Any]:

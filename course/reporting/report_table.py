@@ -58,8 +58,10 @@ def print_report(findings: Findings, page: Path) -> None:
     say("also: " + ", ".join(parts))
     if findings.to_talk_to:
         say("talk first to")
+        called = {person.id: person.called for person in records.learners}
         for person in findings.to_talk_to[:5]:
-            name = person.learner if person.learner.isprintable() else ascii(person.learner)
+            name = called.get(person.learner, person.learner)
+            name = name if name.isprintable() else ascii(name)
             say(f"  {name}: {'; '.join(person.reasons)}")
         more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)
         if more or rest:

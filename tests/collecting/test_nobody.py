@@ -110,6 +110,61 @@ def test_a_mail_is_opened_and_its_sender_looked_up(
     assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A, "jane/01_first/bob.csv": b"1"}
 
 
+def _box(*mails: bytes, at: str = "Mon Nov 16 10:0{0}:00 2026") -> bytes:
+    """A mailbox, as Thunderbird, Gmail's export and mutt write it."""
+    told = (b"From someone@u.edu %s\n%s\n\n" % (at.format(n).encode(), mail) for n, mail in enumerate(mails))
+    return b"".join(told)
+
+
+@pytest.mark.parametrize("name", ["class.mbox", "Inbox", "mbox", "class (1).mbox", "class.MBOX"])
+def test_a_mailbox_is_opened_and_the_last_mail_of_each_counts(
+    name: str, collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\nbob,bob@u.edu\n")
+    box = _box(
+        _mail("dean@u.edu"), _mail("jane@u.edu", x__ipynb=A), _mail("bob@u.edu", x__ipynb=A, table__csv=b"1"),
+        _mail("Jane <JANE@u.edu>", x__ipynb=B), _mail("stranger@else.where", x__ipynb=A), _mail("no, address", bob__ipynb=A),
+    )  # fmt: skip
+    collected = collecting(box, name, names=names)
+    assert everything(course / "submitted") == {
+        "bob/01_first/01_first.ipynb": A, "bob/01_first/table.csv": b"1", "jane/01_first/01_first.ipynb": B,
+    }  # fmt: skip
+    assert {line.name.split("/")[-2] for line in collected.needs_person} == {"mail 5", "mail 6"}
+    assert any("stranger@else.where" in line.why for line in collected.needs_person)
+
+
+def test_mails_of_a_mailbox_come_in_the_order_of_their_delivery(
+    collecting: Collecting, course: Path, tmp_path: Path
+) -> None:
+    """Sorted the other way round, as some programs export, the later mail still counts."""
+    names = tmp_path / "names.csv"
+    names.write_text("learner,email\njane,jane@u.edu\n")
+    first, last = (
+        _box(_mail("jane@u.edu", x__ipynb=A)),
+        _box(_mail("jane@u.edu", x__ipynb=B), at="Tue Nov 17 08:00:00 2026"),
+    )
+    collecting(last + first, "class.mbox", names=names)
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": B}
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        b"",
+        b"\0\xff" * 999,
+        b"From \n" * 3000,
+        b"From a\nFrom: b\nContent-Type: multipart/mixed; boundary=a\n\n--a\n" * 50,
+    ],
+)
+def test_a_hostile_mailbox_is_listed_and_its_neighbours_are_taken(
+    box: bytes, collecting: Collecting, course: Path
+) -> None:
+    collected = collecting({"m/x.mbox": box, "jane/x.ipynb": A})
+    assert [line.status for line in collected.needs_person] == ["no notebook"]
+    assert everything(course / "submitted") == {"jane/01_first/01_first.ipynb": A}
+
+
 def test_a_mail_within_an_lms_download_is_the_lmss_learners(
     collecting: Collecting, course: Path, tmp_path: Path
 ) -> None:

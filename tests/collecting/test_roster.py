@@ -210,3 +210,12 @@ def test_a_name_is_known_with_its_last_words_in_front_unless_that_is_somebody_el
     assert roster.who("lovelaceadaking") == roster.who("kinglovelaceada") == {"ada"}
     assert (roster.who("annamaria"), roster.who("mariaanna")) == ({"anna"}, {"maria"})
     assert roster.who("adalovelace") == frozenset()
+
+
+def test_two_of_one_name_are_told_once_whatever_the_spellings(tmp_path: Path) -> None:
+    roster = _read(tmp_path, 'Student,ID,SIS Login ID\n"Kim, Minji",71,s1\n"Kim, Minji",72,s2\n"Doe, Jane",73,s3\n')
+    (note,) = roster.notes
+    assert "'minji kim' stands for s1 and s2" in note
+    handmade = _read(tmp_path, "learner,name\ns1,Minji Kim\ns2,Minji Kim\ns3,Ann Li\ns4,Ann Li\n").notes
+    assert ["'minji kim'" in note for note in handmade] == [False, True]
+    assert len(handmade) == 2

@@ -21,8 +21,7 @@ from course.grading.recovery import Found, find_answers
 from course.grading.results import GradedClass, Score, SubmissionVerdict
 from course.grading.sound import as_handed_in
 from course.reporting.class_json import class_as_json
-from course.reporting.class_table import Told, print_class
-from course.reporting.desk import Request, _Desk
+from course.reporting.class_table import Told, is_incomplete, print_class
 from tests.grading.conftest import LESSON, RIGHT
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
@@ -128,7 +127,7 @@ def shown(scores: Sequence[Score]) -> tuple[str, bool, dict[str, object]]:
     told = Told(graded, [], None, 1.0)
     console = Console(width=200, file=io.StringIO(), color_system=None)
     print_class(console, told)
-    incomplete = _Desk(Request(Path())).is_incomplete(told)
+    incomplete = is_incomplete(told)
     return console.file.getvalue(), incomplete, class_as_json(told, int(incomplete))  # type: ignore[attr-defined]
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from course.cli import main
 from course.collecting import collect
 from course.grading.results import GradedClass, Score
 from course.reporting.attendance import attend, how_late, late_lines, lines_of, people_of
 from course.reporting.class_json import class_as_json
-from course.reporting.class_table import Told
+from course.reporting.class_table import MANY, Told, is_incomplete, print_class
 from tests.collecting.uploads import make_course, notebook, zipped
 from tests.reporting.made import LESSON, course_on_disk
 
@@ -58,6 +61,21 @@ def test_the_class_is_held_against_what_came(course: Path) -> None:
     assert "nothing handed in: 01_first: zz" in told
     assert "kl: 01_first: only leekim_3_7_essay.pdf came: no notebook" in told
     assert "em: 01_first: only maxeva_4_8_02_other.ipynb came: wrong lesson, it holds 02_other" in told
+
+
+def test_a_run_that_leaves_somebody_ungraded_says_so_by_its_exit_code(course: Path) -> None:
+    told = _told(course, (Score("br", "01_first", 3, 4), Score("jd", "01_first", 4, 4)))
+    assert is_incomplete(told)
+    assert not is_incomplete(replace(told, attendance=replace(told.attendance, useless=())))
+
+
+def test_the_summary_of_a_large_class_adds_up(course: Path) -> None:
+    scores = tuple(Score(f"learner{number:03d}", "01_first", 3, 4) for number in range(MANY + 1))
+    console = Console(width=100, file=io.StringIO(), color_system=None)
+    print_class(console, _told(course, scores))
+    row = next(line for line in console.file.getvalue().splitlines() if line.startswith("│ 01_first"))  # type: ignore[attr-defined]
+    cells = [cell.strip() for cell in row.strip("│").split("│")]
+    assert (cells[2], cells[-1]) == (str(MANY + 3), "2"), "the PDF and the other lesson were handed in, and not graded"
 
 
 def test_whoever_sends_the_notebook_after_the_pdf_is_listed_no_longer(course: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from course.grading.results import (
 from course.reporting import live
 from course.reporting.class_json import class_as_json, error_as_json, write_json
 from course.reporting.class_table import Told, print_class, summary_line
-from course.reporting.live import duration, watching
+from course.reporting.live import Counting, duration, watching
 
 
 def _score(number: int, **more: object) -> Score:
@@ -98,7 +98,8 @@ def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
             watch.marked("ada/01_small", _verdict(status))
     lines = capsys.readouterr().err.splitlines()
     assert lines[:2] == ["a: its test changed, 3 submissions graded again", "grading 3 submissions, 5 need not"]
-    assert lines[2].startswith("graded 1 of 3; about ")
+    assert lines[2] == "graded 1 of 3; exercises: 1 passed"
+    assert lines[3].startswith("graded 2 of 3; about ")
     assert lines[3].endswith("exercises: 1 passed, 1 timeout")
     with watching(quiet=True) as watch:
         watch.planned(3, 0, ["a reason"])
@@ -112,11 +113,12 @@ def test_a_terminal_gets_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
     block.started("ada/01_small")
     block.started("ben/01_small")
     block.marked("ada/01_small", _verdict("passed"))
+    block.marked("cleo/01_small", _verdict("passed"))
     console = Console(file=io.StringIO(), width=100, color_system=None)
     console.print(block)
     text = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "1/3" in text
-    assert "1 passed" in text
+    assert "2/3" in text
+    assert "2 passed" in text
     assert "now: ben/01_small" in text
     assert "left" in text
 
@@ -129,3 +131,15 @@ def test_durations_are_for_people() -> None:
         "10 min",
         "2 h 2 min",
     ]
+
+
+def test_the_time_that_is_left_leaves_out_what_came_before_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    counting = Counting()
+    counting.planned(100, 0, [])
+    for now[0] in (30.0, 31.0, 32.0):  # half a minute to begin, then one a second
+        counting.marked("ada/01_small", _verdict("passed"))
+        if counting.done == 1:
+            assert counting.left() == "", "one submission says nothing of the others"
+    assert counting.left() == "about 2 min left"

@@ -57,6 +57,16 @@ def test_the_page_is_one_harmless_accessible_file(course: Path, capsys: pytest.C
     assert "timeout" in page.find(id="faults").get_text()
 
 
+def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "roster.csv").write_text("learner,name\ntim,Tim Zed\ns0,Ann Li\nzoe,Zoe Nobody\n")
+    assert main(["report", "--course", str(course)]) == 0
+    page = _page(course)
+    assert "tim (Tim Zed)" in page.find(id="help").get_text()
+    assert "tim (Tim Zed)" in page.find(id="faults").get_text()
+    assert "zoe (Zoe Nobody)" in page.find(id="scores").get_text(), "who handed in nothing"
+    assert "  tim (Tim Zed): " in capsys.readouterr().out
+
+
 def test_anonymous_names_nobody(course: Path) -> None:
     (course / ".course").mkdir()
     (course / ".course" / "run.json").write_text('{"key": "k"}')

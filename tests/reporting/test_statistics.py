@@ -98,10 +98,12 @@ def test_who_needs_help_and_why() -> None:
             ends = {"ann": "passed", "bob": weak, "cid": "not answered", "dee": "passed"}.get(name, "passed")
             works.append(work(name, [outcome("first", ends), outcome("second", ends)], lesson=lesson))
     works = [one for one in works if (one.learner, one.lesson) != ("dee", "03_c")]
+    works += [work("gil", [outcome("first", "failed")], lesson=lesson) for lesson in ("02_b", "03_c")]
     found = {one.learner: one for one in needs_help(records(works))}
     assert next(iter(found)) == "cid" and "6 of 6 exercises not answered" in " ".join(found["cid"].reasons)
     assert any(reason.startswith("falling") for reason in found["bob"].reasons)
     assert any("nothing handed in for 03_c" in reason for reason in found["dee"].reasons)
+    assert any("0% of the points, without 01_a" in reason for reason in found["gil"].reasons)
     assert "ann" not in found
 
 
