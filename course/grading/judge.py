@@ -60,9 +60,11 @@ class Judge:
         self._known: set[tuple[str, str, int]] = set()
 
     def sit(self, process: JudgeProcess) -> None:
-        """Judge in this process from now on."""
+        """Judge in this process from now on. It starts before anybody's time is taken."""
         if process is not self._process:
             self._process, self._generation = process, 0
+        with process.lock:
+            self._open(process)
 
     def plan(self, test: str) -> list[tuple[str, int]]:
         """(check, seed) of every case of a test cell."""
