@@ -91,7 +91,13 @@ def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
     """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
     # A hook for all modules, no_grad or float64 that a learner's cell left behind must not change the truth.
     with undisturbed({}, (), case):
-        return decide(task, exercise, case, brought)
+        try:
+            return decide(task, exercise, case, brought)
+        except MemoryError:
+            sentence = "What your code brought needs more memory to be compared than there is"
+            return Finding(
+                exercise, type(task).__name__, inspect.cleandoc(type(task).__doc__ or ""), False, case.seed, sentence
+            )
 
 
 def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:

@@ -168,7 +168,9 @@ def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -
 def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
     try:
         wrong = wanted.test(got)
-    except Exception:  # a test that expects a list may be handed None: that is a wrong answer, no accident
+    except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
+        if isinstance(error, MemoryError) or "allocate memory" in str(error):
+            raise MemoryError(where) from None  # for whoever judges to tell: nothing is known of the answer
         wrong = kind_and_value(got)
     return None if wrong is None else Difference(where, "asked", wrong, wanted.says)
 

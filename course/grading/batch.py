@@ -2,13 +2,15 @@
 
 Every verdict is first journalled whole in ``autograded/<learner>/<lesson>/``, then written to the
 gradebook. A run that is cut off at any point goes on from the journal: what is there is not
-graded again, and the seed of the run is kept until the run is complete.
+graded again, and the seed of the run is kept until the run is complete. What was being marked when a
+run was killed is tried last, alone (:mod:`course.grading.suspects`).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
@@ -22,9 +24,10 @@ from course.grading.intake import Intake
 from course.grading.journal import RunState
 from course.grading.launch import Launched, refuse_if_exposed
 from course.grading.penalties import Penalties
-from course.grading.pool import LocalPool, Pool
+from course.grading.pool import Job, LocalPool, Pool
 from course.grading.rebuild import Blueprint
 from course.grading.results import GradedClass
+from course.grading.suspects import CarefulPool, InProgress, Standing, mark_apart, note_of
 from course.grading.trouble import trouble_with_disk, trouble_with_gradebook
 from course.grading.watch import Watch
 from course.limits import GradingLimits
@@ -51,7 +54,7 @@ def grade_class(
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or _local(isolated, workers or os.cpu_count() or 1, launched, watch)
+    made = pool or _local(root, isolated, workers or os.cpu_count() or 1, launched, watch, force)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         late = late_by_word(root)
@@ -67,12 +70,21 @@ def grade_class(
         raise trouble from None
 
 
-def _local(isolated: bool, workers: int, launched: Launched | None, watch: Watch) -> PoolMaker:
+def _local(
+    root: Path, isolated: bool, workers: int, launched: Launched | None, watch: Watch, force: bool
+) -> PoolMaker:  # fmt: skip
+    notes = InProgress(root)
+
+    def started(job: Job) -> None:
+        notes.write(note_of(job, Standing.STARTED))
+        watch.started(f"{job.submission.learner}/{job.submission.lesson}")
+
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
-        return LocalPool(
-            blueprints, seed, limits, isolated=isolated, workers=workers, launched=launched,
-            started=lambda job: watch.started(f"{job.submission.learner}/{job.submission.lesson}"),
-        )  # fmt: skip
+        pool = LocalPool(
+            blueprints, seed, limits, isolated=isolated, workers=workers, launched=launched, started=started
+        )
+        apart = partial(mark_apart, blueprints=blueprints, seed=seed, limits=limits, isolated=isolated)
+        return CarefulPool(pool, notes, apart, seed, force)
 
     return make
 

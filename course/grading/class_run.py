@@ -21,6 +21,7 @@ from course.grading.penalties import Penalties
 from course.grading.pool import Job, Pool
 from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file
 from course.grading.results import ExerciseScore, GradedClass, Score, SubmissionVerdict
+from course.grading.suspects import InProgress
 from course.grading.trouble import is_busy, is_one_files, is_one_submissions, masked
 from course.grading.watch import Watch
 from course.limits import GradingLimits
@@ -65,7 +66,7 @@ class ClassRun:
         self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
     ) -> GradedClass:
         """Plan, mark, write; see :func:`course.grading.batch.grade_class`."""
-        self._journal = Journal(self.root)
+        self._journal, self._in_progress = Journal(self.root), InProgress(self.root)
         work, reasons = self._plan(intake, force, exercises)
         plain: dict[str, int] = {}
         self.watch.planned(len(work), len(self._done), reasons)
@@ -73,7 +74,11 @@ class ClassRun:
             self.state.begin()
             blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
-            self._mark(work, made(blueprints, self.state.seed, self.limits))
+            try:
+                self._mark(work, made(blueprints, self.state.seed, self.limits))
+            finally:
+                # A run that comes to here was not killed, by nothing that was handed in.
+                self._in_progress.end()
         self._catch_up()
         fined = self._assign_penalties()
         if whole_class:
@@ -133,6 +138,7 @@ class ClassRun:
             else:
                 earlier = one.entry or self._journal.read(*key)
                 self._finish(one, verdict, earlier.verdict.answers if earlier else {})
+            self._in_progress.done(*key)
             self.watch.marked("/".join(key), verdict)
             self.step(number, len(jobs), "/".join(key))
 

@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from course.command import this_python
 from course.grading import wire
@@ -60,6 +60,9 @@ class Engine:
         self._launched = self._launched or launch(self.isolated)
         self._control = self._launched.control
         self._ready = False
+        from course.grading.judging import JudgeProcess  # which is made of what stands here
+
+        self.judge = JudgeProcess(self)
         return self
 
     def wait_until_ready(self) -> None:
@@ -90,6 +93,7 @@ class Engine:
 
     def __exit__(self, *_: object) -> None:
         if self._launched is not None:
+            self.judge.end()
             self._launched.end()
 
     def _listen(self) -> None:
@@ -112,6 +116,12 @@ class Engine:
     @contextlib.contextmanager
     def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends."""
+        with self.forked("worker", Worker, files) as worker:
+            yield worker
+
+    @contextlib.contextmanager
+    def forked(self, role: str, kind: type[_W], files: dict[str, bytes], **other: int) -> Iterator[_W]:
+        """A sealed fork of any role: ``worker``, in which learner code runs, or ``judge``. ``other``: limits of its own."""
         self.wait_until_ready()
         if self._failure:
             raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
@@ -124,16 +134,16 @@ class Engine:
         assert self._launched is not None
         scratch = None if self.isolated else tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
         request = {
-            "id": number, "scratch": scratch,
+            "id": number, "scratch": scratch, "role": role,
             "limits": {
                 "memory": limits.memory_mb << 20, "processes": limits.processes, "files": limits.open_files,
-                "disk": limits.disk_mb << 20, "seconds": int(limits.submission_seconds) + 10,
+                "disk": limits.disk_mb << 20, "seconds": int(limits.submission_seconds) + 10, **other,
             },
         }  # fmt: skip
         with self._lock:
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
         theirs.close()
-        worker = Worker(ours, ended, limits)
+        worker = kind(ours, ended, limits)
         try:
             worker.greet(files)
             yield worker
@@ -141,6 +151,9 @@ class Engine:
             worker.end()
             if scratch:
                 shutil.rmtree(scratch, ignore_errors=True)
+
+
+_W = TypeVar("_W", bound="Worker")
 
 
 class Worker:

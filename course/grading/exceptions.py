@@ -7,6 +7,7 @@
         ├── NoIsolation           this machine cannot isolate learners' code
         ├── EngineFailed          the engine's own processes ended
         └── ClusterLost           no scheduler or no worker of a Dask cluster is there to mark
+    JudgeFailed                   a lesson's own truth raised: nobody who handed in can mend it
     WorkerLost                    one worker ended, or broke the protocol: a learner's failure, never a run's
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from course.errors import CourseError
 
-__all__ = ["ClusterLost", "EngineFailed", "GradingError", "NoIsolation", "WorkerLost"]
+__all__ = ["ClusterLost", "EngineFailed", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
 
 
 class GradingError(CourseError):
@@ -31,6 +32,10 @@ class EngineFailed(GradingError):
 
 class ClusterLost(GradingError):
     """The Dask cluster is out of reach, or has nobody left who may mark. What is journalled stays."""
+
+
+class JudgeFailed(Exception):
+    """A truth, or the mistakes, of a lesson's check raised an error."""
 
 
 class WorkerLost(Exception):

@@ -81,6 +81,7 @@ class _Marking:
 
     def run(self, learner: str) -> SubmissionVerdict:
         self.engine.wait_until_ready()
+        self.judge.sit(self.engine.judge)
         start = time.monotonic()
         self.until = start + self.limits.submission_seconds
         position = 0
@@ -311,15 +312,23 @@ class _Marking:
                 worker.knows.add(name)
                 request["source"] = part.source
             answer, payload = worker.request(request, {"printed": str})
+            began = time.monotonic()
             try:
                 brought = brought_by(answer, payload)
+                # What could not be judged within the limits once is not tried again: it costs seconds each time.
+                finding = exercise.beyond or self.judge.verdict(
+                    name, exercise.id, check, seed, brought, draw=not failed
+                )
             except wire.WireError as error:
                 raise WorkerLost("protocol", str(error)) from None
-            began = time.monotonic()
-            finding = self.judge.verdict(name, exercise.id, check, seed, brought)
+            if finding.beyond:
+                exercise.beyond = finding
+                finding = replace(finding, check=check, asked=self.judge.asked(name)[check], seed=seed)
             # The judge's time is not the learner's: the first of a class waits for every truth.
-            worker.deadline += time.monotonic() - began
-            exercise.seconds -= time.monotonic() - began
+            spent = time.monotonic() - began
+            worker.deadline += spent
+            self.until += spent
+            exercise.seconds -= spent
             findings.append(finding)
             if not finding.passed:
                 failed.add(check)

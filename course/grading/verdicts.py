@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from course.grading.compared import pack
 from course.grading.exceptions import WorkerLost
-from course.grading.judge import Judge
+from course.grading.judge import Judge, Judged
 from course.grading.plain import PlainRun, plain_verdict
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import ExerciseVerdict, TestVerdict
 from course.limits import GradingLimits
-from course.results import Finding
 
 __all__ = ["Progress", "Verdicts", "says_out_of_memory"]
 
@@ -28,9 +26,11 @@ class Progress:
     """What is known of one exercise so far."""
 
     id: str
-    findings: dict[str, list[Finding]] = field(default_factory=dict)
+    findings: dict[str, list[Judged]] = field(default_factory=dict)
     plain: dict[str, PlainRun] = field(default_factory=dict)
     """How its plain test cells ended."""
+    beyond: Judged | None = None
+    """Said of what it brought, if that could not be judged within the limits."""
     loss: WorkerLost | None = None
     error: str = ""
     seconds: float = 0.0
@@ -80,13 +80,13 @@ class Verdicts:
         wrong = [finding for finding in found if not finding.passed]
         bad = {finding.check for finding in wrong}
         whole = len(found) == len(self.judge.plan(name)) and not wrong and progress.loss is None
-        first = wrong[0] if wrong else Finding(progress.id, "", "", False, 0)
+        first = wrong[0] if wrong else Judged(progress.id, "", "", False, 0)
         return TestVerdict(
             name, test.points if whole else 0.0, test.points,
             tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
             tuple(asked[check] for check in asked if check in bad),
             first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
-            first.hint, first.line, first.printed, pack(first.compared),
+            first.hint, first.line, first.printed, first.picture,
         )  # fmt: skip
 
     def _status(self, progress: Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:

@@ -18,7 +18,20 @@ from typing import Any
 from course.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
 from course.notebook import readable
 
-__all__ = ["MAX_FRAME", "MAX_HEADER", "MAX_TEXT", "Closed", "Late", "WireError", "decode", "encode", "receive", "send"]
+__all__ = [
+    "MAX_FRAME",
+    "MAX_HEADER",
+    "MAX_TEXT",
+    "Closed",
+    "Late",
+    "WireError",
+    "decode",
+    "encode",
+    "opened",
+    "packed",
+    "receive",
+    "send",
+]
 
 MAX_FRAME = 80 * 1024 * 1024
 """Bytes of one frame; snapshots stay below by :data:`course.evidence.MAX_BYTES`."""
@@ -34,6 +47,11 @@ MAX_HEADER = 8 * 1024 * 1024
 """Bytes of a frame's JSON: parsed, JSON can take fifty times its size."""
 
 _HEAD = struct.Struct(">II")
+_FORM = struct.Struct(">I")
+_MAX_FORM = 4 * 1024 * 1024
+"""Bytes of evidence's JSON: values, shapes and texts, of which there are :data:`MAX_TEXT` characters at most."""
+_MAX_MARKS = 30 * MAX_ITEMS + MAX_TEXT
+"""Commas and brackets in it: a tensor's shape has up to 16, and text may consist of them."""
 _ITEM_SIZES = {
     "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
     "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
@@ -138,6 +156,29 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
     if characters > MAX_TEXT:
         return {"u": f"more than {MAX_TEXT} characters of text"}, b""
     return encoded, b"".join(blobs)
+
+
+def packed(evidence: Evidence) -> bytes:
+    """Evidence as bytes, which whoever only hands them on need not look into."""
+    form, blobs = encode(evidence)
+    text = json.dumps(form).encode()
+    return _FORM.pack(len(text)) + text + blobs
+
+
+def opened(data: bytes) -> Evidence:
+    """The evidence that :func:`packed` packed. Raises WireError for anything else, before it costs much."""
+    if len(data) < _FORM.size:
+        raise WireError("evidence of no known form")
+    (size,) = _FORM.unpack(data[: _FORM.size])
+    text = data[_FORM.size : _FORM.size + size]
+    # Parsed, JSON can take fifty times its size: what could not be a snapshot is not parsed.
+    if size > _MAX_FORM or len(text) != size or sum(text.count(mark) for mark in b",[{") > _MAX_MARKS:
+        raise WireError("more evidence than a snapshot holds")
+    try:
+        form = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WireError("evidence that is not JSON") from None
+    return decode(form, data[_FORM.size + size :])
 
 
 def decode(data: Any, payload: bytes) -> Evidence:

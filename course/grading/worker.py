@@ -214,10 +214,8 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it
         brought = Brought(trouble=trouble_of(error, probe_file=f"<{name}>"))
-    evidence, payload = wire.encode(brought.evidence)
     trouble = brought.trouble
     return {
-        "evidence": evidence,
         "trouble": None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside],
         "printed": brought.printed[:5_000],
-    }, payload
+    }, wire.packed(brought.evidence)

@@ -7,8 +7,9 @@ from typing import Any
 from course.grading import wire
 from course.grading.cell_names import CellNames
 from course.grading.exceptions import WorkerLost
+from course.grading.judge import ProbeAnswer
 from course.notebook import readable
-from course.results import Brought, Trouble
+from course.results import Trouble
 
 __all__ = ["brought_by", "error_told", "names_told"]
 
@@ -28,15 +29,15 @@ def names_told(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[Ce
     return found, added
 
 
-def brought_by(answer: dict[str, Any], payload: bytes) -> Brought:
-    """What a probe brought: evidence, or trouble. Raises WireError for another form."""
+def brought_by(answer: dict[str, Any], payload: bytes) -> ProbeAnswer:
+    """What a probe brought: evidence, still packed, or trouble. Raises WireError for trouble of another form."""
     trouble = answer.get("trouble")
     if trouble is None:
-        return Brought(wire.decode(answer.get("evidence"), payload), printed=readable(answer["printed"][:5_000]))
+        return ProbeAnswer(payload, printed=readable(answer["printed"][:5_000]))
     if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
         raise wire.WireError("trouble of no known form")
     kind, message, line, inside = (readable(text[:2000]) for text in trouble)
-    return Brought(trouble=Trouble(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
+    return ProbeAnswer(b"", Trouble(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
 
 
 def error_told(error: object) -> str:

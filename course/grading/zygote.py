@@ -29,7 +29,7 @@ def main() -> int:
     control = socket.socket(fileno=int(sys.argv[1]))
     root, isolated = sys.argv[2], sys.argv[3] == "isolated"
     try:
-        from course.grading import sandbox, worker
+        from course.grading import judge_server, sandbox, worker  # noqa: F401 (imported before the forks that use it)
 
         worker.warm_up()
         if isolated:
@@ -99,7 +99,7 @@ class _Zygote:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            from course.grading import sandbox, worker
+            from course.grading import judge_server, sandbox, worker
 
             # Nothing that was open here is open there, but the worker's own channel.
             for descriptor in [int(name) for name in os.listdir("/proc/self/fd")]:
@@ -111,7 +111,8 @@ class _Zygote:
                 sandbox.seal(**request["limits"])
             else:
                 os.chdir(request["scratch"])
-            worker.serve(socket.socket(fileno=channel))
+            serve = judge_server.serve if request["role"] == "judge" else worker.serve
+            serve(socket.socket(fileno=channel))
         except BaseException:
             with contextlib.suppress(Exception):
                 from course.grading import wire

@@ -26,11 +26,17 @@ def say(data):
 """
 
 _FORGE = """
+import json
 from course.grading import wire
 genuine = wire.send
 def forged(channel, header, payload=b""):
-    if "evidence" in header: header, payload = forge(dict(header), payload)
-    return genuine(channel, header, payload)
+    if "trouble" not in header: return genuine(channel, header, payload)
+    # Evidence travels packed: its JSON, then the tensors. Taken apart, forged, and put together again.
+    size = int.from_bytes(payload[:4], "big")
+    opened = {**header, "evidence": json.loads(payload[4:4 + size])}
+    header, payload = forge(opened, payload[4 + size:])
+    form = json.dumps(header.pop("evidence", None)).encode()
+    return genuine(channel, header, len(form).to_bytes(4, "big") + form + payload)
 wire.send = forged
 """
 
