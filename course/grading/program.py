@@ -176,7 +176,7 @@ def _keep_apart(blueprint: Blueprint, ran: Sequence[_Line]) -> bool:
         names = line.names
         if kind == "test":
             test = blueprint.tests[name]
-            reaches = test.probe.asks - bound.get(test.exercise, frozenset())
+            reaches = test.probe.reads - bound.get(test.exercise, frozenset())
         else:
             reaches = names.now | names.later
             if names.anything or names.lasting - names.binds:
