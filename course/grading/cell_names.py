@@ -9,7 +9,7 @@ import ast
 import builtins
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ _SETTING = re.compile(
     r"|(?:ch|mk)dir|makedirs|putenv|filterwarnings|simplefilter|patch"
 )
 """Methods that set something for everybody, if they are a module's."""
+_FOR_A_WHILE = frozenset({"seed", "manual_seed", "filterwarnings", "simplefilter"})
+"""Of those, what every probe has of its own."""
 _DEFINING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LONGEST = 200_000
 """Characters of a cell that are looked into; a longer one counts as one that may do anything."""
@@ -47,6 +49,8 @@ class CellNames:
     """Of what it binds: functions, classes and imports, on which nobody works."""
     changes: frozenset[str] = frozenset()
     """Names on whose object it works for everybody to see: ``nn.Module.tag = 1``, ``sys.path.append("lib")``."""
+    lasting: frozenset[str] = frozenset()
+    """Of those, where it is more than a generator's seed or a filter of warnings, of which a probe has its own."""
     anything: bool = False
     """Whether it may bind or read names that nobody can see in its text: ``from x import *``, ``exec``, ``%run``."""
 
@@ -77,9 +81,11 @@ def names_in(source: str) -> CellNames:
     anything = bool(open_) or _imports_star(tree) or _MAGIC.search(source) is not None
     defines = {name for statement in tree.body if isinstance(statement, _DEFINING) for name in _bound_by(statement)}
     changes = {name for statement in tree.body for name in _changed_by(statement)}
+    lasting = {name for statement in tree.body for name in _changed_by(statement, but=_FOR_A_WHILE)}
     return CellNames(
-        frozenset(binds), frozenset(now), frozenset(later - binds), frozenset(defines), frozenset(changes), anything
-    )
+        frozenset(binds), frozenset(now), frozenset(later - binds), frozenset(defines), frozenset(changes),
+        frozenset(lasting), anything,
+    )  # fmt: skip
 
 
 def additions(source: str, original: str) -> str:
@@ -110,7 +116,7 @@ def _bound_by(statement: ast.stmt) -> set[str]:
     return scope.binds
 
 
-def _changed_by(statement: ast.stmt) -> set[str]:
+def _changed_by(statement: ast.stmt, but: Collection[str] = ()) -> set[str]:
     """Of what is not inside of a function: the names whose attributes or items are set, by ``=`` or by such a call."""
     found: set[str] = set()
     waiting: list[ast.AST] = [statement]
@@ -124,7 +130,7 @@ def _changed_by(statement: ast.stmt) -> set[str]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("setattr", "delattr"):
             found |= _root(node.args[0]) if node.args else set()
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _SETTING.fullmatch(node.func.attr):
-            found |= _root(node.func)
+            found |= _root(node.func) if node.func.attr not in but else set()
     return found
 
 

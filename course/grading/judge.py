@@ -29,6 +29,11 @@ class ProbeAnswer:
     trouble: Trouble | None = None
     printed: str = ""
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep it."""
+        return len(self.evidence) + len(self.printed) + (len(self.trouble.message) if self.trouble else 0)
+
 
 @dataclass(frozen=True)
 class Judged(Finding):

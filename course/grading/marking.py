@@ -1,26 +1,32 @@
-"""Mark one submission: drive a worker through its cells, judge what it brings, name how each exercise ended."""
+"""Mark one submission: drive workers through its cells, judge what they brought, name how each exercise ended.
+
+Everything that may be shown comes first: cells with their outputs, and the checks that learners have. Hidden checks are
+asked when the last output has been taken: in the same process, with each exercise's variables as they were, if nothing
+that ran since works on them; else in a fresh one, which runs the cells again and whose outputs nobody takes. What those
+bring is told in words of a known form (:mod:`course.grading.few_words`). ``docs/hidden_checks.md`` says why.
+"""
 
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from course.grading import wire
 from course.grading.cell_names import CellNames
 from course.grading.engine import Engine, Worker
 from course.grading.exceptions import WorkerLost
+from course.grading.execution import Execution
+from course.grading.few_words import in_few_words, known_lines
 from course.grading.judge import Judge
 from course.grading.outputs import Outputs
 from course.grading.own_cells import OwnCell
-from course.grading.plain import plain_run, shown_of
-from course.grading.program import Program, Step, needed, own_name, program
+from course.grading.plain import hidden_run, plain_run, shown_of
+from course.grading.program import Program, needed, own_name, program
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import CellRun, SubmissionVerdict
 from course.grading.verdicts import Progress, Verdicts, says_out_of_memory
-from course.grading.worker_answers import brought_by, error_told, names_told
+from course.grading.worker_answers import error_told, names_told
 from course.grading.written import written_in
 
 __all__ = ["mark"]
@@ -41,75 +47,59 @@ def mark(
     """
     # As with stock nbgrader the instructor's files take the place of a learner's of the same name.
     files = {**blueprint.files, **{name: data for name, data in files.items() if name not in blueprint.files}}
-    marking = _Marking(engine, blueprint, judge, rebuilt, files, only, skip)
-    verdict = marking.run(learner)
-    if marking.may_miss_something() and verdict.seconds < engine.limits.submission_seconds / 3:
+    only = set(only) or set(blueprint.exercises)
+    judge.sit(engine.judge)
+
+    def shown(all_of_it: bool) -> _Shown:
+        exercises = {name: Progress(name) for name in blueprint.exercises}
+        return _Shown(engine, blueprint, judge, rebuilt, files, exercises, only, skip, all_of_it)
+
+    # What a plain test rests on, nobody can see.
+    run = shown(all_of_it=bool(blueprint.plain))
+    run.run()
+    seconds, peak = run.seconds, run.peak
+    if run.may_miss_something() and seconds < engine.limits.submission_seconds / 3:
         # Before anything is marked wrong for a name, or a file, that is not there: in a notebook all would have run.
-        # Its verdict stands, whichever is better: who could have the better of two tries could hand in two answers.
-        verdict = _Marking(engine, blueprint, judge, rebuilt, files, only, skip, all_of_it=True).run(learner)
-    return verdict
+        # Nothing has been judged, and nothing that is hidden has been asked. All that was brought is thrown away.
+        run = shown(all_of_it=True)
+        run.run()
+        seconds, peak = seconds + run.seconds, max(peak, run.peak)
+    hidden = _Hidden(run)
+    if hidden.order:
+        hidden.run()
+        seconds, peak = seconds + hidden.seconds, max(peak, hidden.peak)
+    _judge(blueprint, judge, rebuilt, run.exercises)
+    verdicts = Verdicts(blueprint, judge, rebuilt, engine.limits)
+    tested = {test.exercise for test in blueprint.tests.values()} & only
+    return SubmissionVerdict(
+        learner, blueprint.lesson, judge.seed,
+        tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
+        dict(rebuilt.answers), run.runs, dict(rebuilt.recovered), seconds, peak,
+        written=written_in(blueprint.written, rebuilt.answers), lost=dict(rebuilt.lost), damage=rebuilt.damage,
+        newer=rebuilt.newer, own=run.own_that_ran(),
+    )  # fmt: skip
 
 
-class _Marking:
+class _Shown(Execution):
+    """What may be shown of a submission: its cells with their outputs, the checks that learners have."""
+
     def __init__(
         self, engine: Engine, blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, files: dict[str, bytes],
-        only: Collection[str], skip: Collection[str], all_of_it: bool = False,
+        exercises: Mapping[str, Progress], only: Collection[str], skip: Collection[str], all_of_it: bool,
     ) -> None:  # fmt: skip
-        self.engine, self.blueprint, self.judge, self.rebuilt, self.files = engine, blueprint, judge, rebuilt, files
-        self.limits = engine.limits
-        self.verdicts = Verdicts(blueprint, judge, rebuilt, engine.limits)
+        super().__init__(engine, blueprint, judge, rebuilt, files, exercises, only)
+        self.skip, self.all_of_it = skip, all_of_it
         self.outputs = Outputs(self.limits.output_bytes + 1_000)
-        self.exercises = {name: Progress(name) for name in blueprint.exercises}
-        self.only = set(only) or set(blueprint.exercises)
-        # What a plain test rests on, nobody can see.
-        self.skip, self.all_of_it = skip, all_of_it or bool(blueprint.plain)
         self.secrets = tuple(line for test in blueprint.plain.values() for line in test.secrets)
         self.program: Program | None = None
-        self.order: list[Step] = []
         self.runs: dict[str, CellRun] = {}
-        self.peak = 0.0
-        self.replay = True
-        self.harmful: set[str] = set()
-        """Steps, of those that nobody marks, that took the process with them."""
-        self.own_seconds = self.limits.submission_seconds / 3
-        """What is left for all cells that nobody marks."""
         self.missing: set[str] = set()
         """Names that were not there."""
         self.raised = False
         """Whether an answer, or a check of it, ended with an error."""
         self.own: Sequence[OwnCell] = ()
 
-    def run(self, learner: str) -> SubmissionVerdict:
-        self.engine.wait_until_ready()
-        self.judge.sit(self.engine.judge)
-        start = time.monotonic()
-        self.until = start + self.limits.submission_seconds
-        position = 0
-        while self.program is None or position < len(self.order):
-            try:
-                with self.engine.worker(self.files) as worker:
-                    try:
-                        if self.program is None:
-                            self._plan(worker)
-                        if self._catch_up(worker, position):
-                            position = self._go_on(worker, position)
-                    finally:
-                        self.peak = max(self.peak, worker.peak_mb)
-            except WorkerLost:
-                position = self._after_a_loss(position)
-            if time.monotonic() > self.until:
-                self._give_up(position)
-                break
-        tested = {test.exercise for test in self.blueprint.tests.values()} & self.only
-        verdicts = tuple(self.verdicts.of(progress) for name, progress in self.exercises.items() if name in tested)
-        return SubmissionVerdict(
-            learner, self.blueprint.lesson, self.judge.seed, verdicts, dict(self.rebuilt.answers), self.runs,
-            dict(self.rebuilt.recovered), time.monotonic() - start, self.peak,
-            written=written_in(self.blueprint.written, self.rebuilt.answers), lost=dict(self.rebuilt.lost),
-            damage=self.rebuilt.damage, newer=self.rebuilt.newer, own=self._ran(),
-        )  # fmt: skip
-
-    def _ran(self) -> tuple[OwnCell, ...]:
+    def own_that_ran(self) -> tuple[OwnCell, ...]:
         """The learner's own cells that ran; of a setup cell, what was added to it."""
         ran = {name for kind, name in self.order if kind == "own"}
         return tuple(
@@ -121,17 +111,17 @@ class _Marking:
     def may_miss_something(self) -> bool:
         """Whether an error may come from a cell that did not run: any of the learner's own, or one that binds a name.
 
-        A wrong value is no reason: who could have another try at it could hand in two answers.
+        Known before anything has been judged: whoever wants the second run can have it, and learns nothing by it.
         """
         left_out = self.program.left_out if self.program else frozenset()
         ran = {name for kind, name in self.order if kind == "own"}
         own = any(one.source.strip() and own_name(number) not in ran for number, one in enumerate(self.own))
         return (self.raised and own) or bool(self.missing & left_out) or ("*" in left_out and bool(self.missing))
 
-    def _plan(self, worker: Worker) -> None:
+    def prepare(self, worker: Worker) -> None:
         """Choose what runs. The texts are taken apart where they would run, before any of them has."""
         rebuilt, stubs = self.rebuilt, self.blueprint.stubs
-        worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
+        self.allow(worker, self.limits.exercise_seconds)
         sources = {name: rebuilt.answers[name] for name in stubs}
         sources |= {own_name(number): one.source for number, one in enumerate(rebuilt.own)}
         edited = {
@@ -147,202 +137,141 @@ class _Marking:
         own = [replace(one, source=texts.get(number, one.source)) for number, one in enumerate(rebuilt.own)]
         self._follow(own, dict(zip(sources, names, strict=True)))
 
+    def prepare_without(self) -> None:
+        """Whatever cannot even be taken apart runs as it stands."""
+        self.all_of_it = True
+        self._follow([one for one in self.rebuilt.own if one.place is None], {})
+
     def _follow(self, own: Sequence[OwnCell], names: Mapping[str, CellNames]) -> None:
         self.own = own
         self.program = program(self.blueprint, self.rebuilt.answers, own, names, self.all_of_it)
         self.order = needed(self.program.steps, self.blueprint, self.only, self.skip)
+        self.texts, self.touched = self.program.texts, self.program.touched
 
-    def _after_a_loss(self, position: int) -> int:
-        """Where to go on after a worker was lost in what is nobody's answer."""
-        if self.program is None:
-            # Whatever cannot even be taken apart runs as it stands.
-            self.all_of_it = True
-            self._follow([one for one in self.rebuilt.own if one.place is None], {})
-            return position
-        before = {name for kind, name in self.order if kind in ("own", "show")}
-        if before - self.harmful:
-            # A setup cell was lost, for which something of the learner's that ran before it may be the cause.
-            self.harmful |= before
-            return position
-        self.replay = False
-        return max(position, next((i for i, (kind, _) in enumerate(self.order) if kind == "answer"), 0))
-
-    def _catch_up(self, worker: Worker, position: int) -> bool:
-        """Bring a fresh fork to ``position``: all cells before, without answers and own cells that did harm.
-
-        False if one of those ends the process this time: another fork goes without it.
-        """
-        for kind, name in self.order[:position]:
-            worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
-            if kind == "setup":
-                self._execute(worker, self.blueprint.setup[name])
-                continue
-            try:
-                if kind in ("own", "show"):
-                    self._aside(worker, name)
-                elif kind == "answer" and self.replay and self.exercises[name].is_harmless():
-                    self._execute(worker, self.rebuilt.answers[name])
-                elif kind == "test" and self.replay and self._is_harmless_and_plain(name):
-                    # Cells below may need what it has defined.
-                    self._execute(worker, self.blueprint.tests[name].source)
-            except WorkerLost:
-                if kind in ("own", "show"):
-                    self.harmful.add(name)
-                self.replay = self.replay and kind in ("own", "show")
-                return False
-        return True
-
-    def _is_harmless_and_plain(self, test: str) -> bool:
-        exercise = self.exercises[self.blueprint.tests[test].exercise]
-        return test in self.blueprint.plain and exercise.is_harmless()
-
-    def _aside(self, worker: Worker, name: str) -> None:
-        """Run a cell that nobody marks, within the time that is left for all of them."""
-        if name in self.harmful or self.own_seconds <= 0:
-            return
-        assert self.program is not None
-        start = time.monotonic()
-        worker.deadline = min(start + min(self.limits.exercise_seconds, self.own_seconds), self.until)
-        try:
-            answer = self._execute(worker, self.program.texts[name])
-        finally:
-            self.own_seconds -= time.monotonic() - start
-        if says_out_of_memory(error_told(answer.get("error"))):
-            self.harmful.add(name)
-
-    def _go_on(self, worker: Worker, position: int) -> int:
-        """Run cells from ``position`` until all are done or an exercise takes the worker with it; where to go on."""
-        order = self.order
-        touched = self.program.touched if self.program else frozenset()
-        full = False
-        while position < len(order):
-            kind, name = order[position]
-            if full and kind == "answer":
-                # What fills the memory stays in it: the next exercise gets a fork of its own.
-                return position
-            if kind == "setup":
-                worker.deadline = min(time.monotonic() + self.limits.exercise_seconds, self.until)
-                self._execute(worker, self.blueprint.setup[name])
-                position += 1
-                continue
-            if kind in ("own", "show"):
-                try:
-                    self._aside(worker, name)
-                except WorkerLost:
-                    self.harmful.add(name)
-                    return position + 1
-                position += 1
-                continue
-            exercise = self.exercises[name if kind == "answer" else self.blueprint.tests[name].exercise]
-            start = time.monotonic()
-            worker.deadline = min(start + self.limits.exercise_seconds - exercise.seconds, self.until)
-            try:
-                if kind == "answer":
-                    self.runs[name] = run = self._cell(worker, self.rebuilt.answers[name])
-                    exercise.error = run.error
-                    self.raised = self.raised or bool(run.error)
-                    self._note_missing(run.error)
-                elif exercise.id not in self.only:
-                    if name in self.blueprint.plain:
-                        self._execute(worker, self.blueprint.tests[name].source)
-                    else:
-                        self._define(worker, name)
-                elif name in self.blueprint.plain:
-                    self._plain_test(worker, exercise, name)
-                elif not self.verdicts.is_untouched(exercise.id) or exercise.id in touched:
-                    self._test(worker, exercise, name)
-            except WorkerLost as loss:
-                exercise.loss = loss
-                exercise.seconds += time.monotonic() - start
-                return self._next_exercise(position, exercise.id)
-            exercise.seconds += time.monotonic() - start
-            full = full or exercise.ran_out_of_memory()
-            position += 1
-        return position
-
-    def _next_exercise(self, position: int, lost: str) -> int:
-        """The next cell that is not a test of the exercise that was lost."""
-        order = self.order
-        position += 1
-        while position < len(order):
-            kind, name = order[position]
-            if not (kind == "test" and self.blueprint.tests[name].exercise == lost):
-                break
-            position += 1
-        return position
-
-    def _give_up(self, position: int) -> None:
-        """The submission's time is over: whatever was not reached timed out."""
-        for kind, name in self.order[position:]:
-            if kind == "test" and name in self.blueprint.plain:
-                exercise = self.exercises[self.blueprint.tests[name].exercise]
-                exercise.loss = exercise.loss or WorkerLost("timeout", "the submission's time was over")
-            elif kind == "answer" and self.exercises[name].loss is None and not self.exercises[name].findings:
-                self.exercises[name].loss = WorkerLost("timeout", "the submission's time was over")
-
-    def _execute(self, worker: Worker, source: str, **more: int) -> dict[str, Any]:
+    def answer(self, worker: Worker, exercise: Progress) -> None:
+        """Run a TODO cell and take its outputs."""
         number = len(self.runs) + len(self.blueprint.setup) + 1
-        answer, _ = worker.request({"op": "cell", "source": source, "count": number, **more}, {"outputs": list})
-        return {**answer, "number": number}
+        answer = self.execute(worker, self.rebuilt.answers[exercise.id], number)
+        run = CellRun(self.outputs.clean(answer["outputs"], number), error_told(answer.get("error")))
+        self.runs[exercise.id] = run = shown_of(run, self.secrets)
+        exercise.error, exercise.out_of_memory = run.error, says_out_of_memory(run.error)
+        self.raised = self.raised or bool(run.error)
+        self._note_missing(run.error)
 
-    def _cell(self, worker: Worker, source: str) -> CellRun:
-        answer = self._execute(worker, source)
-        run = CellRun(self.outputs.clean(answer["outputs"], answer["number"]), error_told(answer.get("error")))
-        return shown_of(run, self.secrets)
-
-    def _plain_test(self, worker: Worker, exercise: Progress, name: str) -> None:
-        """Run a test cell as a notebook does. Only its outputs count, by nbgrader's rule."""
+    def test(self, worker: Worker, exercise: Progress, name: str) -> None:
+        """Ask the checks that learners have; of a plain test cell, run the lines that they have."""
         test = self.blueprint.tests[name]
-        assert test.plain is not None
-        answer = self._execute(worker, test.source, room=_ROOM)
-        shown = () if test.plain.hidden else self.outputs.clean(answer["outputs"], answer["number"])
-        exercise.plain[name] = run = plain_run(test.plain, test.points, answer, shown)
-        self.runs[name] = shown_of(CellRun(run.outputs), self.secrets)
-
-    def _test(self, worker: Worker, exercise: Progress, name: str) -> None:
-        part = self.blueprint.tests[name].probe
-        # Anew: where a setup cell was lost, its exercises are run once more.
-        findings = exercise.findings[name] = []
-        failed: set[str] = set()
-        for check, seed in self.judge.plan(name):
-            if check in failed:
-                continue
-            request = {"op": "probe", "test": name, "check": check, "seed": seed}
-            if name not in worker.knows:
-                worker.knows.add(name)
-                request["source"] = part.source
-            answer, payload = worker.request(request, {"printed": str})
-            began = time.monotonic()
-            try:
-                brought = brought_by(answer, payload)
-                # What could not be judged within the limits once is not tried again: it costs seconds each time.
-                finding = exercise.beyond or self.judge.verdict(
-                    name, exercise.id, check, seed, brought, draw=not failed
-                )
-            except wire.WireError as error:
-                raise WorkerLost("protocol", str(error)) from None
-            if finding.beyond:
-                exercise.beyond = finding
-                finding = replace(finding, check=check, asked=self.judge.asked(name)[check], seed=seed)
-            # The judge's time is not the learner's: the first of a class waits for every truth.
-            spent = time.monotonic() - began
-            worker.deadline += spent
-            self.until += spent
-            exercise.seconds -= spent
-            findings.append(finding)
-            if not finding.passed:
-                failed.add(check)
-            self.raised = self.raised or brought.trouble is not None
-            if brought.trouble is not None and brought.trouble.kind in ("NameError", "Unanswered"):
-                self._note_missing(brought.trouble.message)
+        if exercise.id not in self.only:
+            self.define(worker, name)
+        elif test.plain is not None:
+            number = len(self.runs) + len(self.blueprint.setup) + 1
+            answer = self.execute(worker, test.shown_source, number, room=_ROOM)
+            shown = () if test.hides else self.outputs.clean(answer["outputs"], number)
+            exercise.plain[name] = ran = plain_run(test.plain, test.points, answer, shown)
+            exercise.out_of_memory = exercise.out_of_memory or says_out_of_memory(ran.sentence)
+            self.runs[name] = shown_of(CellRun(ran.outputs), self.secrets)
+        elif self.is_asked(name):
+            self.probe(worker, exercise, name, test.shown, test.shown.checks)
+            for reply in exercise.replies.get(name, ()):
+                trouble = reply.brought.trouble
+                self.raised = self.raised or trouble is not None
+                if trouble is not None and trouble.kind in ("NameError", "Unanswered"):
+                    self._note_missing(trouble.message)
+            if test.hides:
+                worker.request({"op": "keep", "test": name}, {"kept": bool})
 
     def _note_missing(self, said: str) -> None:
         found = _NOT_DEFINED.search(said)
         if found:
             self.missing.add(found[1])
 
-    def _define(self, worker: Worker, name: str) -> None:
-        """As a notebook would, have a test cell's names there for the cells below it. Nothing is tested."""
-        source = self.blueprint.tests[name].probe.source
-        worker.knows.add(name)
-        worker.request({"op": "define", "test": name, "source": source}, {"defined": bool})
+    def finish(self, worker: Worker) -> None:
+        """Ask what is hidden in this process, if that is as good as in a fresh one. From here on nothing is shown."""
+        if self.program is None or not self.program.apart or self.may_miss_something():
+            return
+        for name in waiting(self):
+            exercise = self.exercises[self.blueprint.tests[name].exercise]
+            if exercise.loss is not None or name in self.blueprint.plain:
+                continue
+            try:
+                self.allow(worker, self.limits.exercise_seconds - self.spent[exercise.id])
+                worker.request({"op": "back", "test": name}, {"back": bool})
+                ask_hidden(self, worker, exercise, name)
+            except WorkerLost as loss:
+                exercise.loss = loss
+                return
+
+
+class _Hidden(Execution):
+    """What is hidden, in a process that runs the cells again: nothing that it prints or says of itself is shown."""
+
+    def __init__(self, shown: _Shown) -> None:
+        super().__init__(
+            shown.engine, shown.blueprint, shown.judge, shown.rebuilt, shown.files, shown.exercises, shown.only
+        )
+        self.texts, self.touched = shown.texts, shown.touched
+        self.harmful = shown.harmful - shown.exercises.keys()
+        self.wanted = waiting(shown)
+        last = max((place for place, (_, name) in enumerate(shown.order) if name in self.wanted), default=-1)
+        self.order = shown.order[: last + 1]
+
+    def answer(self, worker: Worker, exercise: Progress) -> None:
+        """Run a TODO cell once more, for those that have not done harm."""
+        if exercise.is_harmless():
+            answer = self.execute(worker, self.rebuilt.answers[exercise.id])
+            exercise.out_of_memory = says_out_of_memory(error_told(answer.get("error")))
+
+    def test(self, worker: Worker, exercise: Progress, name: str) -> None:
+        """Ask what is hidden."""
+        if name not in self.wanted:
+            self.define(worker, name)
+        elif exercise.loss is None:
+            ask_hidden(self, worker, exercise, name)
+
+
+def waiting(run: Execution) -> list[str]:
+    """The test cells of which hidden checks have yet to be asked, of exercises that have lost nothing so far."""
+    return [
+        name for kind, name in run.order
+        if kind == "test" and run.blueprint.tests[name].hides and run.is_asked(name)
+        and run.exercises[run.blueprint.tests[name].exercise].loss is None
+        and name not in run.exercises[run.blueprint.tests[name].exercise].asked_all
+    ]  # fmt: skip
+
+
+def ask_hidden(run: Execution, worker: Worker, exercise: Progress, name: str) -> None:
+    """Ask the hidden checks of a test cell; a plain one runs whole, and its score is what counts."""
+    test = run.blueprint.tests[name]
+    if test.plain is None:
+        run.probe(worker, exercise, name, test.probe, test.hidden_checks)
+    else:
+        answer = run.execute(worker, test.source, room=_ROOM)
+        exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
+    exercise.asked_all.add(name)
+
+
+def _judge(blueprint: Blueprint, judge: Judge, rebuilt: Rebuilt, exercises: Mapping[str, Progress]) -> None:
+    """Judge what was brought. By now no worker is there any more that could learn of it."""
+    lines = known_lines(rebuilt)
+    for exercise in exercises.values():
+        for name, replies in exercise.replies.items():
+            test = blueprint.tests[name]
+            findings = exercise.findings[name] = []
+            for reply in replies:
+                hidden = reply.check in test.hidden_checks
+                draw = not hidden and all(finding.passed for finding in findings)
+                try:
+                    # What could not be judged within the limits once is not tried again: it costs seconds each time.
+                    finding = exercise.beyond or judge.verdict(
+                        name, exercise.id, reply.check, reply.seed, reply.brought, draw
+                    )
+                except wire.WireError:
+                    exercise.loss = exercise.loss or WorkerLost("protocol", "what it brought has no known form")
+                    continue
+                if finding.beyond:
+                    exercise.beyond = finding
+                    finding = replace(finding, check=reply.check, asked=judge.asked(name)[reply.check], seed=reply.seed)
+                if hidden:
+                    finding = in_few_words(finding, reply.brought.trouble, test.probe.asks, lines)
+                findings.append(finding)
+            exercise.replies[name] = []

@@ -24,6 +24,7 @@ from course.grading.results import CellRun, TestVerdict
 __all__ = [
     "PlainRun",
     "PlainTest",
+    "hidden_run",
     "is_plain",
     "plain_outputs",
     "plain_run",
@@ -69,11 +70,16 @@ class PlainTest:
         shown = {line.strip() for number, line in enumerate(self.lines, 1) if number not in self.hidden}
         return tuple(line for line in sorted(found - shown) if len(line) >= _SHORTEST)
 
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """The lines that learners have."""
+        return tuple(line for number, line in enumerate(self.lines, 1) if number not in self.hidden)
+
     def line(self, number: object) -> str:
-        """The visible line of this number; empty if there is none."""
-        if type(number) is not int or number in self.hidden or not 1 <= number <= len(self.lines):
+        """The line of this number, of those that learners have; empty if there is none."""
+        if type(number) is not int or not 1 <= number <= len(self.visible):
             return ""
-        return self.lines[number - 1].strip()
+        return self.visible[number - 1].strip()
 
 
 def _asked(name: str, lines: Sequence[str], hidden: Iterable[int]) -> str:
@@ -130,10 +136,11 @@ class PlainRun:
     """What may be shown."""
 
 
-def scored(outputs: object, error: object, points: float) -> tuple[float, str]:
+def scored(outputs: object, error: object, points: float, quoting: bool = True) -> tuple[float, str]:
     """The score of a test cell, by nbgrader's own rule from raw outputs, and a sentence if that is not all there is.
 
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
+    ``quoting``: whether the sentence may hold a word of the learner's.
     """
     # torch comes with it: reports read lessons without.
     from course.notebook import readable
@@ -150,8 +157,9 @@ def scored(outputs: object, error: object, points: float) -> tuple[float, str]:
     except (KeyError, ValueError):
         # nbgrader stops here, for the whole submission.
         result = next((one["data"].get("text/plain", "") for one in told if one["output_type"] == "execute_result"), "")
+        said = f"the result `{readable(result[:40])}`" if quoting else "a result"
         return 0.0, (
-            f"The test cell ended with the result `{readable(result[:40])}`, which nbgrader takes for no score out of "
+            f"The test cell ended with {said}, which nbgrader takes for no score out of "
             f"{points:g} points. Your instructor has to look at it."
         )
     score = float(score or 0.0)
@@ -184,23 +192,31 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
-    """How a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
+    """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
     from course.notebook import readable
 
     score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
     error = answer.get("error")
     if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):
         sentence = _told(test, readable(error[0][:100]), readable(error[1][:500]), answer.get("line"))
-    if test.hidden:
-        return PlainRun(score, sentence)
     return PlainRun(score, sentence, shown)
 
 
+def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any]) -> PlainRun:
+    """How a test cell with hidden lines ended when all of it ran: a score of a few digits.
+
+    Why it is not whole is told from its ``visible`` lines, which ran where nothing was hidden yet.
+    """
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, quoting=False)
+    if not sentence:
+        return PlainRun(score)
+    told = visible.sentence if visible is not None else ""
+    return PlainRun(round(score, 6), told or (_HIDDEN_FAILED if answer.get("error") else sentence))
+
+
 def _told(test: PlainTest, kind: str, message: str, number: object) -> str:
-    """A test cell's error in a sentence; nothing of it if its line is hidden, or it says what is."""
+    """A test cell's error in a sentence."""
     line = test.line(number)
-    if (test.hidden and not line) or any(secret in message for secret in test.secrets):
-        return _HIDDEN_FAILED
     first = message.strip().splitlines()[0].strip() if message.strip() else ""
     if kind == "AssertionError" and line:
         return f"`{line[:200]}` does not hold{': ' + first if first else ''}".rstrip(".") + "."

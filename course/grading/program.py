@@ -32,6 +32,8 @@ class Program:
     """Exercises on which a cell of the learner's own may have worked, although their TODO cell is as handed out."""
     left_out: frozenset[str] = frozenset()
     """Names that cells bind which do not run; ``*`` among them for names that nobody can see."""
+    apart: bool = False
+    """Whether no step works on what an exercise above it has left: then its checks may as well be asked at the end."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def program(
     missed = {name for one in left for name in (*one.binds, *("*" if one.anything else ""))}
     return Program(
         tuple(line.step for line in ran), {line.step[1]: line.text for line in ran if line.text},
-        _touched(blueprint, ran), frozenset(missed),
+        _touched(blueprint, ran), frozenset(missed), _keep_apart(blueprint, ran),
     )  # fmt: skip
 
 
@@ -160,6 +162,33 @@ def _touched(blueprint: Blueprint, ran: Sequence[_Line]) -> frozenset[str]:
     mentioned = frozenset().union(*(line.names.mentions for line in ran if line.step[0] == "own"))
     anything = any(line.names.anything for line in ran if line.step[0] == "own")
     return frozenset(test.exercise for test in blueprint.tests.values() if anything or test.probe.asks & mentioned)
+
+
+def _keep_apart(blueprint: Blueprint, ran: Sequence[_Line]) -> bool:
+    """Whether each step takes only what the instructor's cells define, or it binds itself.
+
+    A name that is bound again keeps what it had for whoever had it; an object that is worked on does not.
+    """
+    made: set[str] = set()
+    bound: dict[str, frozenset[str]] = {}
+    for line in ran:
+        kind, name = line.step
+        names = line.names
+        if kind == "test":
+            test = blueprint.tests[name]
+            reaches = test.probe.reads - bound.get(test.exercise, frozenset())
+        else:
+            reaches = names.now | names.later
+            if names.anything or names.lasting - names.binds:
+                return False
+        if reaches & made:
+            return False
+        if kind == "answer":
+            bound[name] = names.binds
+        if kind in ("answer", "own", "show"):
+            # Nobody works on a function, a class or a module without being seen (`lasting`).
+            made |= names.binds - names.defines
+    return True
 
 
 def needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[Step]:

@@ -55,9 +55,23 @@ class TestCell:
     source: str
     """With hidden tests: for the judge's eyes only."""
     probe: ProbePart
+    """With hidden checks: for a process from which nothing is shown any more."""
+    shown: ProbePart
+    """Of what learners were handed."""
+    shown_source: str
     exercise: str
     plain: PlainTest | None = None
     """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
+
+    @property
+    def hidden_checks(self) -> tuple[str, ...]:
+        """The names of the checks that learners do not have."""
+        return tuple(name for name in self.probe.checks if name not in self.shown.checks)
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything of it is hidden."""
+        return bool(self.plain.hidden if self.plain is not None else self.hidden_checks)
 
 
 @dataclass(frozen=True)
@@ -141,6 +155,11 @@ class Rebuilt:
     newer: tuple[str, ...] = ()
     """Of what is lost, what was added to the lesson after the notebook had been handed out."""
 
+    def is_untouched(self, blueprint: Blueprint, exercise: str) -> bool:
+        """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
+        stub = blueprint.stubs.get(exercise)
+        return stub is not None and self.answers[exercise].strip() in ("", stub.strip())
+
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:
     """Read ``source/<lesson>/<lesson>.ipynb``."""
@@ -181,10 +200,11 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
         for cell in learner.cells
         if cell.metadata.get("nbgrader", {}).get("grade_id") in runs
     }
+    shown = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in learner.cells}
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs,
         {
-            name: _test_cell(name, points[name], text, _tested(name, answers) or nearest[name], config)
+            name: _test_cell(name, points[name], text, shown[name], _tested(name, answers) or nearest[name], config)
             for name, text in tests.items()
         },
         questions_in(instructor, learner),
@@ -192,10 +212,11 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     )  # fmt: skip
 
 
-def _test_cell(name: str, points: float, source: str, exercise: str, config: Config) -> TestCell:
+def _test_cell(name: str, points: float, source: str, shown: str, exercise: str, config: Config) -> TestCell:
     if is_plain(source):
-        return TestCell(name, points, source, ProbePart("", ()), exercise, PlainTest.of(name, source, config))
-    return TestCell(name, points, source, probe_part(source), exercise)
+        nothing = ProbePart("", ())
+        return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
+    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
 
 
 def _tested(test: str, answers: list[str]) -> str:

@@ -34,6 +34,36 @@ class ProbePart:
                 found.add(node.attr)
         return frozenset(found)
 
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names of a learner's that a probe does read: ``nb.answer``, ``nb.list("answer")``. All of :attr:`asks` where
+        that cannot be told, because a name is made while it runs, or ``nb`` is handed to what is defined elsewhere."""
+        found, tree = set(), ast.parse(self.source)
+        poison = [node for node in ast.walk(tree) if {name.lower() for name in _defined_in(node)} == {"poison"}]
+        texts = self.asks - {part.value for node in poison for part in ast.walk(node) if isinstance(part, ast.Constant)}
+        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and _is_notebook(node.value):
+                found.add(node.attr)
+            if not isinstance(node, ast.Call):
+                continue
+            if isinstance(node.func, ast.Attribute) and _is_notebook(node.func.value):
+                first = node.args[0] if node.args else None
+                if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                    found.add(first.value)
+                else:
+                    # `nb.function(name)`: any text of the test's may be the name, but of what is NaN meanwhile.
+                    found |= texts
+            elif any(_is_notebook(one) for one in (*node.args, *(keyword.value for keyword in node.keywords))):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if called not in own:
+                    return self.asks
+        return frozenset(found)
+
+
+def _is_notebook(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "nb"
+
 
 def probe_part(source: str) -> ProbePart:
     """Strip a test cell of everything that knows, or helps to compute, what is wanted."""
@@ -68,7 +98,7 @@ def _checked_in(node: ast.stmt) -> list[str]:
     return [argument.id for argument in call.args[1:] if isinstance(argument, ast.Name)]
 
 
-def _defined_in(node: ast.stmt) -> set[str]:
+def _defined_in(node: ast.AST) -> set[str]:
     """The names that a top-level statement, imports aside, binds."""
     if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
         return {node.name}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from course.grading.exceptions import WorkerLost
-from course.grading.judge import Judge, Judged
+from course.grading.judge import Judge, Judged, ProbeAnswer
 from course.grading.plain import PlainRun, plain_verdict
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import ExerciseVerdict, TestVerdict
 from course.limits import GradingLimits
 
-__all__ = ["Progress", "Verdicts", "says_out_of_memory"]
+__all__ = ["Progress", "Reply", "Verdicts", "says_out_of_memory"]
 
 _OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory", "Cannot allocate memory")
 
@@ -21,29 +21,43 @@ def says_out_of_memory(text: str) -> bool:
     return any(word in text for word in _OUT_OF_MEMORY)
 
 
+@dataclass(frozen=True)
+class Reply:
+    """What a worker answered to one probe, as it came."""
+
+    check: str
+    seed: int
+    brought: ProbeAnswer
+
+
 @dataclass
 class Progress:
     """What is known of one exercise so far."""
 
     id: str
+    replies: dict[str, list[Reply]] = field(default_factory=dict)
+    """By test cell; judged when nobody is asked any more."""
     findings: dict[str, list[Judged]] = field(default_factory=dict)
     plain: dict[str, PlainRun] = field(default_factory=dict)
     """How its plain test cells ended."""
+    asked_all: set[str] = field(default_factory=set)
+    """Test cells of which nothing is left to be asked."""
     beyond: Judged | None = None
     """Said of what it brought, if that could not be judged within the limits."""
     loss: WorkerLost | None = None
     error: str = ""
     seconds: float = 0.0
-
-    def ran_out_of_memory(self) -> bool:
-        """Whether an error, of its cell or of a check, says so."""
-        found = [finding.sentence for findings in self.findings.values() for finding in findings]
-        found += [run.sentence for run in self.plain.values()]
-        return any(says_out_of_memory(text) for text in (self.error, *found))
+    out_of_memory: bool = False
+    """Whether an error, of its cell or of a check, said so."""
 
     def is_harmless(self) -> bool:
         """Whether its cell may run again, for the exercises after it."""
-        return self.loss is None and not self.ran_out_of_memory()
+        return self.loss is None and not self.out_of_memory
+
+    @property
+    def kept_bytes(self) -> int:
+        """The size of what was brought and waits for the judge."""
+        return sum(one.brought.size for replies in self.replies.values() for one in replies)
 
 
 @dataclass(frozen=True)
@@ -54,11 +68,6 @@ class Verdicts:
     judge: Judge
     rebuilt: Rebuilt
     limits: GradingLimits
-
-    def is_untouched(self, exercise: str) -> bool:
-        """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
-        stub = self.blueprint.stubs.get(exercise)
-        return stub is not None and self.rebuilt.answers[exercise].strip() in ("", stub.strip())
 
     def of(self, progress: Progress) -> ExerciseVerdict:
         """The verdict on one exercise."""
@@ -104,10 +113,10 @@ class Verdicts:
             return "killed", f"Your code ended the process that it ran in: {loss.detail}."
         if all(test.is_whole for test in tests):
             return "passed", "Every check passed."
-        if self.is_untouched(progress.id) and not any(test.score for test in tests):
+        if self.rebuilt.is_untouched(self.blueprint, progress.id) and not any(test.score for test in tests):
             return "not answered", self.rebuilt.lost.get(progress.id) or "The TODO cell is as it was handed out."
         told = next((test for test in tests if test.sentence), None)
-        if progress.ran_out_of_memory():
+        if progress.out_of_memory:
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
         if progress.error:
             return "error", f"Your cell ended with an error: {progress.error}"

@@ -74,7 +74,7 @@ def serve(channel: socket.socket) -> None:
     # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
     os.register_at_fork(after_in_child=channel.close)
     tasks: dict[str, dict[str, type[Check]]] = {}
-    operations = {"cell": _cell, "probe": _probe, "define": _define, "names": _names}
+    operations = {"cell": _cell, "probe": _probe, "define": _define, "names": _names, "keep": _keep, "back": _back}
     while True:
         try:
             header, given = wire.receive(channel)
@@ -142,7 +142,8 @@ def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     found = [names_in(source) for source in header["cells"]]
     return {
         "names": [
-            [sorted(part) for part in (one.binds, one.now, one.later, one.defines, one.changes)] + [one.anything]
+            [sorted(part) for part in (one.binds, one.now, one.later, one.defines, one.changes, one.lasting)]
+            + [one.anything]
             for one in found
         ],
         "added": [additions(source, original) for source, original in header["edited"]],
@@ -186,6 +187,25 @@ def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
     # As in a notebook the cell's names stay, but none of them takes the place of a learner's (course/apart.py).
     namespace.update({key: value for key, value in apart.items() if key not in namespace})
+
+
+_kept: dict[str, dict[str, Any]] = {}
+
+
+def _keep(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Note the variables as they are at a test cell, for the checks of it that are asked later."""
+    assert _shell is not None
+    _kept[header["test"]] = dict(_shell.user_ns)
+    return {"kept": True}, b""
+
+
+def _back(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Have the variables as they were there. In the same dict, in which the learner's functions look names up."""
+    assert _shell is not None
+    kept = _kept.pop(header["test"], {})
+    dict.clear(_shell.user_ns)
+    dict.update(_shell.user_ns, kept)
+    return {"back": True}, b""
 
 
 def _define(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:

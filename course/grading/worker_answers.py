@@ -21,11 +21,11 @@ def names_told(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[Ce
         raise WorkerLost("protocol", "it answered what was not asked")
     found = []
     for one in told:
-        if not (isinstance(one, list) and len(one) == 6 and all(isinstance(part, list) for part in one[:5])):
+        if not (isinstance(one, list) and len(one) == 7 and all(isinstance(part, list) for part in one[:6])):
             raise WorkerLost("protocol", "it answered what was not asked")
-        parts = (frozenset(name for name in part if isinstance(name, str)) for part in one[:5])
-        binds, now, later, defines, changes = parts
-        found.append(CellNames(binds, now, later, defines, changes, bool(one[5])))
+        parts = (frozenset(name for name in part if isinstance(name, str)) for part in one[:6])
+        binds, now, later, defines, changes, lasting = parts
+        found.append(CellNames(binds, now, later, defines, changes, lasting, bool(one[6])))
     return found, added
 
 
