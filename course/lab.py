@@ -23,7 +23,9 @@ _SOCKET_PATH = 103
 """Bytes that the path of a socket may have on every system; with more, no kernel starts."""
 _SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
 
-__all__ = ["folders_instead_of_home", "open_lab", "prepare_workspace", "released_lessons", "start_server"]
+__all__ = [
+    "folders_instead_of_home", "let_matplotlib_write", "open_lab", "prepare_workspace", "released_lessons", "start_server",
+]  # fmt: skip
 
 _SETTINGS = {
     # No pop-ups about news and updates: a learner came for the lesson.
@@ -80,7 +82,7 @@ def folders_instead_of_home(root: Path) -> dict[str, str]:
         "JUPYTER_DATA_DIR": Path(jupyter_data_dir()),
         "JUPYTER_RUNTIME_DIR": Path(jupyter_runtime_dir()),
         "IPYTHONDIR": Path(os.environ.get("IPYTHONDIR") or Path("~/.ipython").expanduser()),
-        "MPLCONFIGDIR": Path(os.environ.get("MPLCONFIGDIR") or user_config_path("matplotlib")),
+        "MPLCONFIGDIR": _folder_of_matplotlib(),
         "COURSE_PROGRESS": diary_path().parent,
     }
     here = (root / _INSTEAD).resolve()
@@ -92,6 +94,20 @@ def folders_instead_of_home(root: Path) -> dict[str, str]:
                 "let your user write there, or set HOME to a folder where you may write",
             )  # fmt: skip
     return {name: str(place / "progress.db" if name == "COURSE_PROGRESS" else place) for name, place in instead.items()}
+
+
+def _folder_of_matplotlib() -> Path:
+    return Path(os.environ.get("MPLCONFIGDIR") or user_config_path("matplotlib"))
+
+
+def let_matplotlib_write(root: Path) -> None:
+    """Where the home folder cannot be written, matplotlib's list of fonts lies in the course's.
+
+    Else every process that draws reads all fonts anew, and says so. To be called before matplotlib is imported.
+    """
+    here = (root / _INSTEAD).resolve() / "mplconfigdir"
+    if not _can_be_written(_folder_of_matplotlib()) and _can_be_written(here):
+        os.environ["MPLCONFIGDIR"] = str(here)
 
 
 def _can_be_written(folder: Path) -> bool:

@@ -75,8 +75,6 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         else:
             console.print(f"--all prints all {len(learners)} learners", highlight=False)
     print_problems(console, told)
-    for lesson, count in told.graded.plain_tests.items():
-        console.print(said_aloud(lesson, count), highlight=False, markup=False, soft_wrap=True)
     ended = Counter(status for score in scores for status in score.statuses)
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
@@ -109,7 +107,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
 
 
 def print_problems(console: Console, told: Told) -> None:
-    """What could not be graded, or not be written, a line each."""
+    """What could not be graded, or not be written, and which marks could be forged: a line each."""
     for score in told.graded.scores:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
@@ -127,6 +125,8 @@ def print_problems(console: Console, told: Told) -> None:
     for learner, lesson, reason in told.failed_pages:
         place = f"feedback/{learner}/{lesson or 'index.html'}"
         console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+    for lesson, count in told.graded.plain_tests.items():
+        console.print(said_aloud(lesson, count), highlight=False, markup=False, soft_wrap=True)
 
 
 def _newer(scores: Sequence[Score]) -> Iterator[str]:

@@ -129,8 +129,10 @@ def write_feedback(
     if not pairs:
         return Feedback((), 0, ())
     root = root.resolve()
+    from course.lab import let_matplotlib_write
     from course.reporting.feedback_page import digest_in
 
+    let_matplotlib_write(root)
     marks = read_marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs})
 
     tasks, unchanged = [], 0

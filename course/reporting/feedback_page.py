@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from course.grading.results import SubmissionVerdict
-from course.outline import outline
+from course.outline import exercise_named, outline
 from course.reporting.cards import Card, cards_of
 from course.reporting.graded_verdict import verdict_in
 from course.reporting.harmless import harmless
@@ -139,7 +139,7 @@ def feedback_page(
         title=title_of(verdict.lesson), problem="", cards=cards, score=score,
         most=sum(card.max_score for card in cards), waits=_waiting(cards), solved=solved, tasks=len(tested),
         damage=harmless(getattr(verdict, "damage", ""), 500), penalty=penalty, late=late, seed=verdict.seed,
-        graded=_moment(graded),
+        graded=_moment(graded), helps=any(exercise_named(one.id) for one in verdict.exercises),
         goal="Everything is right." if cards and all(card.score >= card.max_score for card in cards) else "",
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def refusal_page(learner: str, lesson: str, problem: str, digest: str) -> str:
     """The page of what could not be graded, with the reason."""
     return _render(
         "feedback.html.j2", digest, lesson=harmless(lesson, 200), learner=harmless(learner, 200), title=title_of(lesson),
-        problem=harmless(problem, 1_000), cards=(), graded="", seed=0,
+        problem=harmless(problem, 1_000), cards=(), graded="", seed=0, helps=any(one.slug == lesson for one in outline()),
     )  # fmt: skip
 
 

@@ -47,6 +47,9 @@ def make_report(
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> Report:
     """Write ``index.html``, CSV files and ``report.json`` into ``out`` (default: ``report/`` in the course's folder)."""
+    from course.lab import let_matplotlib_write
+
+    let_matplotlib_write(root)
     if anonymous:
         records = under_codes(records, root)
     findings = find(records, anonymous, step)

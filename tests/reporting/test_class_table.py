@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -19,7 +20,7 @@ from course.grading.results import (
 )
 from course.reporting import live
 from course.reporting.class_json import class_as_json, error_as_json, write_json
-from course.reporting.class_table import Told, print_class, summary_line
+from course.reporting.class_table import Told, print_class, print_problems, summary_line
 from course.reporting.live import Counting, duration, watching
 
 
@@ -60,6 +61,15 @@ def test_of_a_large_class_those_who_need_a_look_are_shown() -> None:
     assert "learner007" not in text
     assert "learner007" in _printed(_told(scores), everybody=True)
     assert summary_line(_told(scores)).startswith("graded 300, unchanged 0, not graded 1")
+
+
+def test_tests_that_can_be_forged_are_told_in_a_quiet_run_too() -> None:
+    told = _told([_score(1)])
+    told = replace(told, graded=replace(told.graded, plain_tests={"01_small": 3}))
+    console = Console(width=100, file=io.StringIO(), color_system=None)
+    print_problems(console, told)
+    assert "01_small: 3 plain test cells" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert _printed(told).count("can be forged") == 1
 
 
 def test_names_cannot_paint_the_terminal() -> None:

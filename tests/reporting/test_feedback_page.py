@@ -72,6 +72,14 @@ def test_total_bar_and_order(looked_at: Look) -> None:
     assert "Graded 2 March 2026, 15:40 UTC, test cases of seed 7." in words(tree.footer)
 
 
+def test_only_a_lesson_that_has_hints_ends_with_words_about_them(looked_at: Look) -> None:
+    assert "hint()" in words(looked_at(page(exercise())).footer)
+    plain = words(looked_at(page(exercise("squares"), exercise("sum_of_squares", "passed"))).footer)
+    assert "hint" not in plain and "The tests that your notebook holds say the same when you run its cells." in plain
+    assert "hint" in words(looked_at(refusal_page("ada", LESSON, "It is a picture.", "")).footer)
+    assert "hint" not in words(looked_at(refusal_page("ada", "ps1", "It is a picture.", "")).footer)
+
+
 def test_a_passed_exercise_is_short(looked_at: Look) -> None:
     card = looked_at(page(exercise(status="passed"))).select_one(".card")
     assert words(card).count(" ") < 25

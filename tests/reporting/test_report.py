@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from course.reporting.records import read_class
 from course.reporting.report import html_of
 from tests.reporting.made import LESSON, course_on_disk, outcome, records, work
 
+ROOT = Path(__file__).parent.parent.parent
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -65,6 +69,19 @@ def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pyte
     assert "tim (Tim Zed)" in page.find(id="faults").get_text()
     assert "zoe (Zoe Nobody)" in page.find(id="scores").get_text(), "who handed in nothing"
     assert "  tim (Tim Zed): " in capsys.readouterr().out
+
+
+def test_without_a_home_that_can_be_written_a_report_says_nothing_of_it(course: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    own = {name: text for name, text in os.environ.items() if not name.startswith(("XDG_", "MPL"))}
+    ran = subprocess.run(
+        [sys.executable, "-m", "course", "report", "--course", str(course)], cwd=ROOT, capture_output=True, text=True,
+        check=False, env={**own, "HOME": str(tmp_path / "file")},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert list((course / ".course" / "home" / "mplconfigdir").glob("fontlist*")), (
+        "the next process need not read all fonts"
+    )
 
 
 def test_anonymous_names_nobody(course: Path) -> None:
