@@ -81,6 +81,8 @@ Evidence: TypeAlias = (
 
 def key_text(key: object) -> str:
     """A dict's key as text: text stays as it is, ``1`` becomes ``1 (int)``, which no text is mistaken for."""
+    if type(key) is int and not -(2**63) <= key < 2**63:
+        return "beyond 64 bits (int)"  # Python refuses to write out a number of some thousand digits
     return key if type(key) is str else f"{repr(key)[:80]} ({type(key).__name__})"
 
 
@@ -153,6 +155,8 @@ class _Snapshot:
         with torch.no_grad():
             # A new object: attributes that were set on the learner's (tensor.numel = ...) stay behind.
             plain = torch.Tensor.detach(value)
+            if plain.is_nested:
+                return Unreadable("a nested tensor")
             if plain.layout is not torch.strided or plain.device.type != "cpu" or plain.is_quantized:
                 return Unreadable(f"a tensor with layout {plain.layout} on device {plain.device}")
             dtype = str(plain.dtype).removeprefix("torch.")

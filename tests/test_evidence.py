@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import itertools
 import types
+import warnings
 from collections.abc import Iterator, Mapping
 
 import pytest
@@ -204,3 +205,15 @@ def test_a_record_that_does_not_fit_together_cannot_be_made(dtype: str, shape: t
 def test_a_snapshot_within_a_snapshot_stays_as_it_is() -> None:
     inner = snapshot({"x": torch.ones(2), "f": len})
     assert snapshot({"before": inner}) == {"before": inner}
+
+
+def test_a_key_of_ten_thousand_digits_is_named_not_written_out() -> None:
+    assert snapshot({10**10_000: 1}) == {"beyond 64 bits (int)": 1}
+    assert snapshot({7: 1}) == {"7 (int)": 1}
+
+
+def test_a_nested_tensor_is_no_plain_tensor() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    assert snapshot(value) == Unreadable("a nested tensor")
