@@ -50,7 +50,8 @@ class CellNames:
     changes: frozenset[str] = frozenset()
     """Names on whose object it works for everybody to see: ``nn.Module.tag = 1``, ``sys.path.append("lib")``."""
     lasting: frozenset[str] = frozenset()
-    """Of those, where it is more than a generator's seed or a filter of warnings, of which a probe has its own."""
+    """Of those, what the cell has not made itself, if it sets more than a generator's seed or a filter of warnings, of
+    which every probe has its own."""
     anything: bool = False
     """Whether it may bind or read names that nobody can see in its text: ``from x import *``, ``exec``, ``%run``."""
 
@@ -81,7 +82,10 @@ def names_in(source: str) -> CellNames:
     anything = bool(open_) or _imports_star(tree) or _MAGIC.search(source) is not None
     defines = {name for statement in tree.body if isinstance(statement, _DEFINING) for name in _bound_by(statement)}
     changes = {name for statement in tree.body for name in _changed_by(statement)}
-    lasting = {name for statement in tree.body for name in _changed_by(statement, but=_FOR_A_WHILE)}
+    imports = [statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom))]
+    # What the cell has made itself is nobody else's; what it has imported is.
+    made = binds - {name for statement in imports for name in _bound_by(statement)}
+    lasting = {name for statement in tree.body for name in _changed_by(statement, but=_FOR_A_WHILE)} - made
     return CellNames(
         frozenset(binds), frozenset(now), frozenset(later - binds), frozenset(defines), frozenset(changes),
         frozenset(lasting), anything,
