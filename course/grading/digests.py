@@ -46,7 +46,7 @@ _NOT_GRADING = {
 _NOT_MARKING = {
     "alone", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
     "formgrader", "graded", "gradebook", "held", "intake", "journal", "launch", "lock", "nbgrader_plugin", "new_cells",
-    "penalties", "pool", "reading_view", "results", "sandbox", "selection", "station", "stock", "trouble", "watch",
+    "penalties", "pool", "reading_view", "results", "sandbox", "selection", "shown", "station", "stock", "trouble", "watch",
     "written", "zygote",
 }  # fmt: skip
 """Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -52,15 +53,26 @@ def why_not_isolated() -> str:
 
 def refuse_if_exposed(root: Path) -> None:
     """Raise NoIsolation where the course lies inside a folder that every sandbox shows, such as its interpreter's."""
-    from course.grading.sandbox import visible_folders
+    from course.grading.shown import visible_folders
 
+    home = root.resolve()
     for folder in visible_folders():
-        if root.resolve().is_relative_to(folder):
+        if home.is_relative_to(folder):
             raise NoIsolation(
                 f"the course lies inside {folder}, which learners' code can read",
-                str(root.resolve()),
+                str(home),
                 "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
             )
+        if any(Path(folder).is_relative_to(home / part) for part in _PRIVATE):
+            raise NoIsolation(
+                f"Python imports from {folder}, so that learners' code could read it",
+                str(home),
+                "take it off PYTHONPATH, or out of the .pth file that names it",
+            )
+
+
+_PRIVATE = ("source", "lessons", "submitted", "autograded", "feedback", ".course")
+"""What of a course no learner's code may read."""
 
 
 @dataclass(frozen=True)
@@ -91,11 +103,15 @@ def launch(isolated: bool) -> Launched:
     (folder / "root").mkdir()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     # Enough to import; one thread a library, because a process with threads cannot enter namespaces.
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "MPLCONFIGDIR") if name in os.environ}
+    from course.grading.shown import import_path
+
+    kept = {
+        name: os.environ[name] for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH") if name in os.environ
+    }
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-I", "-m", "course.grading.zygote", str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
-        [*command, "isolated" if isolated else "unsafe"],
+        [*command, "isolated" if isolated else "unsafe", json.dumps(import_path())],
         pass_fds=[theirs.fileno()],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,

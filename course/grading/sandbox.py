@@ -15,12 +15,13 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import resource
 import struct
 import sys
-import sysconfig
-from functools import cache
 from pathlib import Path
+
+from course.grading.shown import visible_folders
 
 __all__ = ["SCRATCH", "confine", "probe_isolation", "seal"]
 
@@ -69,17 +70,6 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-@cache
-def visible_folders() -> list[str]:
-    """What the sandbox shows, read-only: the system's programs and libraries, the interpreter, its packages, ``course``."""
-    course = Path(__file__).resolve().parent.parent
-    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    paths |= {sys.prefix, sys.base_prefix, str(course), "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"}
-    real = {os.path.realpath(path) for path in paths if os.path.isdir(path)} | {p for p in paths if os.path.isdir(p)}
-    # A folder inside another comes with it; /usr/lib inside /usr, a package folder inside the environment.
-    return sorted(path for path in real if not any(path != other and path.startswith(other + "/") for other in real))
-
-
 def confine(root: str) -> None:
     """Move this process into a file tree of its own, built at the empty folder ``root``. Single-threaded callers only.
 
@@ -90,14 +80,26 @@ def confine(root: str) -> None:
         # Root could make a mount namespace of its own at once; then it stops being root for good.
         _call("unshare", _NEWNS | _NEWIPC | _NEWUTS | _NEWNET)
         _build_tree(root)
-        os.setgroups([])
-        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-        _call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
+        _stop_being_root()
         _become_root_of_own_namespace(_NEWPID)
     else:
         _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWUTS | _NEWNET | _NEWPID)
         _build_tree(root)
+
+
+def _stop_being_root() -> None:
+    """Become nobody, where there is such a user: a user namespace may map no other than its own root, who is nobody outside."""
+    if not (_is_mapped("/proc/self/uid_map") and _is_mapped("/proc/self/gid_map")):
+        return
+    os.setgroups([])
+    os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+    os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    _call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
+
+
+def _is_mapped(path: str) -> bool:
+    ranges = (tuple(map(int, line.split())) for line in Path(path).read_text().splitlines())
+    return any(first <= _NOBODY < first + count for first, _, count in ranges)
 
 
 def _build_tree(root: str) -> None:
@@ -108,9 +110,12 @@ def _build_tree(root: str) -> None:
             _parents(root + path)
             os.symlink(os.readlink(path), root + path)
             continue
-        os.makedirs(root + path, exist_ok=True)
-        _mount(path, root + path, "", _BIND | _REC)
-        _read_only(root + path)
+        if os.path.isdir(path):
+            os.makedirs(root + path, exist_ok=True)
+            _mount(path, root + path, "", _BIND | _REC)
+        else:
+            _bind_file(path, root + path)
+        _read_only_below(root + path)
     os.makedirs(root + "/dev")
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
@@ -141,6 +146,31 @@ def _bind_file(source: str, target: str) -> None:
     _parents(target)
     Path(target).touch()
     _mount(source, target, "", _BIND)
+
+
+_MOUNT_SETATTR = 442
+_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_NODEV, _AT_RECURSIVE = 1, 2, 4, 0x8000
+
+
+def _read_only_below(path: str) -> None:
+    """Make a bind mount and all mounts below it read-only: a file system mounted inside a shown folder comes with it."""
+    attributes = struct.pack("<4Q", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, _PRIVATE, 0)
+    try:
+        _call(
+            "syscall", ctypes.c_long(_MOUNT_SETATTR), -100, path.encode(), _AT_RECURSIVE, attributes,
+            ctypes.c_size_t(len(attributes)),
+        )  # fmt: skip
+    except OSError:
+        # Linux before 5.12 does not know the call.
+        for mounted in _mounts_below(path):
+            _read_only(mounted)
+
+
+def _mounts_below(path: str) -> list[str]:
+    """The mount points at and below ``path``, as the kernel lists them: blanks are written as \\040."""
+    places = [os.fsdecode(line.split()[4]) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
+    places = [re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place) for place in places]
+    return [place for place in dict.fromkeys(places) if place == path or place.startswith(path + "/")]
 
 
 def _read_only(path: str) -> None:
@@ -312,8 +342,7 @@ def probe_isolation() -> str:
     if child == 0:
         try:
             if os.geteuid() == 0:
-                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-                _call("prctl", 4, 1, 0, 0, 0)
+                _stop_being_root()
             _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWNET | _NEWPID | _NEWUTS)
         except OSError as error:
             os.write(writer, f"the kernel refuses user namespaces ({error.strerror})".encode())

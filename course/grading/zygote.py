@@ -1,6 +1,7 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine as ``python -m course.grading.zygote FD ROOT MODE``. It imports what lessons
+Started by the engine as ``python -m course.grading.zygote FD ROOT MODE PATH``, where PATH is what may be imported
+from beyond the interpreter's own folders. It imports what lessons
 import, confines itself (:mod:`course.grading.sandbox`), then forks a worker for each request that
 comes over the control socket, and reports how each ended. OpenMP's thread pools do not survive a
 fork, so no tensor is ever added here.
@@ -28,6 +29,8 @@ def main() -> int:
     """Import, confine, fork on request until the engine hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
     root, isolated = sys.argv[2], sys.argv[3] == "isolated"
+    given = json.loads(sys.argv[4]) if len(sys.argv) > 4 else []
+    sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
         from course.grading import sandbox, worker
 
