@@ -19,6 +19,7 @@ from course.grading.class_run import ClassRun, PoolMaker
 from course.grading.digests import LessonState
 from course.grading.gradebook import Writer, register
 from course.grading.intake import Intake
+from course.grading.isolation import Isolation, isolation_or_refuse
 from course.grading.journal import RunState
 from course.grading.launch import Launched, refuse_if_exposed
 from course.grading.penalties import Penalties
@@ -34,7 +35,7 @@ __all__ = ["grade_class"]
 
 
 def grade_class(
-    root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolated: bool = True,
+    root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolation: Isolation | None = None,
     workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
     exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
     watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
@@ -44,14 +45,15 @@ def grade_class(
     ``exercises``: mark no others again. ``whole_class``: whether the intake is everything, so that the next run may
     take another seed. ``pool``: who marks, in place of this machine.
     """
-    if isolated:
+    isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
+    if isolation is not Isolation.NONE:
         refuse_if_exposed(root)
     watch = watch or Watch()
     config = course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or _local(isolated, workers or os.cpu_count() or 1, launched, watch)
+    made = pool or _local(isolation, workers or os.cpu_count() or 1, launched, watch)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         late = late_by_word(root)
@@ -67,10 +69,10 @@ def grade_class(
         raise trouble from None
 
 
-def _local(isolated: bool, workers: int, launched: Launched | None, watch: Watch) -> PoolMaker:
+def _local(isolation: Isolation, workers: int, launched: Launched | None, watch: Watch) -> PoolMaker:
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
         return LocalPool(
-            blueprints, seed, limits, isolated=isolated, workers=workers, launched=launched,
+            blueprints, seed, limits, isolation=isolation, workers=workers, launched=launched,
             started=lambda job: watch.started(f"{job.submission.learner}/{job.submission.lesson}"),
         )  # fmt: skip
 

@@ -10,14 +10,13 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,14 @@ from typing import Any
 from course.command import this_python
 from course.grading import wire
 from course.grading.exceptions import EngineFailed, WorkerLost
-from course.grading.launch import Launched, launch
+from course.grading.isolation import Isolation, isolation_or_refuse
+from course.grading.launch import Launched, launch, remove_folder
+from course.grading.usage import scratch_bytes
 from course.limits import GradingLimits
 
 __all__ = ["Engine", "Worker"]
 
-_START_SECONDS = 120.0
+_START_SECONDS, _END_SECONDS = 120.0, 5.0
 
 
 @dataclass
@@ -45,10 +46,10 @@ class Engine:
     """The zygote and what talks to it. Use it as a context manager."""
 
     def __init__(
-        self, limits: GradingLimits | None = None, isolated: bool = True, launched: Launched | None = None
+        self, limits: GradingLimits | None = None, isolation: Isolation | None = None, launched: Launched | None = None
     ) -> None:
         self.limits = limits or GradingLimits()
-        self.isolated = isolated
+        self.isolation = isolation or isolation_or_refuse().level
         self._lock = threading.Lock()
         self._ended: dict[int, _Ended] = {}
         self._next = 0
@@ -57,7 +58,7 @@ class Engine:
 
     def __enter__(self) -> Engine:
         """Start the zygote, if nobody has. It imports while the caller goes on; the first worker waits for it."""
-        self._launched = self._launched or launch(self.isolated)
+        self._launched = self._launched or launch(self.isolation)
         self._control = self._launched.control
         self._ready = False
         return self
@@ -122,7 +123,9 @@ class Engine:
             number = self._next
             self._ended[number] = ended
         assert self._launched is not None
-        scratch = None if self.isolated else tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
+        scratch = None
+        if self.isolation is not Isolation.FULL:
+            scratch = tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
         request = {
             "id": number, "scratch": scratch,
             "limits": {
@@ -133,21 +136,27 @@ class Engine:
         with self._lock:
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
         theirs.close()
-        worker = Worker(ours, ended, limits)
+        worker = Worker(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)
         try:
             worker.greet(files)
             yield worker
         finally:
             worker.end()
             if scratch:
-                shutil.rmtree(scratch, ignore_errors=True)
+                # Not before nothing of it is left that could write.
+                ended.event.wait(_END_SECONDS)
+                remove_folder(scratch)
 
 
 class Worker:
     """The engine's end of one worker. Every request may raise WorkerLost; then the worker is gone."""
 
-    def __init__(self, channel: socket.socket, ended: _Ended, limits: GradingLimits) -> None:
+    def __init__(
+        self, channel: socket.socket, ended: _Ended, limits: GradingLimits, scratch: str | None = None
+    ) -> None:
         self._channel, self._ended, self._limits = channel, ended, limits
+        self._scratch = scratch
+        """A scratch folder that no file system bounds."""
         self._pid = 0
         self._handle = -1
         self._looked = time.monotonic()
@@ -225,16 +234,27 @@ class Worker:
         return WorkerLost("died", f"it ended the Python process with status {code}")
 
     def _watch(self) -> None:
-        """Twice a second while waiting: the memory of all the submission's processes together."""
+        """Twice a second while waiting: the memory of all the submission's processes together; more often, its disk."""
+        if not self._pid:
+            return
+        self._watch_disk(())
         now = time.monotonic()
-        if now - self._looked < 0.5 or not self._pid:
+        if now - self._looked < 0.5:
             return
         self._looked = now
+        if self._scratch is not None:
+            self._watch_disk(_family(self._pid))
         used = _memory_mb(self._pid)
         self.peak_mb = max(self.peak_mb, used)
         if used > self._limits.memory_mb:
             self._kill()
             raise WorkerLost("memory", f"{used:.0f} MB")
+
+    def _watch_disk(self, processes: Iterable[int]) -> None:
+        most = self._limits.disk_mb << 20
+        if self._scratch is not None and scratch_bytes(self._scratch, processes, most) > most:
+            self._kill()
+            raise WorkerLost("disk", f"more than {self._limits.disk_mb} MB")
 
     def _kill(self) -> None:
         with contextlib.suppress(OSError):
@@ -254,19 +274,23 @@ class Worker:
 
 def _memory_mb(pid: int) -> float:
     """Proportional memory of a process and all its descendants, beyond what the warm interpreter shares with it."""
+    total = 0.0
+    channels: set[str] = set()
+    for process in _family(pid):
+        with contextlib.suppress(OSError, ValueError):
+            total += _own_memory_mb(process)
+            channels |= _channels(process)
+    return total + len(channels) * _CHANNEL_MB
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all that descend from it, as far as they are alive."""
     import psutil
 
-    total = 0.0
     try:
-        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        return [pid, *(one.pid for one in psutil.Process(pid).children(recursive=True))]
     except psutil.Error:
-        return 0.0
-    channels: set[str] = set()
-    for process in family:
-        with contextlib.suppress(OSError, ValueError):
-            total += _own_memory_mb(process.pid)
-            channels |= _channels(process.pid)
-    return total + len(channels) * _CHANNEL_MB
+        return []
 
 
 _FEW_FILES = 40

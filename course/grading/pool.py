@@ -10,6 +10,7 @@ from typing import Protocol
 
 from course.grading.engine import Engine
 from course.grading.intake import Submission
+from course.grading.isolation import Isolation
 from course.grading.launch import Launched
 from course.grading.marker import Marker, Order, order_of
 from course.grading.rebuild import Blueprint, Damaged
@@ -48,11 +49,11 @@ class LocalPool:
     """This machine, ``workers`` submissions at a time."""
 
     def __init__(
-        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolated: bool,
+        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolation: Isolation,
         workers: int, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
     ) -> None:  # fmt: skip
         self._blueprints, self._seed, self._limits = blueprints, seed, limits
-        self._isolated, self._workers, self._launched = isolated, workers, launched
+        self._isolation, self._workers, self._launched = isolation, workers, launched
         self._started = started
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
@@ -60,7 +61,7 @@ class LocalPool:
         if not jobs:
             return
         count = min(self._workers, len(jobs))
-        with Engine(self._limits, self._isolated, self._launched) as engine:
+        with Engine(self._limits, self._isolation, self._launched) as engine:
             marker = Marker(engine, self._blueprints, self._seed)
 
             def one(job: Job) -> SubmissionVerdict:

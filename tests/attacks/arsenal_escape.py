@@ -156,7 +156,8 @@ for place in places:
     attempt("write " + place, lambda: open(place + "/pwned-outside", "w"))
 for path in ("@ROOT@/gradebook.db", course.__file__, torch.__file__, sys.executable, "/etc/passwd"):
     attempt("change " + path, lambda: open(path, "ab"))
-    attempt("mode " + path, lambda: os.chmod(path, 0o777))
+    def mode(): os.chmod(path, 0o4777); return stat.S_IMODE(os.stat(path).st_mode)
+    attempt("mode " + path, mode, lambda mode: mode == 0o4777)
     attempt("remove " + path, lambda: os.unlink(path))
 """,
         stock=STOCK_DANGER,

@@ -14,11 +14,13 @@ sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__f
 def main() -> None:
     """Prints a JSON list: what each cell printed, with its error's name below it."""
     from course.grading.engine import Engine
+    from course.grading.isolation import Isolation
     from course.limits import GradingLimits
 
     limits = GradingLimits(**json.loads(os.environ.get("ONE_CELL_LIMITS", "{}")))
     told = []
-    with Engine(limits) as engine, engine.worker({"data.csv": b"1,2\n"}) as worker:
+    level = os.environ.get("ONE_CELL_ISOLATION")
+    with Engine(limits, Isolation(level) if level else None) as engine, engine.worker({"data.csv": b"1,2\n"}) as worker:
         for number, source in enumerate(sys.argv[1:], 1):
             answer, _ = worker.request(
                 {"op": "cell", "source": source, "count": number}, {"outputs": list, "error": (list, type(None))}
