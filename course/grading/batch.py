@@ -7,7 +7,6 @@ graded again, and the seed of the run is kept until the run is complete.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -53,7 +52,7 @@ def grade_class(
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or _local(isolation, workers or os.cpu_count() or 1, launched, watch)
+    made = pool or _local(isolation, workers, launched, watch)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         late = late_by_word(root)
@@ -69,7 +68,7 @@ def grade_class(
         raise trouble from None
 
 
-def _local(isolation: Isolation, workers: int, launched: Launched | None, watch: Watch) -> PoolMaker:
+def _local(isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch) -> PoolMaker:
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
         return LocalPool(
             blueprints, seed, limits, isolation=isolation, workers=workers, launched=launched,

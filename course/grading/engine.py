@@ -7,6 +7,7 @@ Nothing in here writes to a gradebook: results are handed to whoever called.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import secrets
@@ -23,15 +24,23 @@ from typing import Any
 
 from course.command import this_python
 from course.grading import wire
-from course.grading.exceptions import EngineFailed, WorkerLost
+from course.grading.exceptions import EngineFailed, EngineLost, WorkerLost
 from course.grading.isolation import Isolation, isolation_or_refuse
 from course.grading.launch import Launched, launch, remove_folder
-from course.grading.usage import scratch_bytes
+from course.grading.machine import room_here
+from course.grading.usage import MAX_FILES, scratch_bytes
 from course.limits import GradingLimits
 
 __all__ = ["Engine", "Worker"]
 
 _START_SECONDS, _END_SECONDS = 120.0, 5.0
+_ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
+_MOST_RESTARTS = 3
+"""Of the zygote, without a worker in between."""
+
+
+class _NoRoom(Exception):
+    """The machine has no room for another process now."""
 
 
 @dataclass
@@ -40,15 +49,23 @@ class _Ended:
 
     event: threading.Event = field(default_factory=threading.Event)
     code: int | None = None
+    refused: str = ""
+    """Why it was never there: the machine had no room for another process."""
+    lost: bool = False
+    """Whether the zygote ended, and the worker with it: nothing that the submission did."""
 
 
 class Engine:
     """The zygote and what talks to it. Use it as a context manager."""
 
     def __init__(
-        self, limits: GradingLimits | None = None, isolation: Isolation | None = None, launched: Launched | None = None
-    ) -> None:
+        self, limits: GradingLimits | None = None, isolation: Isolation | None = None, launched: Launched | None = None,
+        processes: int | None = None,
+    ) -> None:  # fmt: skip
         self.limits = limits or GradingLimits()
+        self._processes = processes or room_here().fit(self.limits.processes, self.limits.memory_mb, 1).processes
+        """What the machine leaves to one submission; at most what the limits say."""
+        self._restarts = 0
         self.isolation = isolation or isolation_or_refuse().level
         self._lock = threading.Lock()
         self._ended: dict[int, _Ended] = {}
@@ -65,6 +82,7 @@ class Engine:
 
     def wait_until_ready(self) -> None:
         """Return when workers can be forked: starting takes seconds, which are nobody's submission's."""
+        self._start_again()
         assert self._launched is not None
         with self._lock:
             if self._ready:
@@ -86,37 +104,76 @@ class Engine:
                     f"{this_python()} -m pip install -r requirements.txt; then grade again",
                 )
             self._control.settimeout(None)
-            threading.Thread(target=self._listen, name="zygote listener", daemon=True).start()
+            listen = threading.Thread(target=self._listen, args=(self._control,), name="zygote listener", daemon=True)
+            listen.start()
             self._ready = True
+
+    def _start_again(self) -> None:
+        """Where the zygote ended, by the machine's memory or a person's hand: another one. Not for ever."""
+        with self._lock:
+            if not self._failure:
+                return
+            if self._restarts >= _MOST_RESTARTS:
+                raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
+            assert self._launched is not None
+            self._restarts += 1
+            self._launched.end()
+            self._launched = launch(self.isolation)
+            self._control, self._ready, self._failure = self._launched.control, False, ""
 
     def __exit__(self, *_: object) -> None:
         if self._launched is not None:
             self._launched.end()
 
-    def _listen(self) -> None:
+    def _listen(self, control: socket.socket) -> None:
         while True:
             try:
-                message = self._control.recv(65536)
+                message = control.recv(65536)
             except OSError:
                 message = b""
             if not message:
                 self._failure = "the process that forks workers ended"
-                for ended in list(self._ended.values()):
-                    ended.event.set()
+                for number in list(self._ended):
+                    one = self._ended.pop(number)
+                    one.lost = True
+                    one.event.set()
                 return
             said = json.loads(message)
             if said["ended"] in self._ended:
                 one = self._ended.pop(said["ended"])
-                one.code = said["code"]
+                one.code, one.refused = said["code"], said.get("refused", "")
                 one.event.set()
 
     @contextlib.contextmanager
     def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
-        """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends."""
+        """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
+
+        Waits where the machine has no room for another process just now. Raises EngineFailed where it never has, and
+        where the zygote ends meanwhile; the next call starts another one.
+        """
+        deadline = time.monotonic() + _ROOM_SECONDS
+        while True:
+            with contextlib.ExitStack() as stack:
+                try:
+                    worker = stack.enter_context(self._forked(files))
+                except _NoRoom as full:
+                    if time.monotonic() > deadline:
+                        raise EngineFailed(
+                            f"there is no room for another process: {full}", "the limits of this machine or container",
+                            "grade again with fewer at a time: --workers 1",
+                        ) from None  # fmt: skip
+                else:
+                    yield worker
+                    return
+            time.sleep(_AGAIN_SECONDS)
+
+    @contextlib.contextmanager
+    def _forked(self, files: dict[str, bytes]) -> Iterator[Worker]:
         self.wait_until_ready()
-        if self._failure:
-            raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise _NoRoom(error.strerror) from None
         limits, ended = self.limits, _Ended()
         with self._lock:
             self._next += 1
@@ -129,16 +186,18 @@ class Engine:
         request = {
             "id": number, "scratch": scratch,
             "limits": {
-                "memory": limits.memory_mb << 20, "processes": limits.processes, "files": limits.open_files,
+                "memory": limits.memory_mb << 20, "processes": self._processes, "files": limits.open_files,
                 "disk": limits.disk_mb << 20, "seconds": int(limits.submission_seconds) + 10,
             },
         }  # fmt: skip
-        with self._lock:
+        with self._lock, contextlib.suppress(OSError):
+            # Where nobody takes it, the zygote has ended: the listener says so.
             socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
         theirs.close()
         worker = Worker(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)
         try:
             worker.greet(files)
+            self._restarts = 0
             yield worker
         finally:
             worker.end()
@@ -168,6 +227,8 @@ class Worker:
     def greet(self, files: dict[str, bytes]) -> None:
         """Learn the worker's process id from the kernel, not from the worker; give it its files."""
         self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        # What does not fit the scratch folder is missing there, and room is left for what the code itself writes.
+        files = dict(itertools.islice(files.items(), MAX_FILES // 2))
         sizes = [[name, len(data)] for name, data in files.items()]
         settle = {"output_bytes": self._limits.output_bytes, "files": sizes}
         try:
@@ -175,18 +236,32 @@ class Worker:
             self._channel.settimeout(60.0)
             _, ancillary, _, _ = self._channel.recvmsg(1, socket.CMSG_SPACE(12), socket.MSG_PEEK)
         except (OSError, wire.Closed):
-            raise EngineFailed("a worker did not start", "", "grade again") from None
+            raise self._not_there() from None
         for level, kind, data in ancillary:
             if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
                 self._pid = int.from_bytes(data[:4], sys.byteorder)
         if self._pid:
             with contextlib.suppress(OSError):
                 self._handle = os.pidfd_open(self._pid)
-        header, _ = self._receive()
+        try:
+            header, _ = self._receive()
+        except WorkerLost:
+            raise self._not_there() from None
+        if header.get("later"):
+            raise _NoRoom(str(header["failed"]).strip().splitlines()[-1])
         if "hello" not in header:
             raise EngineFailed(
                 f"a worker cannot be sealed: {header.get('failed')}", "", "grade again, or see README, 'Isolation'"
             )
+
+    def _not_there(self) -> Exception:
+        """Why it never said a word."""
+        self._ended.event.wait(1.0)
+        if self._ended.refused:
+            return _NoRoom(self._ended.refused)
+        if self._ended.lost:
+            return EngineLost("the process that forks workers ended", "", "grade again")
+        return EngineFailed("a worker did not start", "", "grade again")
 
     def request(
         self, header: dict[str, Any], keys: dict[str, type | tuple[type, ...]], payload: bytes = b""
@@ -220,11 +295,13 @@ class Worker:
             self._kill()
             raise WorkerLost("protocol", str(error)) from None
 
-    def _lost(self) -> WorkerLost:
+    def _lost(self) -> WorkerLost | EngineLost:
         if not self._ended.event.wait(1.0):
             # It hung up and lives on: a process that ended would have been reported by now.
             self._kill()
             return WorkerLost("died", "it closed the line to the grader")
+        if self._ended.lost:
+            return EngineLost("the process that forks workers ended", "", "grade again")
         code = self._ended.code
         if code == -signal.SIGXCPU:
             return WorkerLost("timeout", "processor time")

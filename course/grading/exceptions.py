@@ -5,7 +5,8 @@
     CourseError                   (course.errors: fact, place, next command)
     └── GradingError
         ├── NoIsolation           this machine cannot isolate learners' code
-        ├── EngineFailed          the engine's own processes ended
+        ├── EngineFailed          the engine's own processes ended, or cannot start
+        │   └── EngineLost        they ended while a submission was being marked; the next one starts them again
         └── ClusterLost           no scheduler or no worker of a Dask cluster is there to mark
     WorkerLost                    one worker ended, or broke the protocol: a learner's failure, never a run's
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from course.errors import CourseError
 
-__all__ = ["ClusterLost", "EngineFailed", "GradingError", "NoIsolation", "WorkerLost"]
+__all__ = ["ClusterLost", "EngineFailed", "EngineLost", "GradingError", "NoIsolation", "WorkerLost"]
 
 
 class GradingError(CourseError):
@@ -27,6 +28,10 @@ class NoIsolation(GradingError):
 
 class EngineFailed(GradingError):
     """The process that forks workers ended, or could not start."""
+
+
+class EngineLost(EngineFailed):
+    """The process that forks workers ended, and the workers with it. The engine starts another one."""
 
 
 class ClusterLost(GradingError):

@@ -10,6 +10,7 @@ fork, so no tensor is ever added here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import json
 import os
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _NEWPID = 0x20000000
+_FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
+"""What the kernel says where there is no room: it may have some later."""
 
 
 def main() -> int:
@@ -144,9 +147,21 @@ class _Zygote:
 
     def fork(self, request: dict[str, Any], channel: int) -> None:
         line, theirs = socket.socketpair() if self.isolation is Isolation.REDUCED else (None, None)
-        if self.isolation is Isolation.FULL:
-            _unshare(_NEWPID)
-        child = os.fork()
+        try:
+            if self.isolation is Isolation.FULL:
+                _unshare(_NEWPID)
+            child = os.fork()
+        except OSError as error:
+            # The machine is full, and this process has to be there when it no longer is.
+            if self.isolation is Isolation.FULL:
+                _setns(self.own_pids, _NEWPID)
+            for one in (line, theirs):
+                if one is not None:
+                    one.close()
+            os.close(channel)
+            told = {"ended": request["id"], "code": None, "refused": error.strerror}
+            self.control.send(json.dumps(told).encode())
+            return
         if child == 0:
             self.become_worker(request, channel, theirs)
         if self.isolation is Isolation.FULL:
@@ -183,11 +198,12 @@ class _Zygote:
             else:
                 os.chdir(request["scratch"])
             worker.serve(socket.socket(fileno=channel))
-        except BaseException:
+        except BaseException as error:
             with contextlib.suppress(Exception):
                 from course.grading import wire
 
-                wire.send(socket.socket(fileno=channel), {"failed": traceback.format_exc(limit=-3)})
+                later = isinstance(error, OSError) and error.errno in _FULL
+                wire.send(socket.socket(fileno=channel), {"failed": traceback.format_exc(limit=-3), "later": later})
         finally:
             os._exit(0)
 
