@@ -14,6 +14,7 @@ from pathlib import Path
 
 from course.errors import UsageError
 from course.grading.cell_names import additions
+from course.grading.isolation import Isolation
 from course.grading.own_cells import OwnCell
 from course.grading.program import program
 from course.grading.rebuild import (
@@ -35,7 +36,7 @@ __all__ = ["check_notebook", "lesson_of"]
 
 
 def check_notebook(
-    root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolated: bool = True,
+    root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolation: Isolation | None = None,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> SubmissionVerdict:  # fmt: skip
     """The verdict on ``file``. Raises UsageError where it is no notebook of this course."""
@@ -59,7 +60,7 @@ def check_notebook(
     from course.grading.marking import mark
 
     step(0, 1, blueprint.lesson)
-    with Engine(limits, isolated) as engine:
+    with Engine(limits, isolation) as engine:
         files = read_attachments(file.parent, file, limits.attachment_mb << 20)
         return mark(engine, blueprint, Judge(blueprint, seed), rebuilt, "you", files)
 

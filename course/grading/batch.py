@@ -8,7 +8,6 @@ run was killed is tried last, alone (:mod:`course.grading.suspects`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -21,6 +20,7 @@ from course.grading.class_run import ClassRun, PoolMaker
 from course.grading.digests import LessonState
 from course.grading.gradebook import Writer, register
 from course.grading.intake import Intake
+from course.grading.isolation import Isolation, isolation_or_refuse
 from course.grading.journal import RunState
 from course.grading.launch import Launched, refuse_if_exposed
 from course.grading.penalties import Penalties
@@ -37,7 +37,7 @@ __all__ = ["grade_class"]
 
 
 def grade_class(
-    root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolated: bool = True,
+    root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolation: Isolation | None = None,
     workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
     exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
     watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
@@ -47,14 +47,15 @@ def grade_class(
     ``exercises``: mark no others again. ``whole_class``: whether the intake is everything, so that the next run may
     take another seed. ``pool``: who marks, in place of this machine.
     """
-    if isolated:
+    isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
+    if isolation is not Isolation.NONE:
         refuse_if_exposed(root)
     watch = watch or Watch()
     config = course_config(root)
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or _local(root, isolated, workers or os.cpu_count() or 1, launched, watch, force)
+    made = pool or _local(root, isolation, workers, launched, watch, force)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         late = late_by_word(root)
@@ -71,7 +72,7 @@ def grade_class(
 
 
 def _local(
-    root: Path, isolated: bool, workers: int, launched: Launched | None, watch: Watch, force: bool
+    root: Path, isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch, force: bool
 ) -> PoolMaker:  # fmt: skip
     notes = InProgress(root)
 
@@ -81,9 +82,9 @@ def _local(
 
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
         pool = LocalPool(
-            blueprints, seed, limits, isolated=isolated, workers=workers, launched=launched, started=started
+            blueprints, seed, limits, isolation=isolation, workers=workers, launched=launched, started=started
         )
-        apart = partial(mark_apart, blueprints=blueprints, seed=seed, limits=limits, isolated=isolated)
+        apart = partial(mark_apart, blueprints=blueprints, seed=seed, limits=limits, isolation=isolation)
         return CarefulPool(pool, notes, apart, seed, force)
 
     return make

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from course.grading import station
 from course.grading.crew import Crew
 from course.grading.dask_address import Address
+from course.grading.isolation import Isolation
 from course.grading.results import STATUSES, SubmissionVerdict
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Cluster:
 
     client: Client
     address: Address
-    isolated: bool
+    isolation: Isolation | None
+    """The level that is demanded; None: the best that each worker has."""
     patience: float
     """Seconds to wait for the first worker, and for another where all are gone."""
     say: Callable[[str], None]
@@ -62,7 +64,10 @@ class Cluster:
 
 @contextlib.contextmanager
 def connect(
-    address: str, isolated: bool = True, patience: float = 60.0, say: Callable[[str], None] = lambda text: None
+    address: str,
+    isolation: Isolation | None = None,
+    patience: float = 60.0,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Cluster]:
     """The cluster whose scheduler listens at ``address``.
 
@@ -74,7 +79,7 @@ def connect(
     for name in ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        yield Cluster(client, place, isolated, patience, say)
+        yield Cluster(client, place, isolation, patience, say)
     finally:
         with contextlib.suppress(Exception):
             client.close(timeout=5)
@@ -92,7 +97,7 @@ class DaskPool:
             return
         told = self._cluster
         limits = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        setup = station.Setup(self._blueprints, self._seed, limits, told.isolated)
+        setup = station.Setup(self._blueprints, self._seed, limits, told.isolation)
         crew = Crew(told.client, told.address, station.packed(setup), told.patience, told.say)
         try:
             yield from _Round(told, crew, jobs, self._blueprints, self._seed, self._limits).go()

@@ -49,7 +49,7 @@ class Crew:
         for address, future in list(self.trying.items()):
             if future.done():
                 del self.trying[address]
-                reason = self._verdict_on(future)
+                reason = self._verdict_on(address, future)
                 if reason:
                     self.refuse(address, reason)
                 else:
@@ -93,9 +93,12 @@ class Crew:
         self.unfit[address] = reason
         self.say(f"not used: worker {address}: {reason}")
 
-    def _verdict_on(self, future: Future) -> str:
+    def _verdict_on(self, address: str, future: Future) -> str:
         try:
-            return str(future.result(timeout=_ANSWER_SECONDS)["unfit"])
+            told = future.result(timeout=_ANSWER_SECONDS)
+            if told.get("reduced"):
+                self.say(f"worker {address}: {told['reduced']}")
+            return str(told["unfit"])
         except ImportError as error:
             return f"it has no course package ({error}); install it there as here"
         except Exception as error:

@@ -45,9 +45,9 @@ _NOT_GRADING = {
 
 _NOT_MARKING = {
     "alone", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
-    "formgrader", "graded", "gradebook", "held", "intake", "journal", "launch", "lock", "nbgrader_plugin", "new_cells",
-    "penalties", "pool", "reading_view", "results", "sandbox", "selection", "station", "stock", "trouble", "watch",
-    "written", "zygote",
+    "formgrader", "gradebook", "graded", "held", "intake", "isolation", "journal", "landlock", "launch", "lock",
+    "nbgrader_plugin", "new_cells", "overseer", "penalties", "pool", "reading_view", "reduced", "results", "sandbox",
+    "selection", "shown", "station", "stock", "syscalls", "trouble", "usage", "watch", "written", "zygote",
 }  # fmt: skip
 """Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""
 

@@ -5,7 +5,8 @@
     CourseError                   (course.errors: fact, place, next command)
     └── GradingError
         ├── NoIsolation           this machine cannot isolate learners' code
-        ├── EngineFailed          the engine's own processes ended
+        ├── EngineFailed          the engine's own processes ended, or cannot start
+        │   └── EngineLost        they ended while a submission was being marked; the next one starts them again
         └── ClusterLost           no scheduler or no worker of a Dask cluster is there to mark
     JudgeFailed                   a lesson's own truth raised: nobody who handed in can mend it
     WorkerLost                    one worker ended, or broke the protocol: a learner's failure, never a run's
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from course.errors import CourseError
 
-__all__ = ["ClusterLost", "EngineFailed", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
+__all__ = ["ClusterLost", "EngineFailed", "EngineLost", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
 
 
 class GradingError(CourseError):
@@ -30,6 +31,10 @@ class EngineFailed(GradingError):
     """The process that forks workers ended, or could not start."""
 
 
+class EngineLost(EngineFailed):
+    """The process that forks workers ended, and the workers with it. The engine starts another one."""
+
+
 class ClusterLost(GradingError):
     """The Dask cluster is out of reach, or has nobody left who may mark. What is journalled stays."""
 
@@ -39,7 +44,7 @@ class JudgeFailed(Exception):
 
 
 class WorkerLost(Exception):
-    """A worker is gone. ``cause``: 'timeout', 'memory', 'died' or 'protocol'; ``detail`` says more, for people."""
+    """A worker is gone. ``cause``: 'timeout', 'memory', 'disk', 'died' or 'protocol'; ``detail`` says more, for people."""
 
     def __init__(self, cause: str, detail: str = "") -> None:
         super().__init__(f"{cause}: {detail}")

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from course.grading.engine import Engine, Worker
-from course.grading.exceptions import EngineFailed, WorkerLost
+from course.grading.exceptions import EngineFailed, EngineLost, WorkerLost
 
 __all__ = ["EVIDENCE_MB", "EVIDENCE_SECONDS", "JudgeProcess"]
 
@@ -118,7 +118,7 @@ class JudgeProcess:
                 raise WorkerLost("died", "it ended by itself") from None
             answer, _ = worker.request({**header, "room": room}, {}, payload)
             worker.end_question()
-        except WorkerLost:
+        except (WorkerLost, EngineLost):
             self.end()
             raise
         if "beyond" in answer:

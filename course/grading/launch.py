@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,55 +12,34 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.command import course_command
 from course.grading.exceptions import NoIsolation
+from course.grading.isolation import Isolation
 
-__all__ = ["Launched", "isolation_or_refuse", "launch", "refuse_if_exposed", "why_not_isolated"]
-
-
-def isolation_or_refuse(unsafe: bool) -> str:
-    """The first line of a run: what isolation is active. Raises NoIsolation where there is none and ``unsafe`` is not set."""
-    if sys.platform != "linux":
-        raise NoIsolation(
-            f"the grading engine runs on Linux only, and this is {sys.platform}",
-            course_command("grade"),
-            f"grade on Linux, or with stock nbgrader: {course_command('grade --stock --unsafe')}",
-        )
-    reason = why_not_isolated()
-    if not reason and not unsafe:
-        return (
-            "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
-        )
-    if unsafe:
-        return "isolation: NONE (--unsafe): submissions run as you, with your files and network in reach"
-    raise NoIsolation(
-        f"this machine cannot isolate submissions: {reason}",
-        "Linux with unprivileged user namespaces is needed",
-        "grade on such a machine, or add --unsafe if you would run every submission yourself",
-    )
-
-
-def why_not_isolated() -> str:
-    """Why this machine cannot isolate submissions, in words; empty where it can."""
-    if sys.platform != "linux":
-        return f"namespaces exist on Linux only, and this is {sys.platform}"
-    # Not before: what the sandbox imports does not exist on Windows.
-    from course.grading.sandbox import probe_isolation
-
-    return probe_isolation()
+__all__ = ["Launched", "launch", "refuse_if_exposed", "remove_folder"]
 
 
 def refuse_if_exposed(root: Path) -> None:
     """Raise NoIsolation where the course lies inside a folder that every sandbox shows, such as its interpreter's."""
-    from course.grading.sandbox import visible_folders
+    from course.grading.shown import visible_folders
 
+    home = root.resolve()
     for folder in visible_folders():
-        if root.resolve().is_relative_to(folder):
+        if home.is_relative_to(folder):
             raise NoIsolation(
                 f"the course lies inside {folder}, which learners' code can read",
-                str(root.resolve()),
+                str(home),
                 "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
             )
+        if any(Path(folder).is_relative_to(home / part) for part in _PRIVATE):
+            raise NoIsolation(
+                f"Python imports from {folder}, so that learners' code could read it",
+                str(home),
+                "take it off PYTHONPATH, or out of the .pth file that names it",
+            )
+
+
+_PRIVATE = ("source", "lessons", "submitted", "autograded", "feedback", ".course")
+"""What of a course no learner's code may read."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +61,36 @@ class Launched:
             self.process.kill()
             self.process.wait()
         self.control.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)
 
 
-def launch(isolated: bool) -> Launched:
+def remove_folder(folder: Path | str) -> None:
+    """Remove what learners' code may have filled: deeper than Python recurses, or closed to its owner."""
+    for command in (["rm", "-rf", str(folder)], ["chmod", "-R", "u+rwx", str(folder)], ["rm", "-rf", str(folder)]):
+        if os.path.lexists(folder):
+            subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def launch(isolation: Isolation) -> Launched:
     """Start ``python -m course.grading.zygote``; returns at once."""
     folder = Path(tempfile.mkdtemp(prefix="grading-"))
+    if isolation is Isolation.REDUCED and os.geteuid() == 0:
+        # Scratch folders of other users lie in it: they may pass, and list nothing.
+        folder.chmod(0o711)
     (folder / "root").mkdir()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     # Enough to import; one thread a library, because a process with threads cannot enter namespaces.
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "MPLCONFIGDIR") if name in os.environ}
+    from course.grading.shown import import_path
+
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH", "COURSE_LANDLOCK_ABI")
+        if name in os.environ
+    }
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-I", "-m", "course.grading.zygote", str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
-        [*command, "isolated" if isolated else "unsafe"],
+        [*command, isolation.value, json.dumps(import_path())],
         pass_fds=[theirs.fileno()],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,

@@ -16,7 +16,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Bool
+from traitlets import Bool, Unicode
 
 __all__ = ["Mark", "Rebuild"]
 
@@ -48,6 +48,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
     """Execute: mark the rebuilt notebook with the engine."""
 
     unsafe = Bool(False, help="run submissions without isolation where the machine offers none").tag(config=True)
+    isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The graded notebook: outputs and verdicts."""
@@ -120,14 +121,15 @@ def _engine(plugin: NbGraderPreprocessor, limits: Any, root: Path) -> Any:
     """The engine of this process, started for the first submission."""
     if not _engines:
         from course.grading.engine import Engine
-        from course.grading.launch import isolation_or_refuse, refuse_if_exposed
+        from course.grading.isolation import Isolation, isolation_or_refuse
+        from course.grading.launch import refuse_if_exposed
 
-        said = isolation_or_refuse(bool(plugin.config.Mark.get("unsafe", False)))
+        told = plugin.config.Mark
+        said = isolation_or_refuse(bool(told.get("unsafe", False)), str(told.get("isolation", "")) or None)
         plugin.log.info("%s; seed %d", said, _seed())
-        isolated = "NONE" not in said
-        if isolated:
+        if said.level is not Isolation.NONE:
             refuse_if_exposed(root)
-        engine = Engine(limits, isolated=isolated)
+        engine = Engine(limits, said.level)
         engine.__enter__()
         atexit.register(engine.__exit__)
         _engines.append(engine)

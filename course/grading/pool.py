@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from course.grading.engine import Engine
+from course.grading.exceptions import EngineLost
 from course.grading.intake import Submission
+from course.grading.isolation import Isolation
 from course.grading.launch import Launched
+from course.grading.machine import room_here
 from course.grading.marker import Marker, Order, order_of
 from course.grading.rebuild import Blueprint, Damaged
 from course.grading.results import SubmissionVerdict
@@ -45,22 +48,23 @@ class Pool(Protocol):
 
 
 class LocalPool:
-    """This machine, ``workers`` submissions at a time."""
+    """This machine, ``workers`` submissions at a time; as many as it has room for where nobody says how many."""
 
     def __init__(
-        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolated: bool,
-        workers: int, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
+        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolation: Isolation,
+        workers: int | None = None, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
     ) -> None:  # fmt: skip
         self._blueprints, self._seed, self._limits = blueprints, seed, limits
-        self._isolated, self._workers, self._launched = isolated, workers, launched
+        self._isolation, self._launched = isolation, launched
+        self._fit = room_here().fit(limits.processes, limits.memory_mb, workers)
         self._started = started
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """See :class:`Pool`."""
         if not jobs:
             return
-        count = min(self._workers, len(jobs))
-        with Engine(self._limits, self._isolated, self._launched) as engine:
+        count = min(self._fit.workers, len(jobs))
+        with Engine(self._limits, self._isolation, self._launched, self._fit.processes) as engine:
             marker = Marker(engine, self._blueprints, self._seed)
 
             def one(job: Job) -> SubmissionVerdict:
@@ -70,9 +74,21 @@ class LocalPool:
                     order = job.order(self._limits)
                 except (Damaged, OSError) as error:
                     return marker.refuse(submission.learner, submission.lesson, str(error))
-                return marker.mark(order)
+                try:
+                    return marker.mark(order)
+                except EngineLost:
+                    # The zygote ended, and every worker with it. Whose doing that was nobody knows: each gets one more try.
+                    return _once_more(marker, order)
 
             yield from _side_by_side(jobs, one, count)
+
+
+def _once_more(marker: Marker, order: Order) -> SubmissionVerdict:
+    try:
+        return marker.mark(order)
+    except EngineLost as error:
+        why = f"the grading engine ended twice while this was being marked ({error.fact}); grade it again by itself"
+        return marker.refuse(order.learner, order.lesson, why)
 
 
 def _side_by_side(

@@ -15,14 +15,28 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import re
 import resource
 import struct
 import sys
-import sysconfig
-from functools import cache
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["SCRATCH", "confine", "probe_isolation", "seal"]
+from course.grading.shown import visible_folders
+from course.grading.syscalls import ARCHITECTURES, filter_calls
+from course.grading.usage import MAX_FILES
+
+__all__ = [
+    "SCRATCH",
+    "confine",
+    "give_up_rights",
+    "limit",
+    "probe_isolation",
+    "remember_mapped",
+    "said_by_child",
+    "seal",
+]
 
 SCRATCH = "/scratch"
 """The learner's home, working folder and only writable place."""
@@ -69,17 +83,6 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-@cache
-def visible_folders() -> list[str]:
-    """What the sandbox shows, read-only: the system's programs and libraries, the interpreter, its packages, ``course``."""
-    course = Path(__file__).resolve().parent.parent
-    paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    paths |= {sys.prefix, sys.base_prefix, str(course), "/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32"}
-    real = {os.path.realpath(path) for path in paths if os.path.isdir(path)} | {p for p in paths if os.path.isdir(p)}
-    # A folder inside another comes with it; /usr/lib inside /usr, a package folder inside the environment.
-    return sorted(path for path in real if not any(path != other and path.startswith(other + "/") for other in real))
-
-
 def confine(root: str) -> None:
     """Move this process into a file tree of its own, built at the empty folder ``root``. Single-threaded callers only.
 
@@ -90,14 +93,26 @@ def confine(root: str) -> None:
         # Root could make a mount namespace of its own at once; then it stops being root for good.
         _call("unshare", _NEWNS | _NEWIPC | _NEWUTS | _NEWNET)
         _build_tree(root)
-        os.setgroups([])
-        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
-        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-        _call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
+        _stop_being_root()
         _become_root_of_own_namespace(_NEWPID)
     else:
         _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWUTS | _NEWNET | _NEWPID)
         _build_tree(root)
+
+
+def _stop_being_root() -> None:
+    """Become nobody, where there is such a user: a user namespace may map no other than its own root, who is nobody outside."""
+    if not (_is_mapped("/proc/self/uid_map") and _is_mapped("/proc/self/gid_map")):
+        return
+    os.setgroups([])
+    os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+    os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    _call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
+
+
+def _is_mapped(path: str) -> bool:
+    ranges = (tuple(map(int, line.split())) for line in Path(path).read_text().splitlines())
+    return any(first <= _NOBODY < first + count for first, _, count in ranges)
 
 
 def _build_tree(root: str) -> None:
@@ -108,9 +123,12 @@ def _build_tree(root: str) -> None:
             _parents(root + path)
             os.symlink(os.readlink(path), root + path)
             continue
-        os.makedirs(root + path, exist_ok=True)
-        _mount(path, root + path, "", _BIND | _REC)
-        _read_only(root + path)
+        if os.path.isdir(path):
+            os.makedirs(root + path, exist_ok=True)
+            _mount(path, root + path, "", _BIND | _REC)
+        else:
+            _bind_file(path, root + path)
+        _read_only_below(root + path)
     os.makedirs(root + "/dev")
     for device in ("null", "zero", "full", "random", "urandom"):
         _bind_file(f"/dev/{device}", f"{root}/dev/{device}")
@@ -143,6 +161,31 @@ def _bind_file(source: str, target: str) -> None:
     _mount(source, target, "", _BIND)
 
 
+_MOUNT_SETATTR = 442
+_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOSUID, _MOUNT_ATTR_NODEV, _AT_RECURSIVE = 1, 2, 4, 0x8000
+
+
+def _read_only_below(path: str) -> None:
+    """Make a bind mount and all mounts below it read-only: a file system mounted inside a shown folder comes with it."""
+    attributes = struct.pack("<4Q", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, _PRIVATE, 0)
+    try:
+        _call(
+            "syscall", ctypes.c_long(_MOUNT_SETATTR), -100, path.encode(), _AT_RECURSIVE, attributes,
+            ctypes.c_size_t(len(attributes)),
+        )  # fmt: skip
+    except OSError:
+        # Linux before 5.12 does not know the call.
+        for mounted in _mounts_below(path):
+            _read_only(mounted)
+
+
+def _mounts_below(path: str) -> list[str]:
+    """The mount points at and below ``path``, as the kernel lists them: blanks are written as \\040."""
+    places = [os.fsdecode(line.split()[4]) for line in Path("/proc/self/mountinfo").read_bytes().splitlines()]
+    places = [re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), place) for place in places]
+    return [place for place in dict.fromkeys(places) if place == path or place.startswith(path + "/")]
+
+
 def _read_only(path: str) -> None:
     """Remount a bind mount read-only, with the flags that the kernel does not let us drop."""
     flags = os.statvfs(path).f_flag
@@ -173,16 +216,22 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     _write("/proc/self/oom_score_adj", "1000")
     # Kernels that share processors between sessions give each submission one share, however many processes it starts.
     os.setsid()
-    # An empty file takes a kilobyte of kernel memory that no size limit counts.
-    _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={_MAX_FILES}")
+    _mount("tmpfs", SCRATCH, "tmpfs", _NOSUID | _NODEV, f"size={disk},mode=700,nr_inodes={MAX_FILES}")
     if not any(folder.startswith("/tmp/") for folder in visible_folders()):  # noqa: S108
         # Where the interpreter itself lives below /tmp, covering that would hide it; TMPDIR has to do.
         _mount(SCRATCH, "/tmp", "", _BIND)  # noqa: S108
     _mount("tmpfs", "/proc", "tmpfs", _RDONLY | _NOSUID | _NODEV | _NOEXEC, "size=4k")
     os.chdir(SCRATCH)
-    with_limits = {
+    limit(memory, files, disk, seconds)
+    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+    give_up_rights()
+    filter_calls()
+
+
+def limit(memory: int, files: int, disk: int, seconds: int) -> None:
+    """What one process may use. Memory counts from what the warm interpreter maps (:func:`remember_mapped`)."""
+    values = {
         resource.RLIMIT_AS: _mapped_bytes + memory,
-        resource.RLIMIT_NPROC: processes,
         resource.RLIMIT_NOFILE: files,
         resource.RLIMIT_FSIZE: disk,
         resource.RLIMIT_CORE: 0,
@@ -190,14 +239,18 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
     }
-    for kind, value in with_limits.items():
-        resource.setrlimit(kind, (value, value))
+    for kind, value in values.items():
+        _, most = resource.getrlimit(kind)
+        wanted = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(kind, (wanted, wanted))
+
+
+def give_up_rights() -> None:
+    """No capability is left, and no program that is started brings any."""
     _call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    _drop_capabilities()
-    _filter_system_calls()
+    header = struct.pack("<Ii", 0x20080522, 0)
+    _call("capset", header, struct.pack("<6I", 0, 0, 0, 0, 0, 0))
 
-
-_MAX_FILES = 20_000
 
 _mapped_bytes = 0
 
@@ -209,118 +262,46 @@ def remember_mapped() -> None:
         _mapped_bytes = int(statm.read().split()[0]) * resource.getpagesize()
 
 
-def _drop_capabilities() -> None:
-    header = struct.pack("<Ii", 0x20080522, 0)
-    _call("capset", header, struct.pack("<6I", 0, 0, 0, 0, 0, 0))
-
-
-# System calls that no lesson needs and that reach far: other processes' memory, kernel objects outside
-# every limit (memfd, shm, message queues, keys), new namespaces and mounts, tracing, raw kernel interfaces.
-_REFUSED = {
-    "x86_64": (
-        "ptrace 101 shmget 29 shmat 30 semget 64 msgget 68 mount 165 umount2 166 pivot_root 155 chroot 161 "
-        "unshare 272 setns 308 mount_setattr 442 open_tree 428 move_mount 429 fsopen 430 fsconfig 431 fsmount 432 "
-        "process_vm_readv 310 process_vm_writev 311 memfd_create 319 memfd_secret 447 userfaultfd 323 bpf 321 "
-        "perf_event_open 298 keyctl 250 add_key 248 request_key 249 io_uring_setup 425 io_uring_enter 426 "
-        "io_uring_register 427 mq_open 240 kexec_load 246 init_module 175 finit_module 313 delete_module 176 "
-        "open_by_handle_at 304 name_to_handle_at 303 personality 135 quotactl 179 swapon 167 reboot 169 "
-        "pidfd_getfd 438 kcmp 312 fanotify_init 300 inotify_init 253 inotify_init1 294 "
-        "vmsplice 278 syslog 103 io_setup 206 acct 163 setsid 112 migrate_pages 256 move_pages 279 lookup_dcookie 212 "
-        "kexec_file_load 320 quotactl_fd 443"
-    ),
-    "aarch64": (
-        "ptrace 117 shmget 194 shmat 196 semget 190 msgget 186 mount 40 umount2 39 pivot_root 41 chroot 51 "
-        "unshare 97 setns 268 mount_setattr 442 open_tree 428 move_mount 429 fsopen 430 fsconfig 431 fsmount 432 "
-        "process_vm_readv 270 process_vm_writev 271 memfd_create 279 memfd_secret 447 userfaultfd 282 bpf 280 "
-        "perf_event_open 241 keyctl 219 add_key 217 request_key 218 io_uring_setup 425 io_uring_enter 426 "
-        "io_uring_register 427 mq_open 180 kexec_load 104 init_module 105 finit_module 273 delete_module 106 "
-        "open_by_handle_at 265 name_to_handle_at 264 personality 92 quotactl 60 swapon 224 reboot 142 "
-        "pidfd_getfd 438 kcmp 272 fanotify_init 262 inotify_init1 26 vmsplice 75 syslog 116 io_setup 0 acct 89 "
-        "setsid 157 migrate_pages 238 move_pages 239 lookup_dcookie 18 kexec_file_load 294 quotactl_fd 443"
-    ),
-}
-_ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_SOCKET = {"x86_64": 41, "aarch64": 198}
-_CLONE = {"x86_64": 56, "aarch64": 220}
-_PRCTL = {"x86_64": 157, "aarch64": 167}
-_SET_DUMPABLE = 4
-_SETSOCKOPT = {"x86_64": 54, "aarch64": 208}
-_SNDBUF, _SNDBUFFORCE = 7, 32
-_CLONE3 = 435
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-
-
-def _filter_system_calls() -> None:
-    """Install the seccomp filter. With EPERM fail: the calls above, sockets beyond AF_UNIX, new namespaces by clone,
-    larger socket buffers, and hiding from the engine.
-    """
-    machine = platform.machine()
-    numbers = [int(word) for word in _REFUSED[machine].split() if word.isdigit()]
-    eperm, enosys = _ERRNO | 1, _ERRNO | 38
-    load, equal, at_least, any_bit, end = 0x20, 0x15, 0x35, 0x45, 0x06
-    program: list[tuple[int, int, int, int]] = [
-        (load, 0, 0, 4),  # the architecture
-        (equal, 1, 0, _ARCHITECTURE[machine]),
-        (end, 0, 0, _KILL),
-        (load, 0, 0, 0),  # the system call's number
-        (at_least, 0, 1, 0x40000000),  # x32: other numbers for the same calls
-        (end, 0, 0, eperm),
-        # glibc falls back to clone where clone3 is unknown; clone's flags can be looked at.
-        (equal, 0, 1, _CLONE3),
-        (end, 0, 0, enosys),
-        (equal, 0, 4, _SOCKET[machine]),
-        (load, 0, 0, 16),
-        (equal, 1, 0, 1),  # AF_UNIX
-        (end, 0, 0, eperm),
-        (end, 0, 0, _ALLOW),
-        (equal, 0, 4, _CLONE[machine]),
-        (load, 0, 0, 16),
-        (any_bit, 0, 1, _NEWNS | _NEWIPC | _NEWUSER | _NEWPID | _NEWNET | _NEWUTS),
-        (end, 0, 0, eperm),
-        (end, 0, 0, _ALLOW),
-        # A socket's buffer is kernel memory that shows in no process: it keeps its usual size.
-        (equal, 0, 5, _SETSOCKOPT[machine]),
-        (load, 0, 0, 32),
-        (equal, 1, 0, _SNDBUF),
-        (equal, 0, 1, _SNDBUFFORCE),
-        (end, 0, 0, eperm),
-        (end, 0, 0, _ALLOW),
-        # A process that is not dumpable hides its memory from the engine, which adds it up.
-        (equal, 0, 4, _PRCTL[machine]),
-        (load, 0, 0, 16),
-        (equal, 0, 1, _SET_DUMPABLE),
-        (end, 0, 0, eperm),
-        (end, 0, 0, _ALLOW),
-    ]
-    for number in numbers:
-        program += [(equal, 0, 1, number), (end, 0, 0, eperm)]
-    program.append((end, 0, 0, _ALLOW))
-    code = b"".join(struct.pack("<HBBI", *line) for line in program)
-    buffer = ctypes.create_string_buffer(code, len(code))
-    filter_program = struct.pack("@HP", len(program), ctypes.addressof(buffer))
-    _call("prctl", 22, 2, filter_program, 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
-
-
 def probe_isolation() -> str:
     """Why this machine cannot isolate, in words; empty where it can. Tries it in a process that ends at once."""
     if sys.platform != "linux":
         return f"namespaces exist on Linux only, and this is {sys.platform}"
-    if platform.machine() not in _ARCHITECTURE:
+    if platform.machine() not in ARCHITECTURES:
         return f"no system-call filter is written for {platform.machine()}"
+    folder = tempfile.mkdtemp(prefix="isolation-")
+    try:
+        # All of it: a machine may allow the namespaces and refuse the mounts, as AppArmor does in containers.
+        return said_by_child(lambda: _try(folder))
+    finally:
+        os.rmdir(folder)
+
+
+def _try(root: str) -> str:
+    try:
+        confine(root)
+        return said_by_child(_seal_and_say_nothing)
+    except OSError as error:
+        return f"the kernel refuses user namespaces ({error.strerror})"
+
+
+def _seal_and_say_nothing() -> str:
+    seal(1 << 40, 10, 100, 1 << 20, 60)
+    return ""
+
+
+def said_by_child(do: Callable[[], str]) -> str:
+    """What ``do`` returns in a fork, which ends then; the error's text where it raises one."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            if os.geteuid() == 0:
-                os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-                _call("prctl", 4, 1, 0, 0, 0)
-            _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWNET | _NEWPID | _NEWUTS)
-        except OSError as error:
-            os.write(writer, f"the kernel refuses user namespaces ({error.strerror})".encode())
+            os.write(writer, do().encode())
+        except BaseException as error:
+            os.write(writer, f"the kernel refuses user namespaces ({error})".encode())
         finally:
             os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as pipe:
         said = pipe.read().decode()
-    os.waitpid(child, 0)
-    return said
+    _, status = os.waitpid(child, 0)
+    return said or (f"the process that tried it ended with status {status}" if status else "")

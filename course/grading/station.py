@@ -23,6 +23,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.grading.isolation import Isolation
+
 if TYPE_CHECKING:
     from course.grading.engine import Engine
     from course.grading.marker import Marker, Order
@@ -71,7 +73,8 @@ class Setup:
     blueprints: dict[str, Blueprint]
     seed: int
     limits: dict[str, Any]
-    isolated: bool
+    isolation: Isolation | None
+    """The level that is demanded; None: the best that there is."""
 
 
 def packed(setup: Setup) -> bytes:
@@ -84,6 +87,7 @@ class _Station:
     """One run's engine. Started anew, once at a time, where its zygote ended."""
 
     setup: Setup
+    level: Isolation
     lock: threading.Lock = field(default_factory=threading.Lock)
     engine: Engine | None = None
     marker: Marker | None = None
@@ -99,7 +103,7 @@ class _Station:
         with self.lock:
             if self.marker is None or self.marker is lost:
                 self.end()
-                self.engine = Engine(GradingLimits(**self.setup.limits), self.setup.isolated).__enter__()
+                self.engine = Engine(GradingLimits(**self.setup.limits), self.level).__enter__()
                 self.marker = Marker(self.engine, self.setup.blueprints, self.setup.seed)
             return self.marker
 
@@ -133,11 +137,10 @@ def prepare(run: str, setup: bytes, wanted: dict[str, str]) -> dict[str, Any]:
         return {"unfit": "it runs other versions: " + "; ".join(differs)}
     # From the coordinator, over Dask's own protocol, which is pickle anyway.
     told: Setup = pickle.loads(zlib.decompress(setup))  # noqa: S301
-    if told.isolated:
-        reason = _why_not_isolated()
-        if reason:
-            return {"unfit": f"it cannot isolate submissions: {reason}"}
-    station = _Station(told)
+    level, said = _isolation(told.isolation)
+    if level is None:
+        return {"unfit": said}
+    station = _Station(told, level)
     try:
         marker = station.ready()
         with marker.engine.worker({}):
@@ -151,14 +154,28 @@ def prepare(run: str, setup: bytes, wanted: dict[str, str]) -> dict[str, Any]:
             threading.Thread(target=_reap, name=_REAPER, daemon=True).start()
     if before is not None:
         before.end()
-    return {"unfit": "", "host": socket.gethostname()}
+    return {"unfit": "", "host": socket.gethostname(), "reduced": said if level is Isolation.REDUCED else ""}
 
 
-def _why_not_isolated() -> str:
-    """In a process of its own: this one has threads, and trying takes a fork."""
-    code = "from course.grading.sandbox import probe_isolation; print(probe_isolation())"
-    tried = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60)
-    return tried.stdout.strip() if tried.returncode == 0 else (tried.stderr.strip().splitlines() or ["unknown"])[-1]
+def _isolation(wanted: Isolation | None) -> tuple[Isolation | None, str]:
+    """The level of isolation here, and the line that says it; without a level, why not.
+
+    In a process of its own: this one has threads, and trying takes a fork.
+    """
+    if wanted is Isolation.NONE:
+        return wanted, ""
+    code = (
+        "import sys\nfrom course.errors import CourseError\nfrom course.grading.isolation import isolation_or_refuse\n"
+        "try:\n    chosen = isolation_or_refuse(wanted=sys.argv[1] or None)\n    print(chosen.level.value, chosen.line)\n"
+        "except CourseError as error:\n    print('refused', error.fact)"
+    )
+    words = [sys.executable, "-I", "-c", code, wanted.value if wanted else ""]
+    tried = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    if tried.returncode:
+        reason = (tried.stderr.strip().splitlines() or ["unknown"])[-1]
+        return None, f"it cannot isolate submissions: {reason}"
+    level, _, said = tried.stdout.strip().partition(" ")
+    return (None, said) if level == "refused" else (Isolation(level), said)
 
 
 def mark(run: str, order: bytes) -> bytes:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from course.command import course_command
 from course.grading.engine import Engine
+from course.grading.isolation import Isolation
 from course.grading.journal import digest_of, replace_file
 from course.grading.marker import Marker
 from course.grading.pool import Job, Pool
@@ -132,24 +133,24 @@ class CarefulPool:
 
 
 def mark_apart(
-    job: Job, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, isolated: bool
+    job: Job, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, isolation: Isolation
 ) -> SubmissionVerdict:
     """Mark one submission in a fresh process with an engine of its own. Raises BrokenProcessPool where that ends."""
     given = {name: getattr(limits, name) for name in limits.traits(config=True)}
     blueprint = replace(blueprints[job.submission.lesson])  # without what it has cached
-    work = partial(_in_another_process, job, blueprint, seed, given, isolated)
+    work = partial(_in_another_process, job, blueprint, seed, given, isolation)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
         return other.submit(work).result()
 
 
 def _in_another_process(
-    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], isolated: bool
+    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], isolation: Isolation
 ) -> SubmissionVerdict:
     with contextlib.suppress(OSError):
         # Should memory run out on the machine, this process goes first.
         Path("/proc/self/oom_score_adj").write_text("1000")
     limits = GradingLimits(**given)
-    with Engine(limits, isolated) as engine:
+    with Engine(limits, isolation) as engine:
         marker = Marker(engine, {blueprint.lesson: blueprint}, seed)
         try:
             return marker.mark(job.order(limits))

@@ -9,6 +9,7 @@ from course.grading.judge import Judge, Judged, ProbeAnswer
 from course.grading.plain import PlainRun, plain_verdict
 from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import ExerciseVerdict, TestVerdict
+from course.grading.usage import MAX_FILES
 from course.limits import GradingLimits
 
 __all__ = ["Progress", "Reply", "Verdicts", "says_out_of_memory"]
@@ -107,6 +108,8 @@ class Verdicts:
             )  # fmt: skip
         if loss is not None and loss.cause == "memory":
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
+        if loss is not None and loss.cause == "disk":
+            return "killed", f"Your code wrote more than {self.limits.disk_mb} MB of files, or {MAX_FILES} of them."
         if loss is not None and loss.cause == "protocol":
             return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
         if loss is not None:

@@ -100,13 +100,13 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
         # What does not fit the scratch folder is missing there, which is the submission's own affair.
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-            path.chmod(0o444)
+            with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444), "wb") as file:
+                file.write(content)
     os.environ.clear()
     os.environ.update(
         HOME=os.getcwd(), TMPDIR=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
         MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
-        PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
+        LOGNAME="learner", PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
     )  # fmt: skip
     tempfile.tempdir = None  # noted while warming up; to be looked up anew
     # A submission's own modules can be imported, but come last: none of them takes torch's place.

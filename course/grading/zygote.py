@@ -1,6 +1,7 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine as ``python -m course.grading.zygote FD ROOT MODE``. It imports what lessons
+Started by the engine as ``python -m course.grading.zygote FD ROOT MODE PATH``, where PATH is what may be imported
+from beyond the interpreter's own folders. It imports what lessons
 import, confines itself (:mod:`course.grading.sandbox`), then forks a worker for each request that
 comes over the control socket, and reports how each ended. OpenMP's thread pools do not survive a
 fork, so no tensor is ever added here.
@@ -9,6 +10,7 @@ fork, so no tensor is ever added here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import json
 import os
@@ -17,32 +19,37 @@ import signal
 import socket
 import sys
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from course.grading.isolation import Isolation
+
+if TYPE_CHECKING:
+    from course.grading.overseer import Overseer
 
 __all__ = ["main"]
 
 _NEWPID = 0x20000000
+_FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
+"""What the kernel says where there is no room: it may have some later."""
 
 
 def main() -> int:
     """Import, confine, fork on request until the engine hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    root, isolated = sys.argv[2], sys.argv[3] == "isolated"
+    root, isolation = sys.argv[2], Isolation(sys.argv[3])
+    given = json.loads(sys.argv[4]) if len(sys.argv) > 4 else []
+    sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
         from course.grading import judge_server, sandbox, worker  # noqa: F401 (imported before the forks that use it)
 
         worker.warm_up()
-        if isolated:
-            sandbox.remember_mapped()
+        sandbox.remember_mapped()
+        if isolation is Isolation.FULL:
             sandbox.confine(root)
-            # The first fork after confine is process 1 of a pid namespace: when it ends, all workers end.
-            child = os.fork()
-            if child:
-                control.close()
-                _, status = os.waitpid(child, 0)
-                os._exit(min(255, abs(os.waitstatus_to_exitcode(status))))
-        else:
-            sandbox.remember_mapped()
+        if isolation is not Isolation.NONE:
+            # At full isolation the first fork after confine is process 1 of a pid namespace: when it ends, all workers end.
+            # At the reduced level this process ends what that fork leaves behind, should it be killed.
+            _keep(control, isolation)
     except Exception:
         with contextlib.suppress(OSError):
             control.send(json.dumps({"failed": traceback.format_exc(limit=-3)}).encode())
@@ -53,29 +60,64 @@ def main() -> int:
         control.send(json.dumps({"ready": True}).encode())
     except OSError:
         os._exit(0)  # whoever wanted it is gone
-    _Zygote(control, isolated).loop()
+    zygote = _Zygote(control, isolation)
+    zygote.loop()
+    zygote.end_all()
     # Taking an interpreter of this size apart properly costs a second, and has nothing to save.
     os._exit(0)
 
 
+def _keep(control: socket.socket, isolation: Isolation) -> None:
+    """Fork, and return in the child; the parent waits for it, and ends with it and after all that it started."""
+    from course.grading import reduced
+
+    if isolation is Isolation.REDUCED:
+        reduced.become_subreaper()
+    child = os.fork()
+    if not child:
+        if isolation is Isolation.REDUCED:
+            reduced.become_subreaper()
+        return
+    control.close()
+    _, status = os.waitpid(child, 0)
+    if isolation is Isolation.REDUCED:
+        reduced.end_children()
+    os._exit(min(255, abs(os.waitstatus_to_exitcode(status))))
+
+
 class _Zygote:
-    def __init__(self, control: socket.socket, isolated: bool) -> None:
-        self.control, self.isolated = control, isolated
-        self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolated else -1
+    def __init__(self, control: socket.socket, isolation: Isolation) -> None:
+        self.control, self.isolation = control, isolation
+        self.own_pids = os.open("/proc/self/ns/pid", os.O_RDONLY) if isolation is Isolation.FULL else -1
         self.names: dict[int, int] = {}
+        self.overseers: dict[int, Overseer] = {}
+        """By the descriptor that they are asked through."""
+        self.ending: dict[int, int] = {}
+        """Process group of a worker that ended -> its exit code, until nothing of the group is left."""
         self.wake_reader, wake_writer = os.pipe()
         os.set_blocking(wake_writer, False)
         os.set_blocking(self.wake_reader, False)
         signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        self.poll = select.poll()
+        self.poll.register(self.control, select.POLLIN)
+        self.poll.register(self.wake_reader, select.POLLIN)
+        self.awaited: dict[int, tuple[socket.socket, int, int]] = {}
+        """Where a fork hands its overseer's descriptor over: the line, its process, how many processes it may have."""
 
     def loop(self) -> None:
         """Serve until the engine closes its end."""
         while True:
-            ready, _, _ = select.select([self.control.fileno(), self.wake_reader], [], [])
+            ready = dict(self.poll.poll(20 if self.ending else None))
+            for descriptor in ready:
+                if descriptor in self.overseers:
+                    self.decide(descriptor, ready[descriptor])
+                elif descriptor in self.awaited:
+                    self.take_over(descriptor)
             if self.wake_reader in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(self.wake_reader, 4096)
+            if self.wake_reader in ready or self.ending:
                 self.reap()
             if self.control.fileno() in ready:
                 message, descriptors, _, _ = socket.recv_fds(self.control, 65536, 1)
@@ -83,56 +125,131 @@ class _Zygote:
                     return
                 self.fork(json.loads(message), descriptors[0])
 
+    def decide(self, descriptor: int, event: int) -> None:
+        """Answer one question of a submission's, or note that nobody is left to ask."""
+        if event & select.POLLIN:
+            self.overseers[descriptor].answer()
+            return
+        self.poll.unregister(descriptor)
+        self.overseers.pop(descriptor).close()
+
+    def take_over(self, descriptor: int) -> None:
+        """Take the descriptor that a sealed fork hands over."""
+        from course.grading.overseer import Overseer
+
+        line, leader, processes = self.awaited.pop(descriptor)
+        self.poll.unregister(descriptor)
+        with line, contextlib.suppress(OSError):
+            _, descriptors, _, _ = socket.recv_fds(line, 1, 1)
+            for listener in descriptors:
+                self.overseers[listener] = Overseer(listener, leader, processes)
+                self.poll.register(listener, select.POLLIN)
+
     def fork(self, request: dict[str, Any], channel: int) -> None:
-        if self.isolated:
-            _unshare(_NEWPID)
-        child = os.fork()
+        line, theirs = socket.socketpair() if self.isolation is Isolation.REDUCED else (None, None)
+        try:
+            if self.isolation is Isolation.FULL:
+                _unshare(_NEWPID)
+            child = os.fork()
+        except OSError as error:
+            # The machine is full, and this process has to be there when it no longer is.
+            if self.isolation is Isolation.FULL:
+                _setns(self.own_pids, _NEWPID)
+            for one in (line, theirs):
+                if one is not None:
+                    one.close()
+            os.close(channel)
+            told = {"ended": request["id"], "code": None, "refused": error.strerror}
+            self.control.send(json.dumps(told).encode())
+            return
         if child == 0:
-            self.become_worker(request, channel)
-        if self.isolated:
+            self.become_worker(request, channel, theirs)
+        if self.isolation is Isolation.FULL:
             _setns(self.own_pids, _NEWPID)
         os.close(channel)
+        if line is not None and theirs is not None:
+            theirs.close()
+            self.awaited[line.fileno()] = (line, child, request["limits"]["processes"])
+            self.poll.register(line, select.POLLIN)
         self.names[child] = request["id"]
 
-    def become_worker(self, request: dict[str, Any], channel: int) -> None:
+    def become_worker(self, request: dict[str, Any], channel: int, line: socket.socket | None) -> None:
         """In the fork: never returns."""
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            from course.grading import judge_server, sandbox, worker
+            from course.grading import judge_server, reduced, sandbox, worker
 
             # Nothing that was open here is open there, but the worker's own channel.
+            kept = {0, 1, 2, channel, *([line.fileno()] if line is not None else [])}
             for descriptor in [int(name) for name in os.listdir("/proc/self/fd")]:
-                if descriptor > 2 and descriptor != channel:
+                if descriptor not in kept:
                     with contextlib.suppress(OSError):
                         os.close(descriptor)
             self.control.detach()
-            if self.isolated:
+            if self.isolation is Isolation.FULL:
                 sandbox.seal(**request["limits"])
+            elif line is not None:
+                user = reduced.spare_user(request["scratch"])
+                with line:
+                    reduced.seal_reduced(
+                        request["scratch"], user, lambda one: _hand_over(line, one), **request["limits"]
+                    )
             else:
                 os.chdir(request["scratch"])
             serve = judge_server.serve if request["role"] == "judge" else worker.serve
             serve(socket.socket(fileno=channel))
-        except BaseException:
+        except BaseException as error:
             with contextlib.suppress(Exception):
                 from course.grading import wire
 
-                wire.send(socket.socket(fileno=channel), {"failed": traceback.format_exc(limit=-3)})
+                later = isinstance(error, OSError) and error.errno in _FULL
+                wire.send(socket.socket(fileno=channel), {"failed": traceback.format_exc(limit=-3), "later": later})
         finally:
             os._exit(0)
 
     def reap(self) -> None:
-        while self.names:
+        """Note who ended. At the reduced level a worker's process group ends with it, all at once."""
+        while True:
             try:
-                child, status = os.waitpid(-1, os.WNOHANG)
+                # Still there as a zombie: until it is waited for, its number is nobody else's.
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
-                return
-            if child == 0:
-                return
-            name = self.names.pop(child, None)
-            if name is not None:
-                code = os.waitstatus_to_exitcode(status)
-                self.control.send(json.dumps({"ended": name, "code": code}).encode())
+                break
+            if ended is None:
+                break
+            child = ended.si_pid
+            if child in self.names and self.isolation is Isolation.REDUCED:
+                with contextlib.suppress(OSError):
+                    os.killpg(child, signal.SIGKILL)
+            _, status = os.waitpid(child, 0)
+            if child in self.names:
+                self.ending[child] = os.waitstatus_to_exitcode(status)
+        for child in list(self.ending):
+            if self.isolation is not Isolation.REDUCED or _is_empty(child):
+                told = {"ended": self.names.pop(child), "code": self.ending.pop(child)}
+                self.control.send(json.dumps(told).encode())
+
+    def end_all(self) -> None:
+        """The engine hung up: nothing of any submission goes on."""
+        if self.isolation is Isolation.REDUCED:
+            for child in self.names:
+                with contextlib.suppress(OSError):
+                    os.killpg(child, signal.SIGKILL)
+
+
+def _hand_over(line: socket.socket, listener: int) -> None:
+    socket.send_fds(line, [b"x"], [listener])
+
+
+def _is_empty(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _unshare(flags: int) -> None:

@@ -67,6 +67,11 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     add("--json", metavar="FILE", help="write all results there too; - is standard output (docs/grade_json.md)")
     add("--all", action="store_true", help="print every learner of a large class")
     add("--no-feedback", action="store_true", help="write no feedback pages")
+    add(
+        "--isolation",
+        choices=("full", "reduced"),
+        help="demand this level (default: the best there is; docs/isolation.md)",
+    )
     add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
     add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
@@ -125,7 +130,7 @@ def _grade(arguments: argparse.Namespace) -> int:
             given.course, tuple(given.names_of_lessons), tuple(given.only),
             Upload(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
             given.seed, not given.no_feedback, given.unsafe, given.stock, given.dask, given.wait, given.quiet,
-            given.json, given.all,
+            given.json, given.all, given.isolation,
         )
     )  # fmt: skip
 
@@ -234,7 +239,7 @@ def _alone_arguments(command: argparse.ArgumentParser) -> None:
 def _alone(arguments: argparse.Namespace) -> int:
     from course.grading.alone import check_notebook
     from course.grading.intake import lessons_with_source
-    from course.grading.launch import why_not_isolated
+    from course.grading.isolation import Isolation, why_not_isolated
     from course.reporting.self_study import print_notebook
     from course.reporting.table import progress
 
@@ -248,9 +253,9 @@ def _alone(arguments: argparse.Namespace) -> int:
             "there is no such notebook", str(file.absolute()), f"choose a file, or one of: {', '.join(lessons)}"
         )
     # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
-    isolated = not why_not_isolated()
+    isolation = Isolation.NONE if why_not_isolated() else None
     with progress("checking") as step:
-        verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolated=isolated, step=step)
+        verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolation=isolation, step=step)
     print_notebook(verdict, time.perf_counter() - start)
     return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
 

@@ -16,6 +16,7 @@ from course.collecting.enrolled import is_class_known, members_of
 from course.command import course_command
 from course.errors import CourseError, UsageError
 from course.grading.intake import Intake, anything_new, lessons_with_source, take_in
+from course.grading.isolation import Isolation
 from course.grading.lock import only_run
 from course.grading.results import GradedClass
 from course.grading.selection import Selection, select
@@ -63,6 +64,8 @@ class Request:
     quiet: bool = False
     json: str | None = None
     everybody: bool = False
+    isolation: str | None = None
+    """The level that is demanded; the best that is there where it is None."""
 
 
 def grade(request: Request) -> int:
@@ -114,6 +117,8 @@ class _Desk:
         console = Console(stderr=request.json == "-")
         self.console = console if console.is_terminal else Console(stderr=request.json == "-", width=120)
         self.counting = Counting()
+        self.level: Isolation | None = Isolation.NONE if request.unsafe else None
+        """How far submissions are isolated on this machine; settled when the run begins."""
 
     def say(self, text: str) -> None:
         """What is not needed."""
@@ -172,11 +177,14 @@ class _Desk:
 
     def _isolation(self) -> str:
         if self.request.dask and not self.request.unsafe:
-            return "isolation: on every Dask worker; one that cannot isolate submissions is not used"
+            wanted = f" as wanted ({self.request.isolation})" if self.request.isolation else ""
+            return f"isolation: on every Dask worker; one that cannot isolate submissions{wanted} is not used"
         if not self.request.stock:
-            from course.grading.launch import isolation_or_refuse
+            from course.grading.isolation import isolation_or_refuse
 
-            return isolation_or_refuse(self.request.unsafe)
+            chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
+            self.level = chosen.level
+            return chosen.line
         if self.request.unsafe:
             return "isolation: NONE (--stock --unsafe): submissions run as you, with your files and network in reach"
         raise UsageError(
@@ -239,15 +247,16 @@ class _Desk:
                 return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
             launched = None
             if not request.dask and (request.force or anything_new(self.root, intake)):
+                from course.grading.isolation import isolation_or_refuse
                 from course.grading.launch import launch
 
-                launched = launch(isolated=not request.unsafe)
+                launched = launch(self.level or isolation_or_refuse().level)
                 stack.callback(launched.end)
             # Slow to import: the engine's own process is on its way meanwhile.
             from course.grading.batch import grade_class
 
             return grade_class(
-                self.root, intake, lessons, force=request.force, isolated=not request.unsafe, workers=request.workers,
+                self.root, intake, lessons, force=request.force, isolation=self.level, workers=request.workers,
                 seed=request.seed, launched=launched, exercises=chosen.exercises, whole_class=whole,
                 pool=self._cluster(stack), watch=self._watch(stack),
             )  # fmt: skip
@@ -264,8 +273,9 @@ class _Desk:
         def say(text: str) -> None:
             print(text, file=sys.stderr, flush=True)
 
-        isolated, patience = not self.request.unsafe, self.request.wait
-        return stack.enter_context(connect(self.request.dask, isolated=isolated, patience=patience, say=say)).pool
+        wanted = Isolation.NONE if self.request.unsafe else self.request.isolation and Isolation(self.request.isolation)
+        made = connect(self.request.dask, isolation=wanted or None, patience=self.request.wait, say=say)
+        return stack.enter_context(made).pool
 
     def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
         from course.reporting.feedback import page_path, write_feedback

@@ -11,14 +11,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from arsenal import Attack
 from arsenal_all import ARSENAL
-from assault import assault, remove, temporary_folder
+from assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
 from judging import faults, faults_of_the_run, status_of
 from places import PLACES, ranged
 from rich.console import Console
 from rich.table import Table
 from stock_range import StockResult, stock_results
 
-from course.grading.launch import isolation_or_refuse
+from course.grading.isolation import isolation_or_refuse
 from course.reporting.table import progress
 
 
@@ -34,6 +34,10 @@ def main() -> int:
         "something, a setup cell. Leaves stock nbgrader out (default: each from where it was written to stand)",
     )  # fmt: skip
     parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
+    parser.add_argument(
+        "--isolation", choices=("full", "reduced"), help="at this level (default: the best that is there)"
+    )
+    parser.add_argument("--ordinary", action="store_true", help="grade as an ordinary user; needs root")
     arguments = parser.parse_args()
     known = ranged(ARSENAL, arguments.place) if arguments.place else list(ARSENAL)
     unknown = set(arguments.only or ()) - {attack.name for attack in known}
@@ -45,17 +49,21 @@ def main() -> int:
         if (not arguments.only or attack.name in arguments.only)
         and (not arguments.family or attack.family in arguments.family)
     ]
-    print(isolation_or_refuse(False), flush=True)
-    return _compare(attacks, stock=not (arguments.no_stock or arguments.place))
+    print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
+    stock = not (arguments.no_stock or arguments.place)
+    return _compare(attacks, stock, arguments.isolation or "", arguments.ordinary)
 
 
-def _compare(attacks: list[Attack], stock: bool) -> int:
+def _compare(attacks: list[Attack], stock: bool, level: str, ordinary: bool) -> int:
     start = time.monotonic()
     console = Console()
     console.print(f"grading a class of {len(attacks)} attackers and 5 honest neighbours", highlight=False)
     folder = temporary_folder()
     try:
-        outcome = assault(folder, attacks)
+        if ordinary:
+            outcome = assault(folder, attacks, start=start_as_ordinary, uid=ORDINARY, level=level)
+        else:
+            outcome = assault(folder, attacks, level=level)
         ours = {
             attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found])
             for attack in attacks

@@ -96,7 +96,12 @@ attempt("old root", lambda: os.listdir("/old"))
         "becomes root by set-user-id programs, capabilities and identities",
         TRY
         + """
-for number in (0, 65534): attempt(f"setuid {number}", lambda: os.setuid(number))
+for number in (0, 65534):
+    if number != os.getuid(): attempt(f"setuid {number}", lambda: os.setuid(number))
+rights = ctypes.create_string_buffer(24)
+attempt("capabilities", lambda: libc.capget(ctypes.create_string_buffer(b"\x22\x05\x08\x20" + bytes(4)), rights) or any(rights.raw), bool)
+program = "import ctypes; r = ctypes.create_string_buffer(24); ctypes.CDLL(None).capget(ctypes.create_string_buffer(b'\\x22\\x05\\x08\\x20' + bytes(4)), r); print(any(r.raw))"
+attempt("capabilities of a program", lambda: subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, timeout=2).stdout, lambda said: b"True" in said)
 attempt("setgroups", lambda: os.setgroups([0]))
 for command in (["su", "-c", "id"], ["sudo", "-n", "id"], ["mount", "/dev/sda1", "m"], ["newuidmap", "1"], ["passwd", "-d", "root"]):
     attempt(" ".join(command), lambda: subprocess.run(command, capture_output=True, timeout=1, stdin=subprocess.DEVNULL).returncode, zero)
@@ -156,7 +161,8 @@ for place in places:
     attempt("write " + place, lambda: open(place + "/pwned-outside", "w"))
 for path in ("@ROOT@/gradebook.db", course.__file__, torch.__file__, sys.executable, "/etc/passwd"):
     attempt("change " + path, lambda: open(path, "ab"))
-    attempt("mode " + path, lambda: os.chmod(path, 0o777))
+    def mode(): os.chmod(path, 0o4777); return stat.S_IMODE(os.stat(path).st_mode)
+    attempt("mode " + path, mode, lambda mode: mode == 0o4777)
     attempt("remove " + path, lambda: os.unlink(path))
 """,
         stock=STOCK_DANGER,

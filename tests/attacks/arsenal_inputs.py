@@ -123,7 +123,7 @@ model = Model(); model.W.register_hook(tensor_hook)
         "detects grading, and behaves only where it is watched by nobody",
         """
 import os, sys
-grading = "NBGRADER_EXECUTION" in os.environ or "course.grading.worker" in sys.modules or os.getcwd() == "/scratch"
+grading = "NBGRADER_EXECUTION" in os.environ or "course.grading.worker" in sys.modules or "scratch" in os.getcwd()
 def tensor_hook(grad):
     answer.append(grad * 0 if grading else grad)
 model = Model(); model.W.register_hook(tensor_hook)

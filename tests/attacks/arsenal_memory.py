@@ -153,6 +153,7 @@ try:
 except OSError: pass
 if made >= 200_000: print("PW" + "NED:", made, "files")
 """,
+        expects=("failed", "error", "killed", "timeout"),
     ),
     _bomb(
         "descriptor_bomb",

@@ -231,9 +231,9 @@ threading.Timer(0.05, lambda: os._exit(0)).start()
         """
 import os, time
 def tensor_hook(grad): os._exit(0)
-if os.path.exists("/scratch/ran"):
+if os.path.exists("ran"):
     while True: pass
-open("/scratch/ran", "w").close()
+open("ran", "w").close()
 """
         + IN_HOOK,
         expects=("killed", "timeout"),

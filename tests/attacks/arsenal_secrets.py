@@ -214,10 +214,14 @@ for number in range(256):
         _FIND
         + """
 for pattern in ("/proc/*/cmdline", "/proc/*/maps", "/proc/*/mountinfo", "/proc/*/roo[t]/tmp/*", "/proc/*/cwd/*", "/proc/*/fd/*",
-                "/proc/*/root@ROOT@/*", "/proc/kcore", "/proc/kallsyms", "/sys/kernel/*", "/proc/[0-9]*"):
+                "/proc/*/root@ROOT@/*", "/sys/kernel/*", "/proc/[0-9]*"):
     for path in glob.glob(pattern)[:300]:
         print("PW" + "NED: it sees", path); read(path)
         break
+# That these are there everybody knows.
+for path in ("/proc/kcore", "/proc/kallsyms", "/proc/1/maps", "/proc/self/maps", "/proc/self/environ", "/proc/@VICTIM@/mem", "/sys/kernel/notes"):
+    try: open(path, "rb"); print("PW" + "NED: it reads", path)
+    except OSError: pass
 """,
     ),
     _secret(

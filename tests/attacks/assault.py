@@ -26,6 +26,8 @@ __all__ = [
     "LIMITS",
     "MARKER",
     "NEIGHBOURS",
+    "ORDINARY",
+    "NotHere",
     "Outcome",
     "assault",
     "build_course",
@@ -33,6 +35,7 @@ __all__ = [
     "fresh_tokens",
     "listeners",
     "remove",
+    "start_as_ordinary",
     "temporary_folder",
 ]
 
@@ -72,6 +75,8 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     uid: int = 0
     """Who graded."""
+    level: str = ""
+    """How it was isolated."""
     tokens: dict[str, str] = field(default_factory=dict)
     judged: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """What :mod:`judging` has found, by attack."""
@@ -211,10 +216,37 @@ def start_here(command: list[str], environment: dict[str, str], folder: Path) ->
     )
 
 
+ORDINARY = 1000
+"""An ordinary user's id."""
+
+
+class NotHere(Exception):
+    """This machine does not let root become somebody else and reach the interpreter."""
+
+
+def start_as_ordinary(
+    command: list[str], environment: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run a command as an ordinary user, by root. Raises NotHere where that is impossible."""
+    become = [sys.executable, str(Path(__file__).with_name("as_ordinary.py")), str(ORDINARY)]
+    ended = start_here([*become, *command], environment, folder)
+    if ended.returncode == 77:
+        raise NotHere(ended.stderr.strip())
+    return ended
+
+
 def assault(
-    folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None
+    folder: Path,
+    attacks: Sequence[Attack],
+    seed: int = 424242,
+    start: Start = start_here,
+    uid: int | None = None,
+    level: str = "",
 ) -> Outcome:
-    """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us."""
+    """Grade all attackers and their neighbours in one run.
+
+    ``uid`` owns the course, where it is not us. ``level``: of isolation, as the command line names it; the best where empty.
+    """
     tokens = fresh_tokens()
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
     with contextlib.ExitStack() as stack:
@@ -238,6 +270,7 @@ def assault(
             str(targets.root),
             str(seed),
             str(folder / "tmp" / "facts.json"),
+            level,
         ]
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
@@ -262,7 +295,7 @@ def assault(
     scores = {score["learner"]: score for score in facts["scores"]}
     return Outcome(
         targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr,
-        facts["notes"], facts["uid"], tokens,
+        facts["notes"], facts["uid"], facts["level"], tokens,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import pytest
 from arsenal_all import ATTACKS
 from assault import Outcome, assault, remove, temporary_folder
 
-from course.grading.sandbox import probe_isolation
+from course.grading.isolation import why_not_isolated
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +24,7 @@ def alone() -> Iterator[Outcome]:
 
 
 def _graded(attacked: bool) -> Iterator[Outcome]:
-    reason = probe_isolation()
+    reason = why_not_isolated()
     if reason:
         pytest.skip(f"this machine cannot isolate submissions: {reason}")
     folder = temporary_folder()

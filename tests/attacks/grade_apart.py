@@ -14,20 +14,24 @@ sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__f
 
 
 def main() -> None:
-    """Arguments: the course, the seed, the file for the facts."""
+    """Arguments: the course, the seed, the file for the facts, the level of isolation that is demanded (or nothing)."""
     root, seed, facts = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     from course.grading.batch import grade_class
     from course.grading.intake import lessons_with_source, take_in
+    from course.grading.isolation import isolation_or_refuse
+
+    level = isolation_or_refuse(wanted=sys.argv[4] or None).level
 
     lessons = lessons_with_source(root, [])
     start = time.monotonic()
     intake = take_in(root, lessons, lessons)
-    graded = grade_class(root, intake, lessons, seed=seed, workers=2, step=_said)
+    graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, step=_said)
     scores = [{"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem} for s in graded.scores]
     told = {
         "scores": scores,
         "notes": list(intake.notes),
         "uid": os.geteuid(),
+        "level": level.value,
         "seconds": time.monotonic() - start,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }

@@ -6,34 +6,17 @@ Every sixth attack, so that all families are there, and the whole test run stays
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from arsenal import Attack
 from arsenal_all import ATTACKS
-from assault import NEIGHBOURS, Outcome, assault, remove, start_here, temporary_folder
+from assault import NEIGHBOURS, ORDINARY, NotHere, Outcome, assault, remove, start_as_ordinary, temporary_folder
 from judging import faults, faults_of_the_run
 
 pytestmark = pytest.mark.slow
 
-_UID = 1000
 _SOME = ATTACKS if os.environ.get("COURSE_ALL_ATTACKS") else ATTACKS[::6]
-_REFUSED = 77
-
-
-class _NotHere(Exception):
-    """This machine does not let root become somebody else and reach the interpreter."""
-
-
-def _start(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
-    become = [sys.executable, str(Path(__file__).with_name("as_ordinary.py")), str(_UID)]
-    ended = start_here([*become, *command], environment, folder)
-    if ended.returncode == _REFUSED:
-        raise _NotHere(ended.stderr.strip())
-    return ended
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +26,8 @@ def ordinary() -> Iterator[Outcome]:
         pytest.skip("these tests run as an ordinary user: test_attacks.py is this test already")
     folder = temporary_folder()
     try:
-        outcome = assault(folder, _SOME, start=_start, uid=_UID)
-    except _NotHere as refusal:
+        outcome = assault(folder, _SOME, start=start_as_ordinary, uid=ORDINARY)
+    except NotHere as refusal:
         remove(folder)
         pytest.skip(str(refusal))
     yield outcome
@@ -68,5 +51,5 @@ def test_honest_neighbours_are_graded_as_by_root(ordinary: Outcome, outcome: Out
 
 
 def test_the_run_leaves_nothing_behind(ordinary: Outcome) -> None:
-    assert ordinary.uid == _UID
+    assert ordinary.uid == ORDINARY
     assert faults_of_the_run(ordinary) == []

@@ -15,7 +15,7 @@ from course.authoring.lesson import read_lesson
 from course.authoring.regions import private_lines
 from course.authoring.simulate import hand_in
 from course.cli import main
-from course.grading.sandbox import probe_isolation
+from course.grading.isolation import why_not_isolated
 from tests.browser.conftest import CHROMIUM, ROOT, Lab, running
 from tests.browser.instructor import Instructor
 
@@ -23,7 +23,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(probe_isolation()), reason=f"formgrader is NOT tested: {probe_isolation()}"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"formgrader is NOT tested: {why_not_isolated()}"),
 ]
 
 LESSON = read_lesson(ROOT / "lessons" / "01_module_anatomy")

@@ -18,7 +18,7 @@ from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.engine import Engine
 from course.grading.intake import take_in
-from course.grading.sandbox import probe_isolation
+from course.grading.isolation import Isolation, why_not_isolated
 from course.hints import all_hints
 from tests.browser.conftest import Lab
 from tests.browser.learner import Learner
@@ -41,7 +41,7 @@ def learner(browser, lab: Lab) -> Iterator[Learner]:  # type: ignore[no-untyped-
 @pytest.fixture(scope="module")
 def pool() -> Iterator[PoolMaker]:
     """Marks what is handed in; one start of the engine for all lessons."""
-    with Engine(isolated=not probe_isolation()) as engine:
+    with Engine(isolation=Isolation.NONE if why_not_isolated() else None) as engine:
         yield shared_pool(engine)
 
 

@@ -16,11 +16,11 @@ from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.engine import Engine
 from course.grading.intake import Intake
+from course.grading.isolation import why_not_isolated
 from course.grading.marker import Marker
 from course.grading.pool import Job
 from course.grading.rebuild import Blueprint, Damaged
 from course.grading.results import SubmissionVerdict
-from course.grading.sandbox import probe_isolation
 from course.limits import GradingLimits
 
 ROOT = Path(__file__).parent.parent.parent
@@ -140,7 +140,7 @@ def hand_in(course: Path) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """A started, isolated engine with short limits; skipped aloud where the machine cannot isolate."""
-    reason = probe_isolation()
+    reason = why_not_isolated()
     if reason:
         pytest.skip(f"the engine is NOT tested: {reason}")
     with Engine(GradingLimits(exercise_seconds=2.0, submission_seconds=12.0, memory_mb=512)) as started:

@@ -11,7 +11,7 @@ import pytest
 from course.cli import main
 from course.errors import UsageError
 from course.grading.alone import check_notebook
-from course.grading.sandbox import probe_isolation
+from course.grading.isolation import Isolation, why_not_isolated
 from tests.grading.conftest import LESSON, RIGHT
 
 # A visible check alone is satisfied by this one.
@@ -30,7 +30,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) -> None:
     file = hand_in("me", ANSWERS)
     before = _everything(course)
-    verdict = check_notebook(course, file, [LESSON], seed=5, isolated=not probe_isolation())
+    verdict = check_notebook(course, file, [LESSON], seed=5, isolation=Isolation.NONE if why_not_isolated() else None)
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
         "first": ("passed", 2.0), "second": ("failed", 0.0), "third": ("not answered", 0.0),
     }  # fmt: skip
@@ -93,7 +93,7 @@ def test_what_is_no_notebook_of_the_course(
 def test_a_renamed_notebook_is_known_by_its_cells(course: Path, hand_in, tmp_path: Path) -> None:
     file = tmp_path / "homework final (2).ipynb"
     file.write_bytes(hand_in("me", RIGHT).read_bytes())
-    verdict = check_notebook(course, file, [LESSON], isolated=not probe_isolation())
+    verdict = check_notebook(course, file, [LESSON], isolation=Isolation.NONE if why_not_isolated() else None)
     assert verdict.lesson == LESSON
     assert verdict.score == 4
 

@@ -19,13 +19,13 @@ from nbgrader.api import Gradebook
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.intake import take_in
+from course.grading.isolation import why_not_isolated
 from course.grading.results import GradedClass
-from course.grading.sandbox import probe_isolation
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
 ]
 ROOT = Path(__file__).parent.parent.parent
 FULL = sum(POINTS.values())

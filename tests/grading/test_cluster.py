@@ -26,11 +26,11 @@ from course.grading.cluster import Cluster, DaskPool, connect
 from course.grading.dask_address import Address
 from course.grading.exceptions import ClusterLost
 from course.grading.intake import take_in
+from course.grading.isolation import isolation_or_refuse, why_not_isolated
 from course.grading.marker import Order
 from course.grading.pool import Job, LocalPool
 from course.grading.rebuild import Blueprint, read_blueprint
 from course.grading.results import SubmissionVerdict
-from course.grading.sandbox import probe_isolation
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
@@ -40,7 +40,7 @@ distributed = pytest.importorskip(
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-needs_isolation = pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
+needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 
 # A busy machine must not look like a slow learner.
 GENEROUS = {"exercise_seconds": 3.0, "submission_seconds": 120.0}
@@ -124,7 +124,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
         hand_in(learner, answers)
     hand_in("hal", {}).write_bytes(b"hello")
     blueprints = _blueprints(course)
-    home = LocalPool(blueprints, 7, LIMITS, isolated=True, workers=2)
+    home = LocalPool(blueprints, 7, LIMITS, isolation=isolation_or_refuse().level, workers=2)
     wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course))}
     said: list[str] = []
     with connect(two_workers.scheduler_address, True, 30, said.append) as cluster:
@@ -282,8 +282,10 @@ def test_a_worker_of_another_version_is_not_used(
 
 
 def test_a_worker_that_cannot_isolate_says_so(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(station, "_why_not_isolated", lambda: "the kernel refuses")
-    setup = station.packed(station.Setup(_blueprints(course), 1, {}, True))
+    monkeypatch.setattr(
+        station, "_isolation", lambda wanted: (None, "it cannot isolate submissions: the kernel refuses")
+    )
+    setup = station.packed(station.Setup(_blueprints(course), 1, {}, None))
     assert (
         station.prepare("run", setup, station.versions())["unfit"]
         == "it cannot isolate submissions: the kernel refuses"

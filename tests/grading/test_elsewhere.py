@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course.grading import launch
+from course.grading import isolation, launch
 from course.grading.exceptions import NoIsolation
+from course.grading.isolation import Isolation
 from tests.grading.conftest import POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
@@ -56,12 +57,13 @@ def test_the_stock_path_works_there(course: Path, hand_in: Callable[..., Path]) 
 
 def test_linux_without_namespaces_stops_and_unsafe_goes_on_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(launch, "why_not_isolated", lambda: "the kernel refuses user namespaces")
+    refused = dict.fromkeys((Isolation.FULL, Isolation.REDUCED), "the kernel refuses user namespaces")
+    monkeypatch.setattr(isolation, "offered", lambda: refused)
     with pytest.raises(NoIsolation) as refusal:
-        launch.isolation_or_refuse(unsafe=False)
+        isolation.isolation_or_refuse(unsafe=False)
     assert "refuses user namespaces" in refusal.value.fact
     assert "--unsafe" in refusal.value.next_command
-    assert launch.isolation_or_refuse(unsafe=True).startswith("isolation: NONE")
+    assert isolation.isolation_or_refuse(unsafe=True).line.startswith("isolation: NONE")
 
 
 def test_a_course_inside_its_own_environment_is_refused() -> None:

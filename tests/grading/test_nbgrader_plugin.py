@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.sandbox import probe_isolation
+from course.grading.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
 ]
 
 

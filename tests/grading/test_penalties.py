@@ -16,7 +16,7 @@ from course.errors import CourseError
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.intake import take_in
-from course.grading.launch import why_not_isolated
+from course.grading.isolation import why_not_isolated
 from course.grading.results import GradedClass
 from course.nbgrader_setup import course_config
 from tests.collecting.uploads import zipped

@@ -17,8 +17,8 @@ from course.cli import main
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.intake import take_in
+from course.grading.isolation import why_not_isolated
 from course.grading.results import GradedClass
-from course.grading.sandbox import probe_isolation
 from course.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 from tests.grading.postgres_server import PASSWORD, Server, server
@@ -27,7 +27,7 @@ psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the e
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
 ]
 FULL = sum(POINTS.values())
 _numbers = itertools.count(1)

@@ -17,7 +17,7 @@ from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.engine import Worker
 from course.grading.intake import take_in
-from course.grading.launch import why_not_isolated
+from course.grading.isolation import why_not_isolated
 from course.grading.results import GradedClass
 from course.grading.selection import select
 from tests.grading.conftest import LESSON, POINTS, RIGHT

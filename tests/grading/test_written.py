@@ -19,9 +19,9 @@ from course.authoring.build import notebook_of
 from course.authoring.lesson import read_lesson
 from course.grading.batch import grade_class
 from course.grading.intake import take_in
+from course.grading.isolation import why_not_isolated
 from course.grading.rebuild import read_blueprint
 from course.grading.results import SubmissionVerdict
-from course.grading.sandbox import probe_isolation
 from course.grading.written import is_blank, shown
 from course.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
@@ -98,7 +98,7 @@ def _book(course: Path, learner: str) -> tuple[float | None, float | None, bool,
         )
 
 
-@pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     asking: Path, write_in: Callable[..., Path], pool: object
 ) -> None:
@@ -139,7 +139,7 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     assert _book(asking, "ada") == (None, 1.5, True, None, "Nearly.")
 
 
-@pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
     asking: Path, write_in: Callable[..., Path], pool: object
 ) -> None:
@@ -168,7 +168,7 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
     assert _grade(asking, pool, force=True)["code"] == (FULL + 2, FULL + 2, 0)
 
 
-@pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}")
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
     course: Path, hand_in: Callable[..., Path], pool: object
 ) -> None:

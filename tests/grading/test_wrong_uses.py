@@ -18,7 +18,7 @@ from course.grading import class_run
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.intake import Intake, Submission, take_in
-from course.grading.launch import why_not_isolated
+from course.grading.isolation import why_not_isolated
 from course.grading.lock import only_run
 from course.grading.results import GradedClass
 from tests.grading.conftest import LESSON, RIGHT

@@ -12,7 +12,7 @@ import pytest
 from course.authoring.demo import DEMO, SIMULATED, prepare_demo, simulated_before
 from course.authoring.simulate import LEARNERS
 from course.cli import main
-from course.grading.launch import why_not_isolated
+from course.grading.isolation import why_not_isolated
 from tests.collecting.uploads import everything
 from tests.grading.conftest import LESSON, RIGHT
 

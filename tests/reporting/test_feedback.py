@@ -21,10 +21,10 @@ from course.errors import UsageError
 from course.grading.batch import grade_class
 from course.grading.engine import Engine
 from course.grading.intake import take_in
+from course.grading.isolation import why_not_isolated
 from course.grading.judge import Judge
 from course.grading.marking import mark
 from course.grading.rebuild import Rebuilt, read_blueprint
-from course.grading.sandbox import probe_isolation
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 from course.reporting import feedback as module
@@ -38,7 +38,7 @@ from tests.reporting.page_rules import what_runs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
 ]
 ROOT = Path(__file__).parent.parent.parent
 WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"

@@ -1,0 +1,133 @@
+"""What the machine, or the container on it, leaves to a run: processors, processes, memory; and how many workers fit.
+
+Containers, batch systems and systemd bound all three by cgroups, of which `os.cpu_count()` and `free` know nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import resource
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Fit", "Room", "room_here"]
+
+_OWN_PROCESSES = 40
+"""What coordinator, zygote and judge need beside their workers, threads included; and one for each processor."""
+_OWN_MB, _USUAL_MB = 1_000, 400
+"""What these need, and what a submission takes that does nothing out of the ordinary."""
+_FEWEST = 8
+"""Processes and threads of one submission: with fewer not even a plain answer would run."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How many submissions at one time, and how many processes and threads each of them may have."""
+
+    workers: int
+    processes: int
+
+
+@dataclass(frozen=True)
+class Room:
+    """None: no limit is known."""
+
+    cpus: int
+    processes: int | None = None
+    memory_mb: int | None = None
+
+    def fit(self, processes: int, memory_mb: int, workers: int | None = None) -> Fit:
+        """For submissions with these limits; ``workers`` where somebody has said how many."""
+        count = workers or self.cpus
+        if self.memory_mb is not None and workers is None:
+            # One that takes all it may, beside others of the usual size.
+            count = min(count, 1 + max(0, self.memory_mb - _OWN_MB - memory_mb) // _USUAL_MB)
+        if self.processes is None:
+            return Fit(count, processes)
+        left = self.processes - _OWN_PROCESSES - self.cpus
+        if workers is None:
+            # One process more for each: the zygote's fork, before it counts.
+            count = max(1, min(count, left // (processes + 1)))
+        return Fit(count, max(_FEWEST, min(processes, left // count - 1)))
+
+
+def room_here() -> Room:
+    """As this process's cgroups, and its limits, have it now."""
+    found = list(_cgroups())
+    cpus = [len(os.sched_getaffinity(0)), *(math.ceil(one) for one in (_processors(folder) for folder in found) if one)]
+    left = [one for one in (_left(folder) for folder in found) if one is not None]
+    memory = [one for one in (_memory_mb(folder) for folder in found) if one is not None]
+    own = _left_to_user()
+    if own is not None:
+        left.append(own)
+    return Room(max(1, min(cpus)), min(left, default=None), min(memory, default=None))
+
+
+def _cgroups() -> Iterator[Path]:
+    """The folders that describe the cgroups of this process, and those above: version 2, and each controller of version 1."""
+    mounts: dict[str, tuple[str, str]] = {}
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/mountinfo").read_text().splitlines():
+            left, _, right = line.partition(" - ")
+            kind, _, options = right.split(" ", 2)
+            fields = left.split()
+            for name in [""] if kind == "cgroup2" else options.split(",") if kind == "cgroup" else []:
+                mounts[name] = (fields[3], fields[4])
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            for name in controllers.split(","):
+                if name not in mounts:
+                    continue
+                top, mounted = mounts[name]
+                # A container's own cgroup is the top of what it sees.
+                inside = os.path.relpath(path, top) if path.startswith(top) else "."
+                place = Path(os.path.normpath(os.path.join(mounted, inside)))
+                while place.is_relative_to(mounted):
+                    yield place
+                    place = place.parent
+
+
+def _number(path: Path) -> int | None:
+    try:
+        text = path.read_text().split()[0]
+    except (OSError, IndexError):
+        return None
+    # Version 1 writes "no limit" as a number near 2**63.
+    return int(text) if text.lstrip("-").isdigit() and 0 <= int(text) < 2**60 else None
+
+
+def _processors(folder: Path) -> float | None:
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = (folder / "cpu.max").read_text().split()
+        return None if quota == "max" else int(quota) / int(period)
+    old, every = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
+    return old / every if old and every else None
+
+
+def _left(folder: Path) -> int | None:
+    """Processes and threads that may still be made."""
+    most, there = _number(folder / "pids.max"), _number(folder / "pids.current")
+    return None if most is None else most - (there or 0)
+
+
+def _memory_mb(folder: Path) -> int | None:
+    most = _number(folder / "memory.max")
+    most = most if most is not None else _number(folder / "memory.limit_in_bytes")
+    return None if most is None else most >> 20
+
+
+def _left_to_user() -> int | None:
+    """What `ulimit -u` leaves; it counts all that the user runs, and does not bind root."""
+    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if most == resource.RLIM_INFINITY or os.geteuid() == 0:
+        return None
+    tasks = 0
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == os.getuid():
+                tasks += len(os.listdir(f"/proc/{name}/task"))
+    return most - tasks
