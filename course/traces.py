@@ -1,8 +1,9 @@
-"""What hooks did: in a later run, every hook that runs leaves a trace in one number.
+"""What runs when a model runs: every hook that does leaves a trace in one number.
 
-How many hooks hang on a model is what the process says about itself, and learner code can make it say anything. What a
-hook did when the model ran again follows from the seed: the number can be had by running the model with just the hooks
-that should be there, and in no shorter way. So a probe runs the model once more, and the truth does the same at home.
+How many hooks hang on a model, or which mode it is in, is what the process says about itself, and learner code can make
+it say anything. What runs when the model runs again follows from the seed: the number can be had by running a model with
+just the hooks, the modes and the frozen parameters that should be there, and in no shorter way. So a probe runs the model
+once more, and the truth does the same at home.
 
 PyTorch itself tells when a hook runs, by the look-ups that it makes for each one. What the number is made of is plain
 arithmetic on Python's integers, without a name that a notebook could give another meaning.
@@ -11,7 +12,7 @@ arithmetic on Python's integers, without a name that a notebook could give anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
@@ -21,9 +22,9 @@ from course.case import Case
 from course.compare import Matches, is_same
 from course.evidence import Evidence
 
-__all__ = ["hooks_that_run", "those_from_before"]
+__all__ = ["as_before", "same_both_times", "what_runs"]
 
-_PRIME = 2_147_483_647
+_PRIME, _FACTOR = 2_147_483_647, 31
 
 # Taken now, before any learner's code runs: a dict, or a tensor, of another class could tell another story.
 _entries, _set_entry = dict.items, dict.__setitem__
@@ -34,48 +35,62 @@ _BACKWARD: Callable[[nn.Module], tuple[list[Any], list[Any]]] = nn.Module._get_b
 _BACKWARD_PRE: Callable[[nn.Module], list[Any]] = nn.Module._get_backward_pre_hooks
 
 
-def hooks_that_run(model: nn.Module, case: Case, run: Callable[[], object]) -> int:
-    """A number that follows from the hooks that run during ``run()``: their kinds, their places, their order.
+def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: str = "afterwards") -> int:
+    """A number that follows from what runs during ``run()``: the hooks' kinds, places and order, and each module's mode.
 
-    ``run`` should call the model, and go backward through it where hooks of that kind are asked about. Hooks of the
-    model, of what is in it, of its parameters, and hooks for all modules count. A hook of the probe's own runs on every
-    module, so that nobody can say that none did.
+    ``run`` calls the model, and goes backward through it where gradients matter: hooks of the model, of what is in it
+    and of its parameters count, those for all modules, and which parameters a gradient reaches. A hook of the probe's
+    own runs on every module and parameter, so that nobody can say that nothing did.
     """
-    trace = _Trace(case)
+    trace = _Trace(case, moment)
     with ExitStack() as watched:
         for name, module in _parts(model):
-            watched.callback(module.register_forward_hook(_nothing).remove)
             watched.enter_context(_watched(module, name, trace))
         run()
     return trace.number
 
 
-def those_from_before(number: int) -> Matches:
-    """In a truth: the number of the hooks that were there before, as :func:`hooks_that_run` finds it on a fresh model."""
+def as_before(number: int) -> Matches:
+    """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
 
     def test(got: Evidence) -> str | None:
-        return None if is_same(got, number) else "not just those that were there before"
+        return None if is_same(got, number) else "not just that"
 
-    return Matches(test, "those that were there before, and no others")
+    return Matches(test, "just what would run without this call: the same hooks, modules in the same modes")
+
+
+def same_both_times(case: Case, one: str, two: str) -> Matches:
+    """In a truth: two numbers of what ran, whatever it was, at two moments, if it was the same both times."""
+    apart = case.integer(f"trace {two}", 1, _PRIME) - case.integer(f"trace {one}", 1, _PRIME)
+    possible = {apart * pow(_FACTOR, traces, _PRIME) % _PRIME for traces in range(1, 2000)}
+
+    def test(got: Evidence) -> str | None:
+        first, second = got if isinstance(got, list) else (None, None)
+        same = type(first) is int and type(second) is int and (second - first) % _PRIME in possible
+        return None if same else "not the same both times"
+
+    return Matches(test, "the same both times")
 
 
 class _Trace:
     """The number, and what a hook of a kind at a place adds to it."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, moment: str) -> None:
         self._case = case
-        self.number = case.integer("trace", 1, _PRIME)
+        self.number = case.integer(f"trace {moment}", 1, _PRIME)
 
-    def left_by(self, kind: str, place: str) -> Callable[[], None]:
+    def left_by(self, kind: str, place: str, module: nn.Module) -> Callable[[], None]:
         step = self._case.integer(f"trace of a {kind} hook on {place}", 1, _PRIME)
+        in_training = self._case.integer(f"trace of training mode on {place}", 1, _PRIME)
 
         def leave() -> None:
-            self.number = (self.number * 31 + step) % _PRIME
+            mode = in_training if module.__dict__["training"] else 0
+            self.number = (self.number * _FACTOR + step + mode) % _PRIME
 
         return leave
 
 
-def _nothing(module: nn.Module, args: object, output: object) -> None:
+def _nothing(*args: object) -> None:
     """The probe's own hook."""
 
 
@@ -112,25 +127,32 @@ class _Asked(dict[int, bool]):
 @contextmanager
 def _watched(module: nn.Module, name: str, trace: _Trace) -> Iterator[None]:
     """Within the block each hook of the module, and of its own parameters, leaves a trace when it runs."""
-    place, before, hung = module.__dict__, {}, []
+    place = module.__dict__
+    before, hung, own = {}, [], [module.register_forward_hook(_nothing)]
     for kind, key in (("forward", "_forward_hooks_with_kwargs"), ("forward pre", "_forward_pre_hooks_with_kwargs")):
         before[key] = place[key]
-        place[key] = _Asked(place[key], trace.left_by(kind, name))
-    backward, backward_pre = trace.left_by("backward", name), trace.left_by("backward pre", name)
+        place[key] = _Asked(place[key], trace.left_by(kind, name, module))
+    backward, backward_pre = (trace.left_by(kind, name, module) for kind in ("backward", "backward pre"))
     place["_get_backward_hooks"] = lambda: [[_traced(one, backward) for one in kind] for kind in _BACKWARD(module)]
     place["_get_backward_pre_hooks"] = lambda: [_traced(one, backward_pre) for one in _BACKWARD_PRE(module)]
     for key, parameter in _entries(place["_parameters"]):
-        for hooks_of in () if parameter is None else _HOOKS_OF_TENSORS:
+        if parameter is None:
+            continue
+        with suppress(RuntimeError):  # a frozen parameter takes no hook
+            own.append(parameter.register_hook(_nothing))
+        for hooks_of in _HOOKS_OF_TENSORS:
             hooks = hooks_of(parameter)
             for number, hook in [] if hooks is None else [*_entries(hooks)]:
                 hung.append((hooks, number, hook))
-                _set_entry(hooks, number, _traced(hook, trace.left_by("tensor", f"{name}.{key}")))
+                _set_entry(hooks, number, _traced(hook, trace.left_by("tensor", f"{name}.{key}", module)))
     try:
         yield
     finally:
-        for hooks, number, hook in hung:
+        for hooks, number, hook in reversed(hung):
             if number in hooks:
                 _set_entry(hooks, number, hook)
+        for handle in own:
+            handle.remove()
         del place["_get_backward_hooks"], place["_get_backward_pre_hooks"]
         for key, real in before.items():
             place[key] = real

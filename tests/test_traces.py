@@ -11,7 +11,9 @@ import torch
 from torch import nn
 
 from course.case import Case
-from course.traces import hooks_that_run
+from course.compare import is_same
+from course.evidence import snapshot
+from course.traces import same_both_times, what_runs
 
 CASE = Case(7)
 
@@ -30,7 +32,7 @@ def number(*hang: Callable[[Any], Any]) -> int:
     model = build()
     for one in hang:
         one(model)
-    return hooks_that_run(model, CASE, passes(model))
+    return what_runs(model, CASE, passes(model))
 
 
 HANGS: dict[str, Callable[[Any], Any]] = {
@@ -90,12 +92,12 @@ def test_what_the_hooks_do_and_the_model_stay_as_they_were() -> None:
         seen.append(model(CASE.tensor("x", 5, 3)))
         passes(model)()
 
-    hooks_that_run(model, CASE, run)
+    what_runs(model, CASE, run)
     assert torch.equal(seen[0], output)
     assert torch.equal(model[0].weight.grad, grad)
     assert [{key: str(value) for key, value in vars(one).items()} for one in model.modules()] == before
     with pytest.raises(ZeroDivisionError):
-        hooks_that_run(model, CASE, lambda: 1 // 0)
+        what_runs(model, CASE, lambda: 1 // 0)
     assert [{key: str(value) for key, value in vars(one).items()} for one in model.modules()] == before
 
 
@@ -126,7 +128,7 @@ def test_no_lie_hides_a_hook(lie: tuple[object, str, object], monkeypatch: pytes
     with monkeypatch.context() as patched:
         patched.setattr(owner, name, says, raising=False)
         try:
-            found = hooks_that_run(model, CASE, run)
+            found = what_runs(model, CASE, run)
         except Exception:  # then there is no evidence at all
             return
     assert found != free
@@ -140,8 +142,26 @@ def test_hooks_may_be_registered_and_removed_meanwhile() -> None:
         handles.append(module.register_forward_hook(lambda m, a, k, o: None, with_kwargs=True))
 
     first = model.register_forward_hook(grow)
-    hooks_that_run(model, CASE, passes(model))
+    what_runs(model, CASE, passes(model))
     assert model(CASE.tensor("x", 5, 3)).shape == (5, 2)
     for handle in (*handles, first):
         handle.remove()
     assert not model._forward_hooks
+
+
+def test_the_mode_of_each_module_and_frozen_parameters_count() -> None:
+    assert number(lambda net: net[1][0].eval()) != number()
+    assert number(lambda net: net[0].eval()) != number(lambda net: net[1].eval())
+    assert number(lambda net: net[0].bias.requires_grad_(False)) != number()
+
+
+def test_the_same_hooks_twice_whatever_they_are() -> None:
+    model = build()
+    HANGS["forward"](model)
+    one, two = (what_runs(model, CASE, passes(model), moment) for moment in ("one", "two"))
+    HANGS["forward"](model)
+    more = what_runs(model, CASE, passes(model), "two")
+    wanted = same_both_times(CASE, "one", "two")
+    assert is_same([one, two], wanted)
+    for wrong in ([one, more], [one, one], [two, one], [0, 0], [one], None, 3, [True, True], ["", ""]):
+        assert not is_same(snapshot(wrong), wanted)
