@@ -11,7 +11,7 @@ arithmetic on Python's integers, without a name that a notebook could give anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -22,7 +22,7 @@ from course.case import Case
 from course.compare import Matches, is_same
 from course.evidence import Evidence
 
-__all__ = ["as_before", "same_both_times", "what_runs"]
+__all__ = ["as_before", "gradients_from", "no_gradients_from", "same_both_times", "what_runs"]
 
 _PRIME, _FACTOR = 2_147_483_647, 31
 
@@ -70,6 +70,28 @@ def same_both_times(case: Case, one: str, two: str) -> Matches:
         return None if same else "not the same both times"
 
     return Matches(test, "the same both times")
+
+
+def gradients_from(values: Iterable[Any], model: nn.Module, case: Case) -> dict[str, torch.Tensor | None]:
+    """The gradients of the parameters after a backward from all these values together, and from a product of the probe's.
+
+    Where no value has a graph that leads to the model, each gradient is :func:`no_gradients_from`'s, and else another.
+    """
+    parameters = dict(model.named_parameters())
+    total = torch.zeros((), requires_grad=True)
+    for name, parameter in parameters.items():
+        parameter.grad = None
+        total = total + (parameter * case.tensor(f"weight of {name}", *parameter.shape)).sum()
+    for value in values:
+        with suppress(AttributeError, TypeError, RuntimeError):  # no tensor of numbers
+            total = total + value.sum()
+    total.backward()  # type: ignore[no-untyped-call]
+    return {name: parameter.grad for name, parameter in parameters.items()}
+
+
+def no_gradients_from(model: nn.Module, case: Case) -> dict[str, torch.Tensor]:
+    """For the truth: what :func:`gradients_from` brings where no value leads to the model."""
+    return {name: case.tensor(f"weight of {name}", *one.shape) for name, one in model.named_parameters()}
 
 
 class _Trace:
