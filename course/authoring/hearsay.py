@@ -40,15 +40,15 @@ def said(evidence: Evidence, wanted: object, another: object, claims: tuple[str,
 
 def _said(got: Evidence, wanted: object, another: object) -> Evidence:
     plain, other = _plain(wanted), _plain(another)
-    if isinstance(plain, Mapping) and isinstance(other, Mapping) and isinstance(got, dict):
-        if not _is_hearsay(plain, other):
-            return {
-                key: _said(value, plain[key], other.get(key)) if key in plain else value for key, value in got.items()
-            }
-    elif isinstance(plain, (list, tuple)) and isinstance(other, (list, tuple)) and isinstance(got, list):
-        if not _is_hearsay(plain, other) and len(got) == len(plain) == len(other):
-            return [_said(*three) for three in zip(got, plain, other, strict=True)]
-    return snapshot(plain) if _is_hearsay(plain, other) else got
+    if _is_hearsay(plain, other):
+        return snapshot(plain)
+    if isinstance(got, dict) and isinstance(plain, Mapping) and isinstance(other, Mapping):
+        return {key: _said(value, plain[key], other.get(key)) if key in plain else value for key, value in got.items()}
+    if not isinstance(got, list) or not isinstance(plain, (list, tuple)) or not isinstance(other, (list, tuple)):
+        return got
+    if not len(got) == len(plain) == len(other):
+        return got
+    return [_said(one, two, three) for one, two, three in zip(got, plain, other, strict=True)]
 
 
 def _plain(wanted: object) -> object:

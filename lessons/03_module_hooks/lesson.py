@@ -2499,6 +2499,7 @@ import torch.nn as nn
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import as_before, what_runs
 
 POISON = ("modules", "module", "adder", "net")
 ERRORS = {
@@ -2526,6 +2527,12 @@ def three_modules(case):
     return [case.build(name, nn.Linear, 3, 3) for name in ("one", "two", "three")]
 
 
+def runs(case, modules, moment="afterwards"):
+    """What runs when the modules do, one after the other, forward and backward."""
+    net = nn.Sequential(*modules)
+    return what_runs(net, case, lambda: net(case.tensor("another x", 2, 3)).sum().backward(), moment)
+
+
 class InsideAndAfterwards(Check):
     """Inside the block each of the modules calls the hook, and puts out what it returns; after it none does."""
 
@@ -2541,17 +2548,19 @@ class InsideAndAfterwards(Check):
             called.append(names[module])
             return output * 2
 
-        outside = counts_on([first, second, other])
+        outside, ran_before = counts_on([first, second, other]), runs(case, [first, second, other], "before")
         with nb.function("hooked")([first, second], hook):
             inside, of_all_kinds = counts_on([first, second, other]), hook_counts(first)
             output = other(second(first(x)))
-        calls = list(called)
+            calls, ran_inside = list(called), runs(case, [first, second, other], "inside")
+        called.clear()
         other(second(first(x)))
         return {
             "calls inside": calls, "output inside": output, "hooks inside": inside,
             "hooks of other kinds inside": sum(of_all_kinds.values()) - of_all_kinds["forward"],
             "hooks before": outside, "hooks after": counts_on([first, second, other]),
-            "calls after": called[len(calls) :],
+            "calls after": called, "what runs before": ran_before, "what runs inside": ran_inside,
+            "what runs after": runs(case, [first, second, other]),
         }  # fmt: skip
 
     def truth(self, case):
@@ -2561,7 +2570,17 @@ class InsideAndAfterwards(Check):
             "calls inside": ["first", "second"], "output inside": other(second(first(x) * 2) * 2),
             "hooks inside": ANYTHING, "hooks of other kinds inside": ANYTHING,
             "hooks before": [0, 0, 0], "hooks after": [0, 0, 0], "calls after": [],
+            "what runs before": as_before(runs(case, three_modules(case), "before")),
+            "what runs inside": as_before(runs(case, self.hooked(case), "inside")),
+            "what runs after": as_before(runs(case, three_modules(case))),
         }  # fmt: skip
+
+    def hooked(self, case):
+        """The modules as they should be inside the block."""
+        first, second, other = three_modules(case)
+        for module in (first, second):
+            module.register_forward_hook(lambda module, args, output: None)
+        return [first, second, other]
 
     def mistakes(self, case):
         first, second, other = three_modules(case)
@@ -2593,13 +2612,22 @@ class AfterAnError(Check):
                 raise error
         except type(error) as caught:
             came_out = str(caught)
-        return {"the error that came out": came_out, "hooks after": counts_on(modules)}
+        return {
+            "the error that came out": came_out, "hooks after": counts_on(modules), "what runs after": runs(case, modules)
+        }  # fmt: skip
+
+    def says(self, case):
+        """The text of the error: it is not the same twice."""
+        return f"an error in the block: {case.words('error', 1)[0]}"
 
     def probe(self, nb, case):
-        return self.ended_by(nb, case, ZeroDivisionError("an error in the block"))
+        return self.ended_by(nb, case, ZeroDivisionError(self.says(case)))
 
     def truth(self, case):
-        return {"the error that came out": "an error in the block", "hooks after": [0, 0, 0]}
+        return {
+            "the error that came out": self.says(case), "hooks after": [0, 0, 0],
+            "what runs after": as_before(runs(case, three_modules(case))),
+        }  # fmt: skip
 
     def mistakes(self, case):
         return {
@@ -2616,7 +2644,7 @@ class AfterTheStopButton(AfterAnError):
     """After KeyboardInterrupt the hooks are gone as well, and it has come out."""
 
     def probe(self, nb, case):
-        return self.ended_by(nb, case, StopButton("an error in the block"))
+        return self.ended_by(nb, case, StopButton(self.says(case)))
 
     def mistakes(self, case):
         return {
@@ -2643,15 +2671,29 @@ class OnlyItsOwn(Check):
             second.register_forward_hook(of_others)
             with hooked([first, second], hook):
                 first(case.tensor("x", 3))
-            found["calls in the inner block"], calls = sorted(called), len(called)
+                found["calls in the inner block"] = sorted(called)
+                ran_inside = runs(case, [first, second], "inside")
+            calls = len(called)
             first(case.tensor("x", 3))
             found["calls behind the inner block"] = sorted(called[calls:])
+            ran_behind = runs(case, [first, second], "behind")
         calls = len(called)
         first(case.tensor("x", 3))
         found["calls of the first module afterwards"], calls = sorted(called[calls:]), len(called)
         second(case.tensor("x", 3))
         found["calls of the second module afterwards"] = sorted(called[calls:])
-        return found
+        return {
+            **found, "what runs in the inner block": ran_inside, "what runs behind the inner block": ran_behind,
+            "what runs afterwards": runs(case, [first, second]),
+        }  # fmt: skip
+
+    def right(self, case, of_first, of_second):
+        """What runs with so many hooks on the two modules."""
+        first, second, _ = three_modules(case)
+        for module, count in ((first, of_first), (second, of_second)):
+            for _ in range(count):
+                module.register_forward_hook(lambda module, args, output: None)
+        return [first, second]
 
     def truth(self, case):
         return {
@@ -2659,6 +2701,9 @@ class OnlyItsOwn(Check):
             "calls behind the inner block": ["hook", "hook", "of others"],
             "calls of the first module afterwards": ["hook", "of others"],
             "calls of the second module afterwards": ["of others"],
+            "what runs in the inner block": as_before(runs(case, self.right(case, 4, 3), "inside")),
+            "what runs behind the inner block": as_before(runs(case, self.right(case, 3, 2), "behind")),
+            "what runs afterwards": as_before(runs(case, self.right(case, 2, 1))),
         }
 
     def mistakes(self, case):
@@ -2670,7 +2715,7 @@ class OnlyItsOwn(Check):
         return {
             "hooked_shared_handles": {"calls behind the inner block": ["hook", "of others"], second: ["of others"]},
             "removes_other_hooks": AnyOf(
-                {second: ["hook"]}, *({name: fewer_than(len(calls))} for name, calls in right.items())
+                {second: ["hook"]}, *({name: fewer_than(len(calls))} for name, calls in right.items() if isinstance(calls, list))
             ),
         }
 
@@ -2695,12 +2740,16 @@ class NotAModule(Check):
                 ran = True
         except Exception as error:
             came_out = type(error).__name__
-        return {"the error that came out": came_out, "the block ran": ran, "hooks after": counts_on(modules)}
+        return {
+            "the error that came out": came_out, "the block ran": ran, "hooks after": counts_on(modules),
+            "what runs after": runs(case, modules),
+        }  # fmt: skip
 
     def truth(self, case):
         return {
             "the error that came out": Matches(lambda got: "no error" if got == "nothing" else None, "an error"),
             "the block ran": False, "hooks after": [0, 0, 0],
+            "what runs after": as_before(runs(case, three_modules(case))),
         }  # fmt: skip
 
     def mistakes(self, case):

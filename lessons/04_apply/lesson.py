@@ -353,6 +353,7 @@ from torch.utils.hooks import RemovableHandle
 
 from course.checking import Check, check
 from course.compare import AnyOf
+from course.traces import as_before, what_runs
 
 
 class Branches(nn.Module):
@@ -395,7 +396,7 @@ class HookingCheck(Check):
     def remove(self, handles):
         for handle in handles if isinstance(handles, (list, tuple)) else ():
             if isinstance(handle, RemovableHandle):
-                handle.remove()
+                RemovableHandle.remove(handle)
 
     def runs(self, case):
         """How often each module runs when the model runs once, counted without hooks."""
@@ -414,6 +415,17 @@ class HookingCheck(Check):
             module.forward = counting(name, module.forward)
         model(case.tensor("x", 5, 3))
         return calls
+
+    def what_runs(self, case, model, moment="afterwards"):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 5, 3)).sum().backward(), moment)
+
+    def right(self, case, moment, everywhere=0, more=()):
+        """What runs with so many hooks on every module, and one more at these places."""
+        model = case.build("net", Branches)
+        modules = [*model.modules()] * everywhere + [model.get_submodule(name) for name in more]
+        for module in modules:
+            module.register_forward_hook(lambda module, args, output: None)
+        return as_before(self.what_runs(case, model, moment))
 
     def each(self, case, number):
         return dict.fromkeys(self.names(case.build("net", Branches)).values(), number)
@@ -434,12 +446,15 @@ class OnceOnEach(HookingCheck):
         handles = nb.function("hook_once")(model, hook)
         hooks = self.hooks(model)
         model(case.tensor("x", 5, 3))
+        calls, ran = dict(calls), self.what_runs(case, model, "hooked")
         self.remove(handles)
         return {
             "hooks": hooks,
             "calls in one run": calls,
             "returned": self.told(handles),
             "hooks after removing": self.hooks(model),
+            "what runs with the hooks": ran,
+            "what runs after removing": self.what_runs(case, model),
         }
 
     def truth(self, case):
@@ -449,6 +464,8 @@ class OnceOnEach(HookingCheck):
             "calls in one run": self.runs(case),
             "returned": f"{len(once)} x RemovableHandle",
             "hooks after removing": self.each(case, 0),
+            "what runs with the hooks": self.right(case, "hooked", 1),
+            "what runs after removing": self.right(case, "afterwards"),
         }
 
     def mistakes(self, case):
@@ -508,8 +525,15 @@ class OthersHooksStay(HookingCheck):
         handles = nb.function("hook_once")(model, hook)
         hooks = self.hooks(model)
         model(case.tensor("x", 5, 3))
+        their_calls, ran = dict(their_calls), self.what_runs(case, model, "hooked")
         self.remove(handles)
-        return {"hooks": hooks, "hooks after removing": self.hooks(model), "calls of the other hook": their_calls}
+        return {
+            "hooks": hooks,
+            "hooks after removing": self.hooks(model),
+            "calls of the other hook": their_calls,
+            "what runs with both hooks": ran,
+            "what runs after removing": self.what_runs(case, model),
+        }
 
     def theirs(self, case, ours):
         return {**self.each(case, ours), "left.0": 1 + ours, "right.1": 1 + ours}
@@ -520,6 +544,8 @@ class OthersHooksStay(HookingCheck):
             "hooks": self.theirs(case, 1),
             "hooks after removing": self.theirs(case, 0),
             "calls of the other hook": {**self.each(case, 0), "left.0": runs["left.0"], "right.1": runs["right.1"]},
+            "what runs with both hooks": self.right(case, "hooked", 1, ("left.0", "right.1")),
+            "what runs after removing": self.right(case, "afterwards", 0, ("left.0", "right.1")),
         }
 
     def mistakes(self, case):
@@ -545,10 +571,19 @@ class OnceMore(HookingCheck):
         second, calls = self.counter(model)
         hook_once(model, second)
         model(case.tensor("x", 5, 3))
-        return {"hooks of the second call": self.hooks(model), "calls in one run": calls}
+        calls = dict(calls)
+        return {
+            "hooks of the second call": self.hooks(model),
+            "calls in one run": calls,
+            "what runs": self.what_runs(case, model),
+        }
 
     def truth(self, case):
-        return {"hooks of the second call": self.each(case, 1), "calls in one run": self.runs(case)}
+        return {
+            "hooks of the second call": self.each(case, 1),
+            "calls in one run": self.runs(case),
+            "what runs": self.right(case, "afterwards", 1),
+        }
 
     def mistakes(self, case):
         return {"mark_outlives_hook": {"hooks of the second call": self.each(case, 0)}}
@@ -2828,6 +2863,7 @@ from torch import nn
 from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, hook_counts
+from course.traces import same_both_times, what_runs
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 
 PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
@@ -3070,6 +3106,8 @@ class TwiceIsOnce(LinearCheck):
         "b": "second_time_anew",
         "output": "second_time_on_top",
         "hooks": "second_time_on_top",
+        "what runs, before and after": "second_time_on_top",
+        "b, when the b of before has other values": "second_time_anew",
     }
     errors = {r"RuntimeError: ": "second_time_on_top"}
 
@@ -3077,14 +3115,23 @@ class TwiceIsOnce(LinearCheck):
         tree = self.tree(nb, case)
         self.fill(tree, case, "new")
         before, hooks = {part: tree.get_submodule(part).b for part in PARTS}, hook_counts(tree)
+        ran = self.runs(tree, case, "first")
         tree.apply(nb.function("make_linear"))
         after = {part: tree.get_submodule(part).b for part in PARTS}
-        return {
+        brought = {
             "same b": {part: after[part] is before[part] for part in PARTS},
-            "b": after,
+            "b": {part: one.detach().clone() for part, one in after.items()},
             "output": self.outputs(tree, case),
             "hooks": {kind: number - hooks[kind] for kind, number in hook_counts(tree).items()},
+            "what runs, before and after": [ran, self.runs(tree, case, "second")],
         }
+        with torch.no_grad():
+            for part, (_, b) in self.weights(case, "later").items():
+                before[part].copy_(b)
+        return {**brought, "b, when the b of before has other values": after}
+
+    def runs(self, tree, case, moment):
+        return what_runs(tree, case, lambda: tree(self.inputs(case)["ab.a"]).sum().backward(), moment)
 
     def truth(self, case):
         return {
@@ -3092,6 +3139,10 @@ class TwiceIsOnce(LinearCheck):
             "b": {part: b for part, (_, b) in self.weights(case, "new").items()},
             "output": self.computed(case, "new"),
             "hooks": dict.fromkeys(("forward_pre", "forward", "backward_pre", "backward", "tensor"), 0),
+            "what runs, before and after": same_both_times(case, "first", "second"),
+            "b, when the b of before has other values": {
+                part: b for part, (_, b) in self.weights(case, "later").items()
+            },
         }
 
 
