@@ -315,6 +315,7 @@ class OneLineAChild(Check):
     """`VerboseNet(model)(x)` returns `model(x)` and prints one line per direct child: name and output shape."""
 
     errors = ERRORS
+    claims = ("what building it prints",)  # what an answer prints is what it does
     blame = {"what building it prints": "prints_while_building"}
 
     def model(self, case):
