@@ -969,15 +969,17 @@ class OnTheFirstLayer(Check):
 
     poison = POISON
     errors = ERRORS
+    claims = ("sizes",)  # the answer itself
     blame = {"x.requires_grad": "first_layer_asks_for_more", "weight.grad": "watcher_changes_gradient"}
 
     def probe(self, nb, case):
         net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
         sizes = nb.function("gradient_sizes")(net[0])
         net(x).backward(case.tensor("upstream", 3, 2))
+        slope = torch.zeros(x.shape) if x.grad is None else x.grad
         return {
             "sizes": sizes, "x.requires_grad": x.requires_grad, "weight.grad": net[0].weight.grad,
-            "hooks": sum(hook_counts(net).values()),
+            "hooks": sum(hook_counts(net).values()), "x and its gradient": x.detach() + slope,
         }  # fmt: skip
 
     def gradients(self, case):
@@ -992,7 +994,8 @@ class OnTheFirstLayer(Check):
     def truth(self, case):
         _, of_output, of_weight, _ = self.gradients(case)
         return {
-            "sizes": norm_pairs((None, of_output)), "x.requires_grad": False, "weight.grad": of_weight, "hooks": ANYTHING
+            "sizes": norm_pairs((None, of_output)), "x.requires_grad": False, "weight.grad": of_weight, "hooks": ANYTHING,
+            "x and its gradient": case.tensor("x", 3, 5),
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -1408,6 +1411,18 @@ def output_and_gradients(net, case):
     }  # fmt: skip
 
 
+def full_hook_beside(layer, case):
+    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
+    found = []
+    try:
+        handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
+    except RuntimeError:
+        return "refused"
+    layer(case.tensor("x beside", 2, layer.in_features, requires_grad=True)).sum().backward()
+    handle.remove()
+    return found
+
+
 def with_zeros_at(fields, *places):
     """The same with zeros for the gradients at these places."""
     return {
@@ -1435,13 +1450,14 @@ class StopBetween(Check):
         found["a handle is returned"] = callable(getattr(handle, "remove", None))
         found["deprecated hook"] = net[2]._is_full_backward_hook is False
         found["hooks in the network"] = sum(hook_counts(net).values())
+        found["a full backward hook beside it"] = full_hook_beside(net[2], case)
         return found
 
     def truth(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
             **with_zeros_at(free, *self.places), "a handle is returned": True, "deprecated hook": False,
-            "hooks in the network": ANYTHING,
+            "hooks in the network": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -1835,6 +1851,8 @@ class OneRun(Check):
     errors = ERRORS
     blame = {"output": "watcher_changes_output", "x.grad": "watcher_changes_gradient"}
 
+    claims = ("log",)  # the answer itself
+
     def run(self, case, start):
         model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
         log = start(model)
@@ -1916,6 +1934,7 @@ def net_with_reuse():
 class OnData(Check):
     """Another, deeper model with other names, on data that requires no gradient."""
 
+    claims = ("log",)  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -1946,6 +1965,7 @@ class OnData(Check):
 class ReusedModules(Check):
     """A module that runs several times appears each time; one that stands at two places is hooked once."""
 
+    claims = ("log",)  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -1974,6 +1994,7 @@ class ReusedModules(Check):
 class TwoModelsTwoRuns(Check):
     """The log grows with each run, and each model has a log of its own."""
 
+    claims = ("log of the first model", "log of the second model")  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -2241,6 +2262,7 @@ import torch.nn as nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.evidence import snapshot
 from course.probing import ANYTHING, hook_counts, other_than
 
 POISON = ("layer", "net", "model", "x")
@@ -2252,6 +2274,18 @@ ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
     r"TypeError: .*must be Tensor, not": "watcher_changes_output",
 }
+
+
+def full_hook_beside(layer, case):
+    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
+    found = []
+    try:
+        handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
+    except RuntimeError:
+        return "refused"
+    layer(case.tensor("x beside", 2, layer.in_features, requires_grad=True)).sum().backward()
+    handle.remove()
+    return found
 
 
 def net_with_relu(inplace):
@@ -2271,8 +2305,9 @@ class InFrontOfReLU(Check):
         output = net(case.tensor("x", 5, 4))
         output.backward(case.tensor("upstream", 5, 2))
         return {
-            "gradients": gradients, "output": output, "weight.grad": net[0].weight.grad,
+            "gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
             "deprecated hook": net[0]._is_full_backward_hook is False, "hooks": sum(hook_counts(net).values()),
+            "a full backward hook beside it": full_hook_beside(net[0], case),
         }  # fmt: skip
 
     def flow(self, case):
@@ -2286,7 +2321,7 @@ class InFrontOfReLU(Check):
         of_linear, of_weight = torch.autograd.grad(output, (linear, net[0].weight), case.tensor("upstream", 5, 2))
         return {
             "gradients": [of_linear], "output": output, "weight.grad": of_weight, "deprecated hook": False,
-            "hooks": ANYTHING,
+            "hooks": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -2911,13 +2946,15 @@ class OldCheckpoint(Check):
         saved = with_old_names(new_checkpoint(case, model), "fc[.]", "linear.")
         nb.function("accept_old_name")(model, "linear", "fc")
         hooks = len(model._load_state_dict_pre_hooks)
-        return {**load_and_say(model, saved), "keys of the checkpoint": list(saved), "load hooks": hooks}
+        brought = {**load_and_say(model, saved), "keys of the checkpoint": list(saved), "load hooks": hooks}
+        return {**brought, "the checkpoint": dict(saved)}
 
     def truth(self, case):
         free = case.build("model", ModuleOfToday)
         return {
             "load_state_dict says": FINE, "state_dict": new_checkpoint(case, free),
             "keys of the checkpoint": list(with_old_names(new_checkpoint(case, free), "fc[.]", "linear.")), "load hooks": ANYTHING,
+            "the checkpoint": with_old_names(new_checkpoint(case, free), "fc[.]", "linear."),
         }  # fmt: skip
 
     def mistakes(self, case):
