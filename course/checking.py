@@ -54,6 +54,11 @@ class Check:
     """True keeps wanted values out of every message, where they are the answer itself."""
     blame: ClassVar[Mapping[str, str]] = {}
     """Field of the result -> id of the one misconception that makes it wrong."""
+    claims: ClassVar[tuple[str, ...]] = ()
+    """Fields that are the learner's own answer, or a fact of the language (``is``), though they are equal for all seeds.
+
+    Of other such fields the author contract demands that no mutant fails for them alone: they can be lied about.
+    """
     errors: ClassVar[Mapping[str, str]] = {}
     """Start of ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.
 

@@ -111,7 +111,7 @@ def _trial(
     setup = tuple(cell.source for cell in lesson.cells[:position] if cell.kind == "setup")
     tests = tuple((cell.grade_id, cell.source) for cell in exercise.tests)
     if candidate.role == "mutant":
-        return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds)
+        return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds, doubted=True)
     if candidate.role != "reference":
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit)
     released = tuple((name, visible_of(source)) for name, source in tests if visible_of(source) != source)
@@ -198,6 +198,14 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
             "mend its Python: it is to fail for its misconception",
         )
         return
+    if failing[0] <= set(outcome.hearsay):
+        record.broken(
+            f"the mutant {candidate.name} fails only for what the notebook says about itself, "
+            f"in {_listed(failing[0])}: a patched len would hide it",
+            candidate,
+            "bring what follows from the seed instead (course/traces.py: which hooks run), or, if the field is the "
+            "learner's own answer, name it in the check's `claims`",
+        )
     record.killed += 1
     if candidate.hint is not None and candidate.hint not in all_hints():
         close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)

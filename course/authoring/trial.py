@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
@@ -17,6 +17,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 # Imported for the forks' sake: every trial finds them loaded.
 import course  # noqa: F401
+from course.authoring.hearsay import rests_on_hearsay
 from course.case import Case
 from course.checking import Check, collecting, listing, seeds_of
 from course.compare import leaves
@@ -49,6 +50,8 @@ class Trial:
     released: tuple[tuple[str, str], ...] = ()
     """The same without their hidden tests, where they have any; they must pass alone. For right answers only."""
     seeds: tuple[int, ...] = (1, 2)
+    doubted: bool = False
+    """Whether to look for verdicts that rest on hearsay. For wrong answers."""
     apart: bool = False
     """Whether to look at the checks themselves, with every truth in a namespace that holds its test cell only."""
     limit: float = 60.0
@@ -64,6 +67,8 @@ class Outcome:
     """Exceptions that cells raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
     """What is wrong with the checks themselves, whatever the answer."""
+    hearsay: tuple[str, ...] = ()
+    """Checks that failed under the first seed, as test_id/Check, for facts that an answer could have lied about."""
     stderr: str = ""
     ended: str = ""
     """Why the trial was cut off: 'timeout' or 'died'; empty where it was not."""
@@ -129,6 +134,7 @@ def try_candidate(trial: Trial) -> Outcome:
     errors: list[str] = []
     findings: list[dict[str, list[Finding]]] = []
     flaws: list[str] = []
+    hearsay: list[str] = []
     with contextlib.redirect_stdout(io.StringIO()):
         if trial.released:
             _cell("answer", trial.candidate)
@@ -147,6 +153,8 @@ def try_candidate(trial: Trial) -> Outcome:
                 errors.append(trouble)
                 # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
                 raised = [Finding("", _RAISES, "", False, seed, trouble)] if trouble else []
+                if trial.doubted and seed == trial.seeds[0]:
+                    hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
                 # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
                 verdicts[grade_id] = [*(replace(one, compared=None) for one in found), *raised]
             findings.append(verdicts)
@@ -154,7 +162,19 @@ def try_candidate(trial: Trial) -> Outcome:
         flaws += [flaw for cell, check, flaw in alone if (cell, check) not in wrong]
         if trial.apart:
             flaws += _flaws(trial)
-    return Outcome(tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)))
+    return Outcome(tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(hearsay))
+
+
+def _by_hearsay(tests: CodeType, found: Sequence[Finding]) -> Iterator[str]:
+    """The checks that failed for hearsay alone."""
+    failed = {one.check: one for one in found if not one.passed and one.compared is not None}
+    if failed:
+        with listing() as tasks:
+            exec(tests, dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+        for _, task in tasks:
+            one = failed.get(task.__name__)
+            if one is not None and one.compared and rests_on_hearsay(task(), one.seed, one.compared[0]):
+                yield task.__name__
 
 
 @cache

@@ -328,10 +328,15 @@ class AnyOrderTwice(_OfTheChain):
         "output of the second call": "consumes_order",
         "order after the calls": "anatomy_changes_callers_list",
         "len(steps) after the calls": "anatomy_changes_callers_list",
+        "outputs of the steps in the list after the calls": "anatomy_changes_callers_list",
     }
 
+    def order(self, case):
+        """One step twice, one not at all."""
+        return case.shuffled("order", [3, 1, 3, 0])
+
     def probe(self, nb, case):
-        steps, order = _linear_steps(case, 4), [3, 1, 3, 0]
+        steps, order = _linear_steps(case, 4), self.order(case)
         handed_in = list(steps)
         chain = nb.function("Chain")(handed_in, order)
         x = case.tensor("x", 2, 3)
@@ -346,10 +351,12 @@ class AnyOrderTwice(_OfTheChain):
             "output of the second call": chain(case.tensor("another x", 5, 3)),
             "order after the calls": order,
             "len(steps) after the calls": len(handed_in),
+            "values of the parameters": dict(chain.named_parameters()),
+            "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in handed_in],
         }
 
     def truth(self, case):
-        steps, order = _linear_steps(case, 4), [3, 1, 3, 0]
+        steps, order = _linear_steps(case, 4), self.order(case)
         return {
             "parameters": sorted(f"steps.{i}.{name}" for i in range(4) for name, _ in steps[i].named_parameters()),
             "keeps the steps themselves": True,
@@ -358,11 +365,13 @@ class AnyOrderTwice(_OfTheChain):
             "output of the second call": _through(steps, order, case.tensor("another x", 5, 3)),
             "order after the calls": order,
             "len(steps) after the calls": 4,
+            "values of the parameters": {f"steps.{i}.{name}": p for i in range(4) for name, p in steps[i].named_parameters()},
+            "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in steps],
         }
 
     def mistakes(self, case):
         steps, wanted = _linear_steps(case, 4), self.truth(case)
-        once = _through(steps, [3, 1, 0], case.tensor("x", 2, 3))
+        once = _through(steps, dict.fromkeys(self.order(case)), case.tensor("x", 2, 3))
         return {
             "steps_dropped": {"parameters": [name for name in wanted["parameters"] if not name.startswith("steps.3")]},
             "step_used_once": {"output of the first call": once},
@@ -525,7 +534,39 @@ class HasParameters(_OfMyLinear):
             "buffers": [name for name, _ in layer.named_buffers()],
             "modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
             "isinstance(layer, nn.Linear)": isinstance(layer, nn.Linear),
+            "parameters after load_state_dict": self.loaded(layer, case),
+            "parameters where nn.Linear cannot be built": self.without_linear(nb, case),
         }
+
+    def loaded(self, layer, case):
+        """The parameters, where a checkpoint of a weight and a bias is all that the layer needs."""
+        try:
+            nn.Module.load_state_dict(layer, self.saved(case))
+            return {"weight": layer.weight, "bias": layer.bias}
+        except Exception as error:  # told by what comes before
+            return str(error)
+
+    def saved(self, case):
+        inside, outside = case.shape("size")
+        return {"weight": case.tensor("weight", outside, inside), "bias": case.tensor("bias", outside)}
+
+    def without_linear(self, nb, case):
+        """The parameters of a layer that is made where nobody can make an nn.Linear."""
+
+        def closed(self, *args, **kwargs):
+            raise TypeError("nn.Linear cannot be built here")
+
+        before, nn.Linear.__init__ = nn.Linear.__init__, closed
+        try:
+            layer = nb.function("MyLinear")(*case.shape("size"))
+            with torch.no_grad():
+                layer.weight.copy_(self.saved(case)["weight"])
+                layer.bias.copy_(self.saved(case)["bias"])
+            return {"weight": layer.weight, "bias": layer.bias}
+        except Exception as error:  # told by what comes before
+            return str(error)
+        finally:
+            nn.Linear.__init__ = before
 
     def truth(self, case):
         inside, outside = case.shape("size")
@@ -536,6 +577,8 @@ class HasParameters(_OfMyLinear):
             "buffers": [],
             "modules inside": [],
             "isinstance(layer, nn.Linear)": False,
+            "parameters after load_state_dict": self.saved(case),
+            "parameters where nn.Linear cannot be built": self.saved(case),
         }
 
     def mistakes(self, case):
@@ -772,15 +815,22 @@ class InTheRightPlace(_OfTheFrame):
             "parameters": sorted(name for name, _ in frame.named_parameters()),
             "buffers": sorted(name for name, _ in frame.named_buffers()),
             "state_dict": sorted(frame.state_dict()),
+            "values of the parameters": dict(frame.named_parameters()),
+            "values of the buffers": dict(frame.named_buffers()),
+            "values in the state_dict": dict(frame.state_dict()),
         }
 
     def truth(self, case):
+        gain, mean, window = torch.ones(1), case.tensor("mean", 4), Close(torch.hann_window(4), 1e-5, 1e-6)
         return {
             "attributes": ", ".join(_NAMES),
             "types": ANYTHING,
             "parameters": ["gain"],
             "buffers": ["mean", "window"],
             "state_dict": ["gain", "mean"],
+            "values of the parameters": {"gain": gain},
+            "values of the buffers": {"mean": mean, "window": window},
+            "values in the state_dict": {"gain": gain, "mean": mean},
         }
 
     def mistakes(self, case):
@@ -1022,6 +1072,7 @@ def _one_of(**entries):
 class FiveEntries(Check):
     """The five entries are right for a model with several levels."""
 
+    claims = ("children", "modules", "leaves", "parameters", "buffers")  # the answer itself
     errors = {
         r"NameError: name '(net|shared|tiny|order|steps)'": "anatomy_notebooks_own_model",
         r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
@@ -1263,6 +1314,7 @@ import torch.nn as nn
 from course.checking import Check, check
 from course.compare import Matches
 from course.probing import ANYTHING, other_than
+from course.traces import as_before, what_runs
 
 
 class _ActBlock(nn.Module):
@@ -1325,10 +1377,23 @@ class _OfTheSwap(Check):
         r"TypeError: swap_relu\(\) (takes|got|missing)": "anatomy_other_signature",
     }
 
+    def runs(self, model, case):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)).sum().backward())
+
+    def with_another_tanh(self, model, case):
+        """What only a real nn.Tanh takes part in: its class computes something else meanwhile."""
+        before, scale = nn.Tanh.forward, case.tensor("scale", 3)
+        nn.Tanh.forward = lambda self, x: x * scale
+        try:
+            return model(case.tensor("x", 4, 3))
+        finally:
+            nn.Tanh.forward = before
+
 
 class EveryReluReplaced(_OfTheSwap):
     """Every ReLU, at any depth, is replaced in the model itself; nothing else is."""
 
+    claims = ("the returned value",)  # `is` belongs to the language
     blame = {
         "the returned value": "copied_model",
         "everything else is kept": "anatomy_changes_the_rest",
@@ -1350,6 +1415,8 @@ class EveryReluReplaced(_OfTheSwap):
             "everything else is kept": all(one in after for one in kept),
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
+            "what runs": self.runs(model, case),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
         }
 
     def truth(self, case):
@@ -1360,6 +1427,8 @@ class EveryReluReplaced(_OfTheSwap):
             "everything else is kept": True,
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
+            "what runs": as_before(self.runs(model, case)),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
         }
 
     def mistakes(self, case):
@@ -1417,11 +1486,17 @@ class SharedPlaces(_OfTheSwap):
     def probe(self, nb, case):
         model = case.build("net", _ActNet, nn.ReLU, shared=True)
         nb.function("swap_relu")(model)
-        return {"places": _places(model), "output": model(case.tensor("x", 4, 3))}
+        return self.brought(model, case)
 
     def truth(self, case):
-        model = case.build("net", _ActNet, nn.Tanh, shared=True)
-        return {"places": _places(model), "output": model(case.tensor("x", 4, 3))}
+        return self.brought(case.build("net", _ActNet, nn.Tanh, shared=True), case)
+
+    def brought(self, model, case):
+        return {
+            "places": _places(model),
+            "output": model(case.tensor("x", 4, 3)),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
+        }
 
 
 class ModeKept(_OfTheSwap):
@@ -1444,11 +1519,16 @@ class ModeKept(_OfTheSwap):
         model = self.mixed(case.build("net", _ActNet, nn.ReLU))
         nb.function("swap_relu")(model)
         made = {id(part) for part in model.modules() if isinstance(part, nn.Tanh)}
-        return {"different Tanh objects": len(made), "training": self.modes(model)}
+        return {
+            "different Tanh objects": len(made),
+            "training": self.modes(model),
+            "what runs": self.runs(model, case),
+        }
 
     def truth(self, case):
         model = self.mixed(case.build("net", _ActNet, nn.Tanh))
-        return {"different Tanh objects": ANYTHING, "training": self.modes(model)}
+        runs = as_before(self.runs(model, case))
+        return {"different Tanh objects": ANYTHING, "training": self.modes(model), "what runs": runs}
 
     def mistakes(self, case):
         return {"anatomy_one_for_all": {"different Tanh objects": 1}}
@@ -1620,7 +1700,7 @@ class ShowsTheMoment(_OfTheClip):
     def probe(self, nb, case):
         clip = nb.function("Clip")(0, 1)
         before = repr(clip)
-        clip.low, clip.high = -1.5, 1.25
+        clip.low, clip.high = self.later(case)
         return {
             "repr(clip)": before,
             "repr(clip) after the change": repr(clip),
@@ -1630,9 +1710,13 @@ class ShowsTheMoment(_OfTheClip):
     def truth(self, case):
         return {
             "repr(clip)": "Clip(low=0, high=1)",
-            "repr(clip) after the change": "Clip(low=-1.5, high=1.25)",
-            "clip(x)": torch.clamp(case.tensor("x", 3, 4), -1.5, 1.25),
+            "repr(clip) after the change": "Clip(low={}, high={})".format(*self.later(case)),
+            "clip(x)": torch.clamp(case.tensor("x", 3, 4), *self.later(case)),
         }
+
+    def later(self, case):
+        """Limits within the numbers that x may hold."""
+        return -case.integer("later low", 6, 19) / 10, case.integer("later high", 6, 19) / 10
 
 
 check("extra_repr", TreeStays, ShowsTheMoment)
@@ -1789,7 +1873,7 @@ class OffsetIsRegistered(_OfTheOffset):
 
     def probe(self, nb, case):
         size = case.integer("size", 3, 9)
-        model = nn.Sequential(nn.Linear(3, size), nn.ReLU())
+        model = self.model(case)
         nb.function("add_offset")(model, size, torch.optim.SGD(model.parameters(), lr=0.1))
         offset = getattr(model, "offset", None)
         return {
@@ -1797,14 +1881,20 @@ class OffsetIsRegistered(_OfTheOffset):
             "parameters": sorted(name for name, _ in model.named_parameters()),
             "offset.requires_grad": getattr(offset, "requires_grad", None),
             "isinstance(model.offset, Parameter)": isinstance(offset, nn.Parameter),
+            "values of the parameters": dict(model.named_parameters()),
         }
 
+    def model(self, case):
+        return case.build("model", lambda: nn.Sequential(nn.Linear(3, case.integer("size", 3, 9)), nn.ReLU()))
+
     def truth(self, case):
+        offset = torch.zeros(case.integer("size", 3, 9))
         return {
             "model.offset": torch.zeros(case.integer("size", 3, 9)),
             "parameters": ["0.bias", "0.weight", "offset"],
             "offset.requires_grad": True,
             "isinstance(model.offset, Parameter)": True,
+            "values of the parameters": {"offset": offset, **dict(self.model(case).named_parameters())},
         }
 
     def mistakes(self, case):

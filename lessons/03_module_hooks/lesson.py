@@ -969,15 +969,17 @@ class OnTheFirstLayer(Check):
 
     poison = POISON
     errors = ERRORS
+    claims = ("sizes",)  # the answer itself
     blame = {"x.requires_grad": "first_layer_asks_for_more", "weight.grad": "watcher_changes_gradient"}
 
     def probe(self, nb, case):
         net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
         sizes = nb.function("gradient_sizes")(net[0])
         net(x).backward(case.tensor("upstream", 3, 2))
+        slope = torch.zeros(x.shape) if x.grad is None else x.grad
         return {
             "sizes": sizes, "x.requires_grad": x.requires_grad, "weight.grad": net[0].weight.grad,
-            "hooks": sum(hook_counts(net).values()),
+            "hooks": sum(hook_counts(net).values()), "x and its gradient": x.detach() + slope,
         }  # fmt: skip
 
     def gradients(self, case):
@@ -992,7 +994,8 @@ class OnTheFirstLayer(Check):
     def truth(self, case):
         _, of_output, of_weight, _ = self.gradients(case)
         return {
-            "sizes": norm_pairs((None, of_output)), "x.requires_grad": False, "weight.grad": of_weight, "hooks": ANYTHING
+            "sizes": norm_pairs((None, of_output)), "x.requires_grad": False, "weight.grad": of_weight, "hooks": ANYTHING,
+            "x and its gradient": case.tensor("x", 3, 5),
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -1408,6 +1411,18 @@ def output_and_gradients(net, case):
     }  # fmt: skip
 
 
+def full_hook_beside(layer, case):
+    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
+    found = []
+    try:
+        handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
+    except RuntimeError:
+        return "refused"
+    layer(case.tensor("x beside", 2, layer.in_features, requires_grad=True)).sum().backward()
+    handle.remove()
+    return found
+
+
 def with_zeros_at(fields, *places):
     """The same with zeros for the gradients at these places."""
     return {
@@ -1435,13 +1450,14 @@ class StopBetween(Check):
         found["a handle is returned"] = callable(getattr(handle, "remove", None))
         found["deprecated hook"] = net[2]._is_full_backward_hook is False
         found["hooks in the network"] = sum(hook_counts(net).values())
+        found["a full backward hook beside it"] = full_hook_beside(net[2], case)
         return found
 
     def truth(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
             **with_zeros_at(free, *self.places), "a handle is returned": True, "deprecated hook": False,
-            "hooks in the network": ANYTHING,
+            "hooks in the network": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -1835,6 +1851,8 @@ class OneRun(Check):
     errors = ERRORS
     blame = {"output": "watcher_changes_output", "x.grad": "watcher_changes_gradient"}
 
+    claims = ("log",)  # the answer itself
+
     def run(self, case, start):
         model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
         log = start(model)
@@ -1916,6 +1934,7 @@ def net_with_reuse():
 class OnData(Check):
     """Another, deeper model with other names, on data that requires no gradient."""
 
+    claims = ("log",)  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -1946,6 +1965,7 @@ class OnData(Check):
 class ReusedModules(Check):
     """A module that runs several times appears each time; one that stands at two places is hooked once."""
 
+    claims = ("log",)  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -1974,6 +1994,7 @@ class ReusedModules(Check):
 class TwoModelsTwoRuns(Check):
     """The log grows with each run, and each model has a log of its own."""
 
+    claims = ("log of the first model", "log of the second model")  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -2241,6 +2262,7 @@ import torch.nn as nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.evidence import snapshot
 from course.probing import ANYTHING, hook_counts, other_than
 
 POISON = ("layer", "net", "model", "x")
@@ -2252,6 +2274,18 @@ ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
     r"TypeError: .*must be Tensor, not": "watcher_changes_output",
 }
+
+
+def full_hook_beside(layer, case):
+    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
+    found = []
+    try:
+        handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
+    except RuntimeError:
+        return "refused"
+    layer(case.tensor("x beside", 2, layer.in_features, requires_grad=True)).sum().backward()
+    handle.remove()
+    return found
 
 
 def net_with_relu(inplace):
@@ -2271,8 +2305,9 @@ class InFrontOfReLU(Check):
         output = net(case.tensor("x", 5, 4))
         output.backward(case.tensor("upstream", 5, 2))
         return {
-            "gradients": gradients, "output": output, "weight.grad": net[0].weight.grad,
+            "gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
             "deprecated hook": net[0]._is_full_backward_hook is False, "hooks": sum(hook_counts(net).values()),
+            "a full backward hook beside it": full_hook_beside(net[0], case),
         }  # fmt: skip
 
     def flow(self, case):
@@ -2286,7 +2321,7 @@ class InFrontOfReLU(Check):
         of_linear, of_weight = torch.autograd.grad(output, (linear, net[0].weight), case.tensor("upstream", 5, 2))
         return {
             "gradients": [of_linear], "output": output, "weight.grad": of_weight, "deprecated hook": False,
-            "hooks": ANYTHING,
+            "hooks": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -2499,6 +2534,7 @@ import torch.nn as nn
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import as_before, what_runs
 
 POISON = ("modules", "module", "adder", "net")
 ERRORS = {
@@ -2526,6 +2562,12 @@ def three_modules(case):
     return [case.build(name, nn.Linear, 3, 3) for name in ("one", "two", "three")]
 
 
+def runs(case, modules, moment="afterwards"):
+    """What runs when the modules do, one after the other, forward and backward."""
+    net = nn.Sequential(*modules)
+    return what_runs(net, case, lambda: net(case.tensor("another x", 2, 3)).sum().backward(), moment)
+
+
 class InsideAndAfterwards(Check):
     """Inside the block each of the modules calls the hook, and puts out what it returns; after it none does."""
 
@@ -2541,17 +2583,19 @@ class InsideAndAfterwards(Check):
             called.append(names[module])
             return output * 2
 
-        outside = counts_on([first, second, other])
+        outside, ran_before = counts_on([first, second, other]), runs(case, [first, second, other], "before")
         with nb.function("hooked")([first, second], hook):
             inside, of_all_kinds = counts_on([first, second, other]), hook_counts(first)
             output = other(second(first(x)))
-        calls = list(called)
+            calls, ran_inside = list(called), runs(case, [first, second, other], "inside")
+        called.clear()
         other(second(first(x)))
         return {
             "calls inside": calls, "output inside": output, "hooks inside": inside,
             "hooks of other kinds inside": sum(of_all_kinds.values()) - of_all_kinds["forward"],
             "hooks before": outside, "hooks after": counts_on([first, second, other]),
-            "calls after": called[len(calls) :],
+            "calls after": called, "what runs before": ran_before, "what runs inside": ran_inside,
+            "what runs after": runs(case, [first, second, other]),
         }  # fmt: skip
 
     def truth(self, case):
@@ -2561,7 +2605,17 @@ class InsideAndAfterwards(Check):
             "calls inside": ["first", "second"], "output inside": other(second(first(x) * 2) * 2),
             "hooks inside": ANYTHING, "hooks of other kinds inside": ANYTHING,
             "hooks before": [0, 0, 0], "hooks after": [0, 0, 0], "calls after": [],
+            "what runs before": as_before(runs(case, three_modules(case), "before")),
+            "what runs inside": as_before(runs(case, self.hooked(case), "inside")),
+            "what runs after": as_before(runs(case, three_modules(case))),
         }  # fmt: skip
+
+    def hooked(self, case):
+        """The modules as they should be inside the block."""
+        first, second, other = three_modules(case)
+        for module in (first, second):
+            module.register_forward_hook(lambda module, args, output: None)
+        return [first, second, other]
 
     def mistakes(self, case):
         first, second, other = three_modules(case)
@@ -2593,13 +2647,22 @@ class AfterAnError(Check):
                 raise error
         except type(error) as caught:
             came_out = str(caught)
-        return {"the error that came out": came_out, "hooks after": counts_on(modules)}
+        return {
+            "the error that came out": came_out, "hooks after": counts_on(modules), "what runs after": runs(case, modules)
+        }  # fmt: skip
+
+    def says(self, case):
+        """The text of the error: it is not the same twice."""
+        return f"an error in the block: {case.words('error', 1)[0]}"
 
     def probe(self, nb, case):
-        return self.ended_by(nb, case, ZeroDivisionError("an error in the block"))
+        return self.ended_by(nb, case, ZeroDivisionError(self.says(case)))
 
     def truth(self, case):
-        return {"the error that came out": "an error in the block", "hooks after": [0, 0, 0]}
+        return {
+            "the error that came out": self.says(case), "hooks after": [0, 0, 0],
+            "what runs after": as_before(runs(case, three_modules(case))),
+        }  # fmt: skip
 
     def mistakes(self, case):
         return {
@@ -2616,7 +2679,7 @@ class AfterTheStopButton(AfterAnError):
     """After KeyboardInterrupt the hooks are gone as well, and it has come out."""
 
     def probe(self, nb, case):
-        return self.ended_by(nb, case, StopButton("an error in the block"))
+        return self.ended_by(nb, case, StopButton(self.says(case)))
 
     def mistakes(self, case):
         return {
@@ -2643,15 +2706,29 @@ class OnlyItsOwn(Check):
             second.register_forward_hook(of_others)
             with hooked([first, second], hook):
                 first(case.tensor("x", 3))
-            found["calls in the inner block"], calls = sorted(called), len(called)
+                found["calls in the inner block"] = sorted(called)
+                ran_inside = runs(case, [first, second], "inside")
+            calls = len(called)
             first(case.tensor("x", 3))
             found["calls behind the inner block"] = sorted(called[calls:])
+            ran_behind = runs(case, [first, second], "behind")
         calls = len(called)
         first(case.tensor("x", 3))
         found["calls of the first module afterwards"], calls = sorted(called[calls:]), len(called)
         second(case.tensor("x", 3))
         found["calls of the second module afterwards"] = sorted(called[calls:])
-        return found
+        return {
+            **found, "what runs in the inner block": ran_inside, "what runs behind the inner block": ran_behind,
+            "what runs afterwards": runs(case, [first, second]),
+        }  # fmt: skip
+
+    def right(self, case, of_first, of_second):
+        """What runs with so many hooks on the two modules."""
+        first, second, _ = three_modules(case)
+        for module, count in ((first, of_first), (second, of_second)):
+            for _ in range(count):
+                module.register_forward_hook(lambda module, args, output: None)
+        return [first, second]
 
     def truth(self, case):
         return {
@@ -2659,6 +2736,9 @@ class OnlyItsOwn(Check):
             "calls behind the inner block": ["hook", "hook", "of others"],
             "calls of the first module afterwards": ["hook", "of others"],
             "calls of the second module afterwards": ["of others"],
+            "what runs in the inner block": as_before(runs(case, self.right(case, 4, 3), "inside")),
+            "what runs behind the inner block": as_before(runs(case, self.right(case, 3, 2), "behind")),
+            "what runs afterwards": as_before(runs(case, self.right(case, 2, 1))),
         }
 
     def mistakes(self, case):
@@ -2670,7 +2750,7 @@ class OnlyItsOwn(Check):
         return {
             "hooked_shared_handles": {"calls behind the inner block": ["hook", "of others"], second: ["of others"]},
             "removes_other_hooks": AnyOf(
-                {second: ["hook"]}, *({name: fewer_than(len(calls))} for name, calls in right.items())
+                {second: ["hook"]}, *({name: fewer_than(len(calls))} for name, calls in right.items() if isinstance(calls, list))
             ),
         }
 
@@ -2695,12 +2775,16 @@ class NotAModule(Check):
                 ran = True
         except Exception as error:
             came_out = type(error).__name__
-        return {"the error that came out": came_out, "the block ran": ran, "hooks after": counts_on(modules)}
+        return {
+            "the error that came out": came_out, "the block ran": ran, "hooks after": counts_on(modules),
+            "what runs after": runs(case, modules),
+        }  # fmt: skip
 
     def truth(self, case):
         return {
             "the error that came out": Matches(lambda got: "no error" if got == "nothing" else None, "an error"),
             "the block ran": False, "hooks after": [0, 0, 0],
+            "what runs after": as_before(runs(case, three_modules(case))),
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -2862,13 +2946,15 @@ class OldCheckpoint(Check):
         saved = with_old_names(new_checkpoint(case, model), "fc[.]", "linear.")
         nb.function("accept_old_name")(model, "linear", "fc")
         hooks = len(model._load_state_dict_pre_hooks)
-        return {**load_and_say(model, saved), "keys of the checkpoint": list(saved), "load hooks": hooks}
+        brought = {**load_and_say(model, saved), "keys of the checkpoint": list(saved), "load hooks": hooks}
+        return {**brought, "the checkpoint": dict(saved)}
 
     def truth(self, case):
         free = case.build("model", ModuleOfToday)
         return {
             "load_state_dict says": FINE, "state_dict": new_checkpoint(case, free),
             "keys of the checkpoint": list(with_old_names(new_checkpoint(case, free), "fc[.]", "linear.")), "load hooks": ANYTHING,
+            "the checkpoint": with_old_names(new_checkpoint(case, free), "fc[.]", "linear."),
         }  # fmt: skip
 
     def mistakes(self, case):

@@ -353,6 +353,7 @@ from torch.utils.hooks import RemovableHandle
 
 from course.checking import Check, check
 from course.compare import AnyOf
+from course.traces import as_before, what_runs
 
 
 class Branches(nn.Module):
@@ -395,7 +396,7 @@ class HookingCheck(Check):
     def remove(self, handles):
         for handle in handles if isinstance(handles, (list, tuple)) else ():
             if isinstance(handle, RemovableHandle):
-                handle.remove()
+                RemovableHandle.remove(handle)
 
     def runs(self, case):
         """How often each module runs when the model runs once, counted without hooks."""
@@ -414,6 +415,17 @@ class HookingCheck(Check):
             module.forward = counting(name, module.forward)
         model(case.tensor("x", 5, 3))
         return calls
+
+    def what_runs(self, case, model, moment="afterwards"):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 5, 3)).sum().backward(), moment)
+
+    def right(self, case, moment, everywhere=0, more=()):
+        """What runs with so many hooks on every module, and one more at these places."""
+        model = case.build("net", Branches)
+        modules = [*model.modules()] * everywhere + [model.get_submodule(name) for name in more]
+        for module in modules:
+            module.register_forward_hook(lambda module, args, output: None)
+        return as_before(self.what_runs(case, model, moment))
 
     def each(self, case, number):
         return dict.fromkeys(self.names(case.build("net", Branches)).values(), number)
@@ -434,12 +446,15 @@ class OnceOnEach(HookingCheck):
         handles = nb.function("hook_once")(model, hook)
         hooks = self.hooks(model)
         model(case.tensor("x", 5, 3))
+        calls, ran = dict(calls), self.what_runs(case, model, "hooked")
         self.remove(handles)
         return {
             "hooks": hooks,
             "calls in one run": calls,
             "returned": self.told(handles),
             "hooks after removing": self.hooks(model),
+            "what runs with the hooks": ran,
+            "what runs after removing": self.what_runs(case, model),
         }
 
     def truth(self, case):
@@ -449,6 +464,8 @@ class OnceOnEach(HookingCheck):
             "calls in one run": self.runs(case),
             "returned": f"{len(once)} x RemovableHandle",
             "hooks after removing": self.each(case, 0),
+            "what runs with the hooks": self.right(case, "hooked", 1),
+            "what runs after removing": self.right(case, "afterwards"),
         }
 
     def mistakes(self, case):
@@ -508,8 +525,15 @@ class OthersHooksStay(HookingCheck):
         handles = nb.function("hook_once")(model, hook)
         hooks = self.hooks(model)
         model(case.tensor("x", 5, 3))
+        their_calls, ran = dict(their_calls), self.what_runs(case, model, "hooked")
         self.remove(handles)
-        return {"hooks": hooks, "hooks after removing": self.hooks(model), "calls of the other hook": their_calls}
+        return {
+            "hooks": hooks,
+            "hooks after removing": self.hooks(model),
+            "calls of the other hook": their_calls,
+            "what runs with both hooks": ran,
+            "what runs after removing": self.what_runs(case, model),
+        }
 
     def theirs(self, case, ours):
         return {**self.each(case, ours), "left.0": 1 + ours, "right.1": 1 + ours}
@@ -520,6 +544,8 @@ class OthersHooksStay(HookingCheck):
             "hooks": self.theirs(case, 1),
             "hooks after removing": self.theirs(case, 0),
             "calls of the other hook": {**self.each(case, 0), "left.0": runs["left.0"], "right.1": runs["right.1"]},
+            "what runs with both hooks": self.right(case, "hooked", 1, ("left.0", "right.1")),
+            "what runs after removing": self.right(case, "afterwards", 0, ("left.0", "right.1")),
         }
 
     def mistakes(self, case):
@@ -545,10 +571,19 @@ class OnceMore(HookingCheck):
         second, calls = self.counter(model)
         hook_once(model, second)
         model(case.tensor("x", 5, 3))
-        return {"hooks of the second call": self.hooks(model), "calls in one run": calls}
+        calls = dict(calls)
+        return {
+            "hooks of the second call": self.hooks(model),
+            "calls in one run": calls,
+            "what runs": self.what_runs(case, model),
+        }
 
     def truth(self, case):
-        return {"hooks of the second call": self.each(case, 1), "calls in one run": self.runs(case)}
+        return {
+            "hooks of the second call": self.each(case, 1),
+            "calls in one run": self.runs(case),
+            "what runs": self.right(case, "afterwards", 1),
+        }
 
     def mistakes(self, case):
         return {"mark_outlives_hook": {"hooks of the second call": self.each(case, 0)}}
@@ -643,11 +678,13 @@ print(net)
 
 # %% nbgrader={"grade": true, "grade_id": "test_replace_modules", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+import torch
 from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING
+from course.traces import as_before, what_runs
 
 
 class Block(nn.Module):
@@ -695,6 +732,7 @@ def wrap(linear):
 class ReplacingCheck(Check):
     """What the checks of this exercise share."""
 
+    claims = ("calls of make", "returned")  # the probe's own function counts; `is` belongs to the language
     errors = {
         r"RecursionError: ": "replacement_replaced_again",
         r"(ValueError: Cannot set the submodule without|KeyError: 'attribute name can't be empty)": "root_has_no_place",
@@ -720,6 +758,15 @@ class ReplacingCheck(Check):
 
         return counting, calls
 
+    def with_other_weights(self, case, model, x, parts):
+        """The model's output where the weights of these parts, by the names that they had before, are others."""
+        with torch.no_grad():
+            for name, part in parts:
+                for key, parameter in part._parameters.items():
+                    if parameter is not None:
+                        parameter.copy_(case.tensor(f"other {name} {key}", *parameter.shape))
+        return model(x)
+
     def told(self, returned, model):
         return "nothing" if returned is None else "the model" if returned is model else "something else"
 
@@ -730,6 +777,7 @@ class OthersInTheirPlace(ReplacingCheck):
     def probe(self, nb, case):
         model = case.build("net", Net)
         kept = [module for module in model.modules() if not is_norm(module)]
+        parts = [(name, module) for name, module in model.named_modules() if not is_norm(module)]
         make, calls = self.counted(lambda old: nn.LayerNorm(old.num_features))
         returned = nb.function("replace_modules")(model, is_norm, make)
         after = list(model.modules())
@@ -739,16 +787,23 @@ class OthersInTheirPlace(ReplacingCheck):
             "everything else is kept": all(any(one is other for other in after) for one in kept),
             "output": model(case.tensor("x", 5, 3)),
             "calls of make": len(calls),
+            "output where what was kept has other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
         }
 
     def truth(self, case):
         model = case.build("net", Net, norm=nn.LayerNorm)
+        parts = [(name, part) for name, part in model.named_modules() if not isinstance(part, nn.LayerNorm)]
         return {
             "places": self.places(model),
             "returned": "the model",
             "everything else is kept": True,
             "output": model(case.tensor("x", 5, 3)),
             "calls of make": sum(map(is_norm, Net().modules())),
+            "output where what was kept has other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
         }
 
     def mistakes(self, case):
@@ -776,11 +831,15 @@ class OthersInTheirPlace(ReplacingCheck):
 class WrappedInPlace(ReplacingCheck):
     """A replacement may hold the old module: every linear layer is wrapped once."""
 
-    blame = {"the old modules are inside": "make_gets_a_copy"}
+    blame = {
+        "the old modules are inside": "make_gets_a_copy",
+        "output where the old modules have other weights": "make_gets_a_copy",
+    }
 
     def probe(self, nb, case):
         model = case.build("net", Net)
         old = list(filter(is_linear, model.modules()))
+        parts = [(name, part) for name, part in model.named_modules() if is_linear(part)]
         make, calls = self.counted(wrap)
         nb.function("replace_modules")(model, is_linear, make)
         inside = list(filter(is_linear, model.modules()))
@@ -789,15 +848,22 @@ class WrappedInPlace(ReplacingCheck):
             "calls of make": len(calls),
             "the old modules are inside": all(any(one is other for other in inside) for one in old),
             "output": model(case.tensor("x", 5, 3)),
+            "output where the old modules have other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
         }
 
     def truth(self, case):
         model = case.build("net", Net, linear=lambda *sizes: wrap(nn.Linear(*sizes)))
+        parts = [(name.removesuffix(".0"), part) for name, part in model.named_modules() if is_linear(part)]
         return {
             "places": self.places(model),
             "calls of make": sum(map(is_linear, Net().modules())),
             "the old modules are inside": True,
             "output": model(case.tensor("x", 5, 3)),
+            "output where the old modules have other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
         }
 
 
@@ -917,10 +983,15 @@ class ModeKept(ReplacingCheck):
         model = case.build("net", Net)
         self.modes(model)
         nb.function("replace_modules")(model, is_linear, self.with_dropout)
-        return {"training": {name or "the model": module.training for name, module in model.named_modules()}}
+        modes = {name or "the model": module.training for name, module in model.named_modules()}
+        return {"training": modes, "what runs": self.runs(model, case)}
+
+    def runs(self, model, case):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 5, 3)))
 
     def truth(self, case):
-        return {"training": self.modes(Net(linear=lambda *sizes: self.with_dropout(nn.Linear(*sizes))))}
+        model = Net(linear=lambda *sizes: self.with_dropout(nn.Linear(*sizes)))
+        return {"training": self.modes(model), "what runs": as_before(self.runs(model, case))}
 
     def mistakes(self, case):
         right = self.truth(case)["training"]
@@ -1038,6 +1109,8 @@ class InitCheck(Check):
 
 class EveryWIsOne(InitCheck):
     """In `model`, and in a `fresh` tree, every parameter is called `W` and is 1; `returned_module` is `model`."""
+
+    claims = ("(returned_module is model)",)  # `is` belongs to the language
 
     def probe(self, nb, case):
         fresh = case.build("fresh", Model)
@@ -1206,12 +1279,15 @@ print([parameter.item() for parameter in model.parameters()])
 
 # %% nbgrader={"grade": true, "grade_id": "test_init_in_place", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+from contextlib import suppress
+
 import torch
 from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING
+from course.traces import as_before, what_runs
 
 
 class Gain(nn.Module):
@@ -1397,13 +1473,26 @@ class StaysWhatItIs(InPlaceCheck):
         return {
             "values": self.values(model),
             "requires_grad": {name: one.requires_grad for name, one in model.named_parameters()},
+            "what runs": self.runs(model, case),
         }
 
+    def runs(self, model, case):
+        """Which parameters a gradient reaches: all of them where none is frozen, in whatever dtype."""
+
+
+        def run():
+            with suppress(AttributeError):  # all are frozen
+                sum(one.double().sum() for one in model.parameters() if one.requires_grad).backward()
+
+        return what_runs(model, case, run)
+
     def truth(self, case):
-        named = dict(self.model(case).named_parameters())
+        model = self.model(case)
+        named = dict(model.named_parameters())
         return {
             "values": {name: self.fresh(case, one.shape).double() for name, one in named.items()},
             "requires_grad": {name: one.requires_grad for name, one in named.items()},
+            "what runs": as_before(self.runs(model, case)),
         }
 
     def mistakes(self, case):
@@ -1520,12 +1609,14 @@ for name, parameter in net.named_parameters():
 # %% nbgrader={"grade": true, "grade_id": "test_init_by_type", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
 import math
+from contextlib import suppress
 
 import torch
 from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.traces import as_before, what_runs
 
 OLD = 7.25
 
@@ -1625,7 +1716,18 @@ class ByType(ByTypeCheck):
             "weights": {f"{name}.weight": self.told(part.weight) for name, part in layers.items()},
             "numbers": {**numbers, **{f"{name}.weight": part.weight for name, part in norms.items()}},
             "requires_grad": {name: one.requires_grad for name, one in model.named_parameters()},
+            "what runs": self.runs(model, case),
         }
+
+    def runs(self, model, case):
+        """Which parameters a gradient reaches."""
+
+
+        def run():
+            with suppress(AttributeError):  # all are frozen
+                sum(one.sum() for one in model.parameters() if one.requires_grad).backward()
+
+        return what_runs(model, case, run)
 
     def truth(self, case):
         model = Net()
@@ -1638,6 +1740,7 @@ class ByType(ByTypeCheck):
             "weights": {f"{name}.weight": random_weight(isinstance(part, nn.Linear)) for name, part in layers.items()},
             "numbers": {**numbers, **{f"{name}.weight": torch.ones_like(part.weight) for name, part in norms.items()}},
             "requires_grad": {name: True for name, _ in model.named_parameters()},
+            "what runs": as_before(self.runs(model, case)),
         }
 
     def mistakes(self, case):
@@ -1920,11 +2023,14 @@ print("trained:", [name for name, parameter in net.named_parameters() if paramet
 
 # %% nbgrader={"grade": true, "grade_id": "test_freeze_where", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+from contextlib import suppress
+
 import torch
 from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.traces import as_before, what_runs
 
 
 class Scale(nn.Module):
@@ -1978,6 +2084,25 @@ class FreezingCheck(Check):
             "training": {name or "the model": part.training for name, part in model.named_modules()},
         }
 
+    def runs(self, model, case):
+        """In which modes the modules run, and which parameters a gradient reaches."""
+
+        def run():
+            output = model(case.tensor("another x", 6, 3))
+            with suppress(RuntimeError):  # everything is frozen
+                output.sum().backward()
+
+        return what_runs(model, case, run)
+
+    def right(self, case, states):
+        """What runs in a model whose parameters and modules are in these states."""
+        model = Net()
+        for name, one in model.named_parameters():
+            one.requires_grad_(states["requires_grad"][name])
+        for name, part in model.named_modules():
+            part.training = states["training"][name or "the model"]
+        return as_before(self.runs(model, case))
+
     def wanted(self, before, choose, frozen):
         """By name: what is in a chosen module, or is one, changes; the rest is as ``before``."""
         model = Net()
@@ -1992,14 +2117,17 @@ class FreezingCheck(Check):
 class Frozen(FreezingCheck):
     """The batch norms at any depth are frozen: no gradient for their parameters, and eval mode; the model is returned."""
 
+    claims = ("returned",)  # `is` belongs to the language
+
     def probe(self, nb, case):
         model = case.build("net", Net)
         returned = nb.function("freeze_where")(model, is_norm)
         told = "nothing" if returned is None else "the model" if returned is model else "something else"
-        return {**self.told(model), "returned": told}
+        return {**self.told(model), "returned": told, "what runs": self.runs(model, case)}
 
     def truth(self, case):
-        return {**self.wanted(self.told(Net()), is_norm, True), "returned": "the model"}
+        wanted = self.wanted(self.told(Net()), is_norm, True)
+        return {**wanted, "returned": "the model", "what runs": self.right(case, wanted)}
 
     def mistakes(self, case):
         fresh, right = self.told(Net()), self.truth(case)
@@ -2037,10 +2165,11 @@ class AndBack(FreezingCheck):
         model, freeze_where = case.build("net", Net), nb.function("freeze_where")
         freeze_where(model, is_norm)
         freeze_where(model, is_norm, frozen=False)
-        return self.told(model)
+        return {**self.told(model), "what runs": self.runs(model, case)}
 
     def truth(self, case):
-        return self.told(Net())
+        fresh = self.told(Net())
+        return {**fresh, "what runs": self.right(case, fresh)}
 
     def mistakes(self, case):
         fresh = self.told(Net())
@@ -2066,15 +2195,16 @@ class WithAllInside(FreezingCheck):
     def probe(self, nb, case):
         model, freeze_where = case.build("net", Net), nb.function("freeze_where")
         freeze_where(model, is_branch)
-        frozen = self.told(model)
+        frozen = {**self.told(model), "what runs": self.runs(model, case)}
         freeze_where(model, is_branch, False)
-        thawed = self.told(model)
+        thawed = {**self.told(model), "what runs": self.runs(model, case)}
         return {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in frozen}
 
     def truth(self, case):
         fresh = self.told(Net())
         frozen = self.wanted(fresh, is_branch, True)
-        return {kind: {"frozen": frozen[kind], "thawed again": fresh[kind]} for kind in fresh}
+        states = {kind: {"frozen": frozen[kind], "thawed again": fresh[kind]} for kind in fresh}
+        return {**states, "what runs": {"frozen": self.right(case, frozen), "thawed again": self.right(case, fresh)}}
 
 
 class OthersStay(FreezingCheck):
@@ -2094,15 +2224,16 @@ class OthersStay(FreezingCheck):
     def probe(self, nb, case):
         model, freeze_where = self.model(case), nb.function("freeze_where")
         freeze_where(model, is_norm)
-        frozen = self.told(model)
+        frozen = {**self.told(model), "what runs": self.runs(model, case)}
         freeze_where(model, is_norm, False)
-        thawed = self.told(model)
+        thawed = {**self.told(model), "what runs": self.runs(model, case)}
         return {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in frozen}
 
     def truth(self, case):
         before = self.told(self.model(case))
         frozen, thawed = (self.wanted(before, is_norm, on) for on in (True, False))
-        return {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in before}
+        states = {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in before}
+        return {**states, "what runs": {"frozen": self.right(case, frozen), "thawed again": self.right(case, thawed)}}
 
 
 class GradientPassesThrough(FreezingCheck):
@@ -2262,6 +2393,8 @@ class NamesInRepr(Check):
         r"TypeError: 'str' object is not callable": "text_for_method",
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'name'": "not_every_module_has_it",
     }
+    # What repr() returns is the answer itself; `is` belongs to the language.
+    claims = ("repr in fresh", "repr in model", "(returned_module is model)", "outside")
     names = ("duck", "goose", "heron", "swan")
     layout = (
         "Model(\n  (ab): Layer_AB(\n    (a): {}\n    (b): {}\n  )\n  (cd): Layer_CD(\n    (c): {}\n    (d): {}\n  )\n)"
@@ -2538,6 +2671,8 @@ class LinearTree(Check):
 
 class AllOnes(LinearTree):
     """In `model`, and in a `fresh` tree, `b` is a Parameter of shape (2,) beside each `W`, and all of them are 1."""
+
+    claims = ("(returned_module is model)",)  # `is` belongs to the language
 
     def kind(self, module):
         for kind, register in (("a Parameter", module._parameters), ("a buffer", module._buffers)):
@@ -2828,6 +2963,7 @@ from torch import nn
 from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, hook_counts
+from course.traces import same_both_times, what_runs
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 
 PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
@@ -3070,6 +3206,8 @@ class TwiceIsOnce(LinearCheck):
         "b": "second_time_anew",
         "output": "second_time_on_top",
         "hooks": "second_time_on_top",
+        "what runs, before and after": "second_time_on_top",
+        "b, when the b of before has other values": "second_time_anew",
     }
     errors = {r"RuntimeError: ": "second_time_on_top"}
 
@@ -3077,14 +3215,23 @@ class TwiceIsOnce(LinearCheck):
         tree = self.tree(nb, case)
         self.fill(tree, case, "new")
         before, hooks = {part: tree.get_submodule(part).b for part in PARTS}, hook_counts(tree)
+        ran = self.runs(tree, case, "first")
         tree.apply(nb.function("make_linear"))
         after = {part: tree.get_submodule(part).b for part in PARTS}
-        return {
+        brought = {
             "same b": {part: after[part] is before[part] for part in PARTS},
-            "b": after,
+            "b": {part: one.detach().clone() for part, one in after.items()},
             "output": self.outputs(tree, case),
             "hooks": {kind: number - hooks[kind] for kind, number in hook_counts(tree).items()},
+            "what runs, before and after": [ran, self.runs(tree, case, "second")],
         }
+        with torch.no_grad():
+            for part, (_, b) in self.weights(case, "later").items():
+                before[part].copy_(b)
+        return {**brought, "b, when the b of before has other values": after}
+
+    def runs(self, tree, case, moment):
+        return what_runs(tree, case, lambda: tree(self.inputs(case)["ab.a"]).sum().backward(), moment)
 
     def truth(self, case):
         return {
@@ -3092,6 +3239,10 @@ class TwiceIsOnce(LinearCheck):
             "b": {part: b for part, (_, b) in self.weights(case, "new").items()},
             "output": self.computed(case, "new"),
             "hooks": dict.fromkeys(("forward_pre", "forward", "backward_pre", "backward", "tensor"), 0),
+            "what runs, before and after": same_both_times(case, "first", "second"),
+            "b, when the b of before has other values": {
+                part: b for part, (_, b) in self.weights(case, "later").items()
+            },
         }
 
 

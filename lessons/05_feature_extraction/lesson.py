@@ -315,6 +315,7 @@ class OneLineAChild(Check):
     """`VerboseNet(model)(x)` returns `model(x)` and prints one line per direct child: name and output shape."""
 
     errors = ERRORS
+    claims = ("what building it prints",)  # what an answer prints is what it does
     blame = {"what building it prints": "prints_while_building"}
 
     def model(self, case):
@@ -516,6 +517,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches, is_same
 from course.evidence import TensorRecord, snapshot
 from course.probing import hook_counts
+from course.traces import same_both_times, what_runs
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+\.\w+(\.\w+)*'": "dotted_name",
@@ -698,6 +700,7 @@ class CalledAgain(NestedNames):
         # A later call may change an earlier dict, so each is copied at once.
         first = snapshot(extractor(x))
         before = hook_counts(model)
+        ran = what_runs(model, case, lambda: model(x), "first")
         second, third = snapshot(extractor(x[:1, :, 1:])), snapshot(extractor(x * 2))
         after = hook_counts(model)
         added = sum(after.values()) - sum(before.values())
@@ -706,7 +709,10 @@ class CalledAgain(NestedNames):
             "second features": second,
             "third features": third,
             "hooks that later calls add": added,
-        }
+            "what runs in model(x), before and after later calls": [
+                ran, what_runs(model, case, lambda: model(x), "later")
+            ],
+        }  # fmt: skip
 
     def truth(self, case):
         model, layers, x = self.given(case)
@@ -715,6 +721,7 @@ class CalledAgain(NestedNames):
             "second features": close(features_of(model, layers, x[:1, :, 1:])),
             "third features": close(features_of(model, layers, x * 2)),
             "hooks that later calls add": 0,
+            "what runs in model(x), before and after later calls": same_both_times(case, "first", "later"),
         }
 
     def mistakes(self, case):
@@ -774,10 +781,23 @@ class TrainingMode(NestedNames):
     def probe(self, nb, case):
         model, layers, x = self.given(case)
         features = nb.function("FeatureExt")(model, list(layers))(x)
-        return {"features": features, "model.training afterwards": model.training}
+        return {
+            "features": features,
+            "model.training afterwards": model.training,
+            "what a BatchNorm of the model gives afterwards": self.norm(model, case),
+        }
 
     def truth(self, case):
-        return {"features": close(features_of(*self.given(case))), "model.training afterwards": True}
+        model, layers, x = self.given(case)
+        return {
+            "features": close(features_of(model, layers, x)),
+            "model.training afterwards": True,
+            "what a BatchNorm of the model gives afterwards": self.norm(model, case),
+        }
+
+    def norm(self, model, case):
+        """Its mode shows in its values."""
+        return getattr(model, model.names[1])[0].norm(case.tensor("for the norm", 4, 3, 5, 2))
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
@@ -974,6 +994,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% nbgrader={"grade": true, "grade_id": "test_safe_features", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+import contextlib
 from collections import OrderedDict
 
 import torch
@@ -984,6 +1005,7 @@ from course.compare import AnyOf, Close, Matches, is_same
 from course.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.probing import hook_counts
+from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
@@ -1023,6 +1045,14 @@ def attached(features):
     return sorted(str(name) for name, value in pairs if getattr(value, "requires_grad", False))
 
 
+def reached_from(features, model, case):
+    """What a backward from the features leaves in the model."""
+    try:
+        return gradients_from(features.values(), model, case)
+    except AttributeError:  # no dict, and told as such
+        return None
+
+
 class AsItWas(Check):
     """`safe_features(model, layers, x)` is `{name: output}`, each value as it was when that layer had just run."""
 
@@ -1037,12 +1067,17 @@ class AsItWas(Check):
     def probe(self, nb, case):
         model, layers, x = self.given(case)
         features = nb.function("safe_features")(model, list(layers), x)
-        return {"features": features, "features that require a gradient": attached(features)}
+        brought = {"features": snapshot(features), "features that require a gradient": attached(features)}
+        return {**brought, "gradients of the model, from the features": reached_from(features, model, case)}
 
     def truth(self, case):
         model, layers, x = self.given(case)
         seen, _ = run_of(model, x)
-        return {"features": close({name: seen[name][1] for name in layers}), "features that require a gradient": []}
+        return {
+            "features": close({name: seen[name][1] for name in layers}),
+            "features that require a gradient": [],
+            "gradients of the model, from the features": no_gradients_from(model, case),
+        }
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
@@ -1079,15 +1114,28 @@ class AsItWas(Check):
 class NoHookLeft(AsItWas):
     """Afterwards the model has the hooks that it had before, and no others."""
 
-    def probe(self, nb, case):
+    def hooked(self, case):
         model, layers, x = self.given(case)
         for name in ("bn1", "block"):
             model.get_submodule(name).register_forward_hook(lambda module, args, output: None)
+        return model, layers, x
+
+    def probe(self, nb, case):
+        model, layers, x = self.hooked(case)
         nb.function("safe_features")(model, list(layers), x)
-        return {"hooks on the model, 2 before": sum(hook_counts(model).values())}
+        return {
+            "hooks on the model, 2 before": sum(hook_counts(model).values()),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
 
     def truth(self, case):
-        return {"hooks on the model, 2 before": 2}
+        model, _, x = self.hooked(case)
+        return {
+            "hooks on the model, 2 before": 2,
+            "what runs in model(x) afterwards": as_before(
+                what_runs(model, case, lambda: model(x).sum().backward())
+            ),
+        }
 
     def mistakes(self, case):
         return {
@@ -1109,14 +1157,14 @@ class TooHot(Exception):
 class Fragile(nn.Module):
     """Runs its first layer, and raises before the second."""
 
-    def __init__(self, first, second):
+    def __init__(self, first, second, says):
         super().__init__()
-        self.first = first
+        self.first, self.says = first, says
         self.add_module(first, nn.Linear(4, 4))
         self.add_module(second, nn.Linear(4, 4))
 
     def forward(self, x):
-        raise TooHot(f"stopped at {getattr(self, self.first)(x).shape}")
+        raise TooHot(f"{self.says}: stopped at {getattr(self, self.first)(x).shape}")
 
 
 class GoneAfterAnError(Check):
@@ -1125,22 +1173,42 @@ class GoneAfterAnError(Check):
     errors = ERRORS
     blame = {"the model's error reaches the caller": "feat_error_swallowed"}
 
-    def probe(self, nb, case):
+    def given(self, case):
         names = case.words("names", 2)
-        model, x = case.build("net", Fragile, *names), case.tensor("x", 2, 4)
+        model, x = case.build("net", Fragile, *names, *case.words("error", 1)), case.tensor("x", 2, 4)
         model.get_submodule(names[0]).register_forward_hook(lambda module, args, output: None)
-        reached = False
+        return model, names, x
+
+    def runs(self, case, model, x):
+        def run():
+            with contextlib.suppress(TooHot):
+                model(x)
+            model.get_submodule(model.first)(x).sum().backward()
+
+        return what_runs(model, case, run)
+
+    def probe(self, nb, case):
+        model, names, x = self.given(case)
+        reached = "nothing"
         try:
             nb.function("safe_features")(model, names, x)
-        except TooHot:
-            reached = True
+        except TooHot as error:
+            reached = str(error)
         return {
-            "the model's error reaches the caller": reached,
+            "the model's error reaches the caller": reached != "nothing",
             "hooks on the model, 1 before": sum(hook_counts(model).values()),
+            "what runs in the model afterwards": self.runs(case, model, x),
+            "the error that came out": reached,
         }
 
     def truth(self, case):
-        return {"the model's error reaches the caller": True, "hooks on the model, 1 before": 1}
+        model, _, x = self.given(case)
+        return {
+            "the model's error reaches the caller": True,
+            "hooks on the model, 1 before": 1,
+            "what runs in the model afterwards": as_before(self.runs(case, model, x)),
+            "the error that came out": f"{case.words('error', 1)[0]}: stopped at {model.get_submodule(model.first)(x).shape}",
+        }
 
     def mistakes(self, case):
         return {
@@ -1180,7 +1248,13 @@ class OnlyWhatRan(Check):
         first = snapshot(nb.function("safe_features")(model, list(names), x))
         second = snapshot(nb.function("safe_features")(model, list(names), -x))
         hooks = sum(hook_counts(model).values())
-        return {"features of the first call": first, "features of the second call": second, "hooks on the model": hooks}
+        return {
+            "features of the first call": first, "features of the second call": second, "hooks on the model": hooks,
+            "what runs in model(x) afterwards": self.runs(case, model, x),
+        }  # fmt: skip
+
+    def runs(self, case, model, x):
+        return what_runs(model, case, lambda: (model(x) + model(-x)).sum().backward())
 
     def truth(self, case):
         model, (left, right, last), x = self.given(case)
@@ -1192,6 +1266,7 @@ class OnlyWhatRan(Check):
             "features of the first call": close(first),
             "features of the second call": close(second),
             "hooks on the model": 0,
+            "what runs in model(x) afterwards": as_before(self.runs(case, model, x)),
         }
 
     def mistakes(self, case):
@@ -1318,12 +1393,15 @@ def looking_at(model: nn.Module, hooks: dict):
 
 # %% nbgrader={"grade": true, "grade_id": "test_untouched_model", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 # Run this cell to check your answer.
+import contextlib
+
 import torch
 
 from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
 from course.probing import ANYTHING, hook_counts
+from course.traces import as_before, what_runs
 
 ERRORS = {
     r"TypeError: 'generator' object does not support the context manager": "feat_no_context_manager",
@@ -1346,15 +1424,23 @@ def training(model):
     return {name or "model": module.training for name, module in model.named_modules()}
 
 
-def state(model):
-    """What a guest must leave as it was."""
+def state(model, x, case, known=lambda number: number):
+    """What a guest must leave as it was: what the model says, and what shows when it runs."""
     return {
         "in training mode after": training(model),
         "hooks after, 1 before": sum(hook_counts(model).values()),
         "buffers after": {name: buffer.clone() for name, buffer in model.named_buffers()},
         "requires_grad after": {name: one.requires_grad for name, one in model.named_parameters()},
         "autograd records after": torch.is_grad_enabled(),
+        "what runs in model(x) after": known(what_runs(model, case, lambda: passes(model, x))),
     }
+
+
+def passes(model, x):
+    """Forward, and backward as far as autograd records."""
+    output = model(x)
+    with contextlib.suppress(RuntimeError):  # nothing was recorded
+        output.sum().backward()
 
 
 class Inside(Check):
@@ -1375,14 +1461,26 @@ class Inside(Check):
         }
         with nb.function("looking_at")(model, hooks):
             modes, trainable = training(model), sum(one.requires_grad for one in model.parameters())
-            output = model(x.requires_grad_())
+            ran = what_runs(model, case, lambda: passes(model, x.requires_grad_()))
+            got.clear()
+            output = model(x)
         return {
             "in training mode inside": modes,
             "model(x)": output,
             "model(x) requires a gradient": output.requires_grad,
             "trainable parameters inside": trainable,
             "what the hooks got": got,
+            "what runs inside": ran,
         }
+
+    def runs(self, case):
+        """What runs with two hooks, in eval mode, and without autograd."""
+        model, x = self.given(case)
+        for name in ("conv1", "block.conv2"):
+            model.get_submodule(name).register_forward_hook(lambda module, args, output: None)
+        model.eval()
+        with torch.no_grad():
+            return what_runs(model, case, lambda: passes(model, x.requires_grad_()))
 
     def truth(self, case):
         model, x = self.given(case)
@@ -1396,6 +1494,7 @@ class Inside(Check):
             "model(x) requires a gradient": False,
             "trainable parameters inside": ANYTHING,
             "what the hooks got": {name: Close(value, rtol=1e-4, atol=1e-4) for name, value in features.items()},
+            "what runs inside": as_before(self.runs(case)),
         }
 
     def mistakes(self, case):
@@ -1425,15 +1524,18 @@ class Afterwards(Check):
         return model, case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
 
     def probe(self, nb, case):
-        model, x = self.given(case)
-        model.bn1.register_forward_hook(lambda module, args, output: None)
+        model, x = self.hooked(case)
         with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
             model(x)
-        return state(model)
+        return state(model, x, case)
+
+    def hooked(self, case):
+        model, x = self.given(case)
+        model.bn1.register_forward_hook(lambda module, args, output: None)
+        return model, x
 
     def truth(self, case):
-        model, _ = self.given(case)
-        return {**state(model), "hooks after, 1 before": 1}
+        return state(*self.hooked(case), case, as_before)
 
     def mistakes(self, case):
         return {
@@ -1466,19 +1568,18 @@ class AfterAnError(Afterwards):
     blame = {**AFTER, "the error reaches the caller": "feat_error_swallowed"}
 
     def probe(self, nb, case):
-        model, x = self.given(case)
-        model.bn1.register_forward_hook(lambda module, args, output: None)
-        reached = False
+        model, x = self.hooked(case)
+        reached = "nothing"
         try:
             with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
                 model(x)
-                raise ZeroDivisionError("the block goes wrong")
-        except ZeroDivisionError:
-            reached = True
-        return {"the error reaches the caller": reached, **state(model)}
+                raise ZeroDivisionError(case.words("error", 1)[0])
+        except ZeroDivisionError as error:
+            reached = str(error)
+        return {"the error reaches the caller": reached, **state(model, x, case)}
 
     def truth(self, case):
-        return {"the error reaches the caller": True, **super().truth(case)}
+        return {"the error reaches the caller": case.words("error", 1)[0], **super().truth(case)}
 
     def mistakes(self, case):
         more = Matches(lambda got: None if got > 1 else "no", "more")
@@ -1493,15 +1594,15 @@ class WhereNothingIsRecorded(Afterwards):
     """Where autograd did not record before the block, it does not record after it."""
 
     def probe(self, nb, case):
-        model, x = self.given(case)
-        model.bn1.register_forward_hook(lambda module, args, output: None)
+        model, x = self.hooked(case)
         with torch.no_grad():
             with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
                 model(x)
-            return state(model)
+            return state(model, x, case)
 
     def truth(self, case):
-        return {**super().truth(case), "autograd records after": False}
+        with torch.no_grad():
+            return super().truth(case)
 
 
 check("untouched_model", EachInItsOwnMode, AfterAnError, WhereNothingIsRecorded)
@@ -1603,6 +1704,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.models import Rounds, TinyResNet
 from course.probing import hook_counts, other_than
+from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
 ERRORS = {
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
@@ -1679,6 +1781,14 @@ def attached(calls):
     return [place for place, output in enumerate(outputs) if getattr(output, "requires_grad", False)]
 
 
+def reached_from(calls, model, case):
+    """What a backward from the outputs leaves in the model."""
+    try:
+        return gradients_from([pair[-1] for pair in calls], model, case)
+    except (TypeError, IndexError, KeyError):  # no list of pairs, and told as such
+        return None
+
+
 class Predicted(Check):
     """`predicted` holds the names of the modules of `Rounds()` in the order in which their hooks fire."""
 
@@ -1725,10 +1835,18 @@ class EveryCall(Check):
     def probe(self, nb, case):
         model, x = self.given(case)
         calls = nb.function("record_calls")(model, x)
-        return {"calls": calls, "outputs that require a gradient": attached(calls)}
+        reached = reached_from(calls, model, case)
+        return {
+            "calls": calls, "outputs that require a gradient": attached(calls),
+            "gradients of the model, from the outputs": reached,
+        }  # fmt: skip
 
     def truth(self, case):
-        return {"calls": pairs(calls_of(*self.given(case))), "outputs that require a gradient": []}
+        model, x = self.given(case)
+        return {
+            "calls": pairs(calls_of(model, x)), "outputs that require a gradient": [],
+            "gradients of the model, from the outputs": no_gradients_from(model, case),
+        }  # fmt: skip
 
     def mistakes(self, case):
         return flaws(calls_of(*self.given(case)), self.given(case)[0])
@@ -1787,15 +1905,23 @@ class CalledAgain(EveryCall):
         first = nb.function("record_calls")(model, x)
         second = nb.function("record_calls")(model, -x)
         hooks = sum(hook_counts(model).values())
-        return {"calls of the first run, later": first, "calls of the second run": second, "hooks on the model": hooks}
+        return {
+            "calls of the first run, later": first,
+            "calls of the second run": second,
+            "hooks on the model": hooks,
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
 
     def truth(self, case):
         model, x = self.given(case)
-        first, second = calls_of(model, x), calls_of(self.given(case)[0], -x)
+        first, second, fresh = calls_of(model, x), calls_of(self.given(case)[0], -x), self.given(case)[0]
         return {
             "calls of the first run, later": pairs(first),
             "calls of the second run": pairs(second),
             "hooks on the model": 0,
+            "what runs in model(x) afterwards": as_before(
+                what_runs(fresh, case, lambda: fresh(x).sum().backward())
+            ),
         }
 
     def mistakes(self, case):
@@ -1906,6 +2032,7 @@ from torch import nn
 from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches, is_same
 from course.probing import hook_counts
+from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
 ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "feat_output_is_tuple",
@@ -1949,6 +2076,14 @@ def attached(tensors):
     return sorted(str(name) for name, value in pairs if getattr(value, "requires_grad", False))
 
 
+def reached_from(tensors, model, case):
+    """What a backward from the tensors leaves in the model."""
+    try:
+        return gradients_from(tensors.values(), model, case)
+    except AttributeError:  # no dict, and told as such
+        return None
+
+
 class LstmAndAttention(Check):
     """`every_tensor(model, layers, x)` holds every tensor of an LSTM, of attention and of a linear layer, by its place."""
 
@@ -1964,7 +2099,11 @@ class LstmAndAttention(Check):
         model, layers, x = self.given(case)
         tensors = nb.function("every_tensor")(model, list(layers), x)
         hooks = sum(hook_counts(model).values())
-        return {"tensors": tensors, "tensors that require a gradient": attached(tensors), "hooks on the model": hooks}
+        return {
+            "tensors": tensors, "tensors that require a gradient": attached(tensors), "hooks on the model": hooks,
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+            "gradients of the model, from the tensors": reached_from(tensors, model, case),
+        }  # fmt: skip
 
     def parts(self, case):
         """What the layers return, by hand."""
@@ -1978,7 +2117,13 @@ class LstmAndAttention(Check):
         (attention, (mixed, weights)), (linear, output), (lstm, (steps, (h, c))) = self.parts(case).items()
         tensors = {f"{attention}.0": mixed, f"{attention}.1": weights, linear: output}
         tensors |= {f"{lstm}.0": steps, f"{lstm}.1.0": h, f"{lstm}.1.1": c}
-        return {"tensors": close(tensors), "tensors that require a gradient": [], "hooks on the model": 0}
+        model, _, x = self.given(case)
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {
+            "tensors": close(tensors), "tensors that require a gradient": [], "hooks on the model": 0,
+            "what runs in model(x) afterwards": runs,
+            "gradients of the model, from the tensors": no_gradients_from(model, case),
+        }  # fmt: skip
 
     def mistakes(self, case):
         (attention, _), (linear, output), (lstm, (_, (_, c))) = self.parts(case).items()
@@ -2250,6 +2395,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches, is_same
 from course.models import TinyResNet
 from course.probing import hook_counts
+from course.traces import as_before, what_runs
 
 ERRORS = {
     r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",
@@ -2274,7 +2420,11 @@ class Steps(Check):
     def probe(self, nb, case):
         model, steps, x = self.given(case)
         values = {step: nb.function("value_at")(model, step, x) for step in steps}
-        return {"values": values, "hooks on the model": sum(hook_counts(model).values())}
+        return {
+            "values": values,
+            "hooks on the model": sum(hook_counts(model).values()),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
 
     def by_hand(self, case):
         """Each step's value, from the model's forward, with nothing in place."""
@@ -2293,9 +2443,10 @@ class Steps(Check):
         return v
 
     def truth(self, case):
-        values, (_, steps, _) = self.by_hand(case), self.given(case)
+        values, (model, steps, x) = self.by_hand(case), self.given(case)
         wanted = {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in steps}
-        return {"values": wanted, "hooks on the model": 0}
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {"values": wanted, "hooks on the model": 0, "what runs in model(x) afterwards": runs}
 
     def mistakes(self, case):
         model, _, x = self.given(case)
@@ -2494,7 +2645,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.models import TinyResNet
-from course.probing import hook_counts, other_than
+from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import as_before, what_runs
 
 
 def flops_of(model, x):
@@ -2616,11 +2768,15 @@ class WholeBatch(Check):
         model, x = self.given(case)
         first, second = (whole(nb.function("count_macs")(model, x)) for _ in range(2))
         both = all(isinstance(count, (int, float)) for count in (first, second))
-        return {self.field: first, "how much more the same call counts again": second - first if both else 0}
+        return {
+            self.field: first, "the same call again": second,
+            "how much more the same call counts again": second - first if both else 0,
+        }  # fmt: skip
 
     def truth(self, case):
         macs = flops_of(*self.given(case)) // 2
-        return {self.field: AnyOf(macs, float(macs)), "how much more the same call counts again": AnyOf(0, 0.0)}
+        right = AnyOf(macs, float(macs))
+        return {self.field: right, "the same call again": right, "how much more the same call counts again": ANYTHING}
 
     def mistakes(self, case):
         counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(*self.given(case)).items()}
@@ -2697,12 +2853,21 @@ class NoHookLeft(WholeBatch):
         model, x = self.given(case)
         nb.function("count_macs")(model, x)
         count = whole(nb.function("count_macs")(model, x[1:]))
-        return {"the second count": count, "hooks on the model": sum(hook_counts(model).values())}
+        return {
+            "the second count": count,
+            "hooks on the model": sum(hook_counts(model).values()),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
 
     def truth(self, case):
         model, x = self.given(case)
         macs = flops_of(model, x[1:]) // 2
-        return {"the second count": AnyOf(macs, float(macs)), "hooks on the model": 0}
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {
+            "the second count": AnyOf(macs, float(macs)),
+            "hooks on the model": 0,
+            "what runs in model(x) afterwards": runs,
+        }
 
     def mistakes(self, case):
         model, x = self.given(case)
@@ -2811,6 +2976,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
 from course.probing import hook_counts
+from course.traces import as_before, what_runs
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
@@ -2914,17 +3080,28 @@ class NoHookLeft(Patched):
     blame = {"model(corrupted) afterwards": "feat_hook_left"}
 
     def probe(self, nb, case):
-        model, clean, corrupted = self.given(case)
-        model.block.register_forward_hook(lambda module, args, output: None)
+        model, clean, corrupted = self.hooked(case)
         nb.function("patch_activation")(model, "block", clean, corrupted)
         return {
             "hooks on the model, 1 before": sum(hook_counts(model).values()),
             "model(corrupted) afterwards": model(corrupted),
+            "what runs in model(clean) afterwards": what_runs(model, case, lambda: model(clean).sum().backward()),
         }
 
+    def hooked(self, case):
+        model, clean, corrupted = self.given(case)
+        model.block.register_forward_hook(lambda module, args, output: None)
+        return model, clean, corrupted
+
     def truth(self, case):
-        model, _, corrupted = self.given(case)
-        return {"hooks on the model, 1 before": 1, "model(corrupted) afterwards": close(model(corrupted))}
+        model, clean, corrupted = self.hooked(case)
+        return {
+            "hooks on the model, 1 before": 1,
+            "model(corrupted) afterwards": close(model(corrupted)),
+            "what runs in model(clean) afterwards": as_before(
+                what_runs(model, case, lambda: model(clean).sum().backward())
+            ),
+        }
 
     def mistakes(self, case):
         return {

@@ -210,6 +210,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.evidence import TensorRecord
 from course.probing import hook_counts, other_than
+from course.traces import as_before, what_runs
 
 FUNCTIONS = {
     "sound": lambda x: x * 1,
@@ -653,40 +654,53 @@ class OnlyLooks(SoundNet):
         return net, case.tensor("x", 5, 3), case.tensor("upstream", 5, 4)
 
     def probe(self, nb, case):
-        net, x, upstream = self.given(case)
+        net, x, upstream = self.hooked(case)
         watch = nb.function("gradient_flow_debugger")
-        net.register_forward_hook(lambda module, args, output: None)
-        net.get_submodule(net.names[1]).register_forward_hook(lambda module, args, output: None)
         with watch(net):
             (net(x) * upstream).sum().backward()
-        brought = {"hooks after the block": hook_counts(net)}
+        brought = {"hooks after the block": hook_counts(net), "what runs after the block": self.runs(case, net, x)}
         broken, x, upstream = self.broken(case)
         with watch(broken):
             (broken(x) * upstream).sum().backward()
         brought["which gradients are finite"] = [
             bool(p.grad.isfinite().all()) for p in broken.parameters() if p.grad is not None
         ]
-        raised = False
+        raised = "nothing"
         try:
             with watch(net):
-                net(x)
-                raise KeyError("an error in the block")
-        except KeyError:
-            raised = True
-        return {**brought, "hooks after an error": hook_counts(net), "the error comes out of the block": raised}
+                net(self.given(case)[1])
+                raise KeyError(case.integer("error", 10**6, 10**9))
+        except KeyError as error:
+            raised = error.args[0]
+        return {
+            **brought, "hooks after an error": hook_counts(net), "the error comes out of the block": raised,
+            "what runs after an error": self.runs(case, net, self.given(case)[1]),
+        }  # fmt: skip
+
+    def hooked(self, case):
+        net, x, upstream = self.given(case)
+        net.register_forward_hook(lambda module, args, output: None)
+        net.get_submodule(net.names[1]).register_forward_hook(lambda module, args, output: None)
+        return net, x, upstream
+
+    def runs(self, case, net, x):
+        return what_runs(net, case, lambda: net(x).sum().backward())
 
     def truth(self, case):
-        net, broken = self.given(case)[0], Passes(*self.broken(case))
-        hooks = {**hook_counts(net), "forward": 2}
+        net, x, _ = self.hooked(case)
+        broken, runs = Passes(*self.broken(case)), as_before(self.runs(case, net, x))
+        hooks = hook_counts(net)
         return {
             "hooks after the block": hooks,
+            "what runs after the block": runs,
             "which gradients are finite": [
                 bool(broken.of_parameter[name].isfinite().all())
                 for name in broken.of_parameter
                 if broken.of_parameter[name] is not None
             ],
             "hooks after an error": hooks,
-            "the error comes out of the block": True,
+            "the error comes out of the block": case.integer("error", 10**6, 10**9),
+            "what runs after an error": runs,
         }
 
     def mistakes(self, case):
@@ -942,6 +956,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.evidence import TensorRecord
 from course.probing import hook_counts, other_than
+from course.traces import as_before, what_runs
 
 
 class Cnn(nn.Module):
@@ -1229,27 +1244,54 @@ class NothingLeft(HeatMaps):
         nb.function("grad_cam")(net, layers[0], x, targets)
         brought = {
             "hooks after the call": hook_counts(net),
-            ".grad of the parameters": {name: p.grad for name, p in net.named_parameters()},
+            ".grad of the parameters": {
+                name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()
+            },
             "x.grad": x.grad,
             "x.requires_grad": x.requires_grad,
+            "what runs after the call": self.runs(case, net, x),
+            "gradients in a pass after the call": self.passed(case, net, x),
         }
-        raised = False
+        raised = "nothing"
         try:
             nb.function("grad_cam")(net, layers[0], x[:, :1], targets)  # a channel is missing: forward raises
-        except RuntimeError:
-            raised = True
-        return {**brought, "hooks after an error": hook_counts(net), "the error is raised": raised}
+        except RuntimeError as error:
+            raised = str(error)
+        return {
+            **brought,
+            "hooks after an error": hook_counts(net),
+            "the error is raised": raised != "nothing",
+            "what runs after an error": self.runs(case, net, x),
+        }
+
+    def runs(self, case, net, x):
+        return what_runs(net, case, lambda: net(x).sum().backward())
+
+    def passed(self, case, net, x):
+        """Where x had kept a gradient, or the wish for one, it would show beside those of the parameters."""
+        net.zero_grad()
+        (net(x).sum() + (x * case.tensor("weight of x", *x.shape)).sum()).backward()
+        found = {name: p.grad.clone() for name, p in net.named_parameters()}
+        slope = torch.zeros(x.shape) if x.grad is None else x.grad.clone()
+        net.zero_grad()
+        return {**found, "x": slope + case.tensor("beside x", *x.shape)}
 
     def truth(self, case):
+        net, _, x, _ = self.given(case)
+        hooks = hook_counts(net)
+        runs, passed = as_before(self.runs(case, net, x)), self.passed(case, net, x)
         net, _, _, _ = self.given(case)
-        hooks = {**hook_counts(net), "forward": 2}
+        grads = {name: p.grad for name, p in net.named_parameters()}
         return {
             "hooks after the call": hooks,
-            ".grad of the parameters": {name: p.grad for name, p in net.named_parameters()},
+            ".grad of the parameters": grads,
             "x.grad": None,
             "x.requires_grad": False,
+            "what runs after the call": runs,
+            "gradients in a pass after the call": passed,
             "hooks after an error": hooks,
             "the error is raised": True,
+            "what runs after an error": runs,
         }
 
     blame = {
@@ -1446,6 +1488,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Matches, is_same
 from course.evidence import TensorRecord
 from course.probing import hook_counts
+from course.traces import as_before, what_runs
 
 
 class PlainNet(nn.Module):
@@ -1687,8 +1730,9 @@ class LeftAsItWas(OneBatch):
         with nb.function("PerSampleGradients")(model):
             self.loss(case, model(x), slice(None)).backward()
         brought = {
-            "parameter.grad": {name: parameter.grad for name, parameter in model.named_parameters()},
+            "parameter.grad": {name: parameter.grad.clone() for name, parameter in model.named_parameters()},
             "hooks afterwards": hooks(),
+            "what runs afterwards": self.runs(case, model, x),
             "the error in the block": None,
         }
         try:
@@ -1697,18 +1741,30 @@ class LeftAsItWas(OneBatch):
         except ArithmeticError as error:
             brought["the error in the block"] = str(error)
         left = [name for owner, names in zip(owners, before) for name in set(vars(owner)) - names]
-        return {**brought, "hooks after an error": hooks(), "attributes left on modules and parameters": sorted(left)}
+        return {
+            **brought,
+            "hooks after an error": hooks(),
+            "attributes left on modules and parameters": sorted(left),
+            "what runs after an error": self.runs(case, model, x),
+        }
+
+    def runs(self, case, model, x):
+        return what_runs(model, case, lambda: self.loss(case, model(x), slice(None)).backward())
 
     def truth(self, case):
         model, x = self.given(case)
         gradients = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
-        hooks = {**hook_counts(self.with_hooks_of_others(case)[0]), "for all modules": 0}
+        model, _ = self.with_hooks_of_others(case)
+        hooks = {**hook_counts(model), "for all modules": 0}
+        runs = as_before(self.runs(case, model, x))
         return {
             "parameter.grad": {name: gradient for (name, _), gradient in zip(model.named_parameters(), gradients)},
             "hooks afterwards": hooks,
+            "what runs afterwards": runs,
             "the error in the block": case.words("error", 1)[0],
             "hooks after an error": hooks,
             "attributes left on modules and parameters": [],
+            "what runs after an error": runs,
         }
 
     def mistakes(self, case):
@@ -1940,6 +1996,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import as_before, what_runs
 
 
 def address(tensor):
@@ -2200,6 +2257,7 @@ class BlockAfterBlock(OneForward):
             "bytes of the first block, after the second": one.bytes,
             "hooks on the model after a block": hooks,
             "the error in the block": None,
+            "what runs after a block": self.runs(case, model, x),
         }
         try:
             with nb.function("ActivationMemory")(model) as three:
@@ -2211,10 +2269,16 @@ class BlockAfterBlock(OneForward):
             **brought,
             "bytes of a block that ended with an error, after a forward outside": three.bytes,
             "hooks on the model after a block with an error": hook_counts(model),
+            "what runs after a block with an error": self.runs(case, model, x),
         }
 
+    def runs(self, case, model, x):
+        return what_runs(model, case, lambda: self.loss(model(x)).backward())
+
     def truth(self, case):
-        counted, hooks = sum(self.counted(case).values()), hook_counts(self.with_hooks_of_others(case)[0])
+        model, x = self.with_hooks_of_others(case)
+        counted, hooks = sum(self.counted(case).values()), hook_counts(model)
+        runs = as_before(self.runs(case, model, x))
         return {
             "bytes of the first block": counted,
             "bytes of the first block, after a forward outside": counted,
@@ -2224,10 +2288,12 @@ class BlockAfterBlock(OneForward):
             "the error in the block": case.words("error", 1)[0],
             "bytes of a block that ended with an error, after a forward outside": 0,
             "hooks on the model after a block with an error": hooks,
+            "what runs after a block": runs,
+            "what runs after a block with an error": runs,
         }
 
     def mistakes(self, case):
-        first, outside, second, again, after, _, error, after_error = wanted = self.truth(case)
+        first, outside, second, again, after, _, error, after_error, *_ = wanted = self.truth(case)
         counted, hooks = wanted[first], wanted[after]
 
         def more(got):
@@ -2601,6 +2667,7 @@ from torch import nn
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import hook_counts, other_than
+from course.traces import as_before, what_runs
 
 
 def plain_net(first, second, third):
@@ -2824,8 +2891,9 @@ class AfterTheBlock(LikePlainSGD):
         brought = {
             "hooks after the block": hook_counts(model),
             "parameters after a backward behind the block": values(model),
-            "gradients of that backward": {name: one.grad for name, one in model.named_parameters()},
+            "gradients of that backward": {name: one.grad.clone() for name, one in model.named_parameters()},
             "the error in the block": None,
+            "what runs after the block": self.runs(case, model),
         }
         model = self.with_hooks_of_others(case)
         try:
@@ -2833,19 +2901,29 @@ class AfterTheBlock(LikePlainSGD):
                 raise ArithmeticError(case.words("error", 1)[0])
         except ArithmeticError as error:
             brought["the error in the block"] = str(error)
-        return {**brought, "hooks after a block with an error": hook_counts(model)}
+        return {
+            **brought,
+            "hooks after a block with an error": hook_counts(model),
+            "what runs after a block with an error": self.runs(case, model),
+        }
+
+    def runs(self, case, model):
+        return what_runs(model, case, lambda: self.loss(case, model, 3).backward())
 
     def truth(self, case):
         model, after = self.given(case), self.plain(case)[1]
         model.load_state_dict(after)
         gradients = torch.autograd.grad(self.loss(case, model, 2), list(model.parameters()))
-        hooks = hook_counts(self.with_hooks_of_others(case))
+        hooked = self.with_hooks_of_others(case)
+        hooks, runs = hook_counts(hooked), as_before(self.runs(case, hooked))
         return {
             "hooks after the block": hooks,
             "parameters after a backward behind the block": after,
             "gradients of that backward": dict(zip(after, gradients)),
             "the error in the block": case.words("error", 1)[0],
             "hooks after a block with an error": hooks,
+            "what runs after the block": runs,
+            "what runs after a block with an error": runs,
         }
 
     def mistakes(self, case):

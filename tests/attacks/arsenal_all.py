@@ -5,6 +5,7 @@ from __future__ import annotations
 import arsenal_answers
 import arsenal_escape
 import arsenal_evidence
+import arsenal_facts
 import arsenal_folder
 import arsenal_html
 import arsenal_inputs
@@ -26,6 +27,7 @@ ARSENAL: tuple[Attack, ...] = (
     *arsenal_shell.ATTACKS,
     *arsenal_inputs.ATTACKS,
     *arsenal_evidence.ATTACKS,
+    *arsenal_facts.ATTACKS,
     *arsenal_answers.ATTACKS,
     *arsenal_notebook.ATTACKS,
     *arsenal_folder.ATTACKS,

@@ -1,0 +1,188 @@
+"""What runs when a model runs: every hook that does leaves a trace in one number.
+
+How many hooks hang on a model, or which mode it is in, is what the process says about itself, and learner code can make
+it say anything. What runs when the model runs again follows from the seed: the number can be had by running a model with
+just the hooks, the modes and the frozen parameters that should be there, and in no shorter way. So a probe runs the model
+once more, and the truth does the same at home.
+
+PyTorch itself tells when a hook runs, by the look-ups that it makes for each one. What the number is made of is plain
+arithmetic on Python's integers, without a name that a notebook could give another meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+import torch
+from torch import nn
+
+from course.case import Case
+from course.compare import Matches, is_same
+from course.evidence import Evidence
+
+__all__ = ["as_before", "gradients_from", "no_gradients_from", "same_both_times", "what_runs"]
+
+_PRIME, _FACTOR = 2_147_483_647, 31
+
+# Taken now, before any learner's code runs: a dict, or a tensor, of another class could tell another story.
+_entries, _set_entry = dict.items, dict.__setitem__
+_HOOKS_OF_TENSORS = tuple(
+    torch._C.TensorBase.__dict__[name].__get__ for name in ("_backward_hooks", "_post_accumulate_grad_hooks")
+)
+_BACKWARD: Callable[[nn.Module], tuple[list[Any], list[Any]]] = nn.Module._get_backward_hooks
+_BACKWARD_PRE: Callable[[nn.Module], list[Any]] = nn.Module._get_backward_pre_hooks
+
+
+def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: str = "afterwards") -> int:
+    """A number that follows from what runs during ``run()``: the hooks' kinds, places and order, and each module's mode.
+
+    ``run`` calls the model, and goes backward through it where gradients matter: hooks of the model, of what is in it
+    and of its parameters count, those for all modules, and which parameters a gradient reaches. A hook of the probe's
+    own runs on every module and parameter, so that nobody can say that nothing did.
+    """
+    trace = _Trace(case, moment)
+    with ExitStack() as watched:
+        for name, module in _parts(model):
+            watched.enter_context(_watched(module, name, trace))
+        run()
+    return trace.number
+
+
+def as_before(number: int) -> Matches:
+    """In a truth: the number of just what should run, as :func:`what_runs` finds it on a fresh model."""
+
+    def test(got: Evidence) -> str | None:
+        return None if is_same(got, number) else "not just that"
+
+    return Matches(test, "just what would run without this call: the same hooks, modules in the same modes")
+
+
+def same_both_times(case: Case, one: str, two: str) -> Matches:
+    """In a truth: two numbers of what ran, whatever it was, at two moments, if it was the same both times."""
+    apart = case.integer(f"trace {two}", 1, _PRIME) - case.integer(f"trace {one}", 1, _PRIME)
+    possible = {apart * pow(_FACTOR, traces, _PRIME) % _PRIME for traces in range(1, 2000)}
+
+    def test(got: Evidence) -> str | None:
+        first, second = got if isinstance(got, list) else (None, None)
+        same = type(first) is int and type(second) is int and (second - first) % _PRIME in possible
+        return None if same else "not the same both times"
+
+    return Matches(test, "the same both times")
+
+
+def gradients_from(values: Iterable[Any], model: nn.Module, case: Case) -> dict[str, torch.Tensor | None]:
+    """The gradients of the parameters after a backward from all these values together, and from a product of the probe's.
+
+    Where no value has a graph that leads to the model, each gradient is :func:`no_gradients_from`'s, and else another.
+    """
+    parameters = dict(model.named_parameters())
+    total = torch.zeros((), requires_grad=True)
+    for name, parameter in parameters.items():
+        parameter.grad = None
+        total = total + (parameter * case.tensor(f"weight of {name}", *parameter.shape)).sum()
+    for value in values:
+        with suppress(AttributeError, TypeError, RuntimeError):  # no tensor of numbers
+            total = total + value.sum()
+    total.backward()  # type: ignore[no-untyped-call]
+    return {name: parameter.grad for name, parameter in parameters.items()}
+
+
+def no_gradients_from(model: nn.Module, case: Case) -> dict[str, torch.Tensor]:
+    """For the truth: what :func:`gradients_from` brings where no value leads to the model."""
+    return {name: case.tensor(f"weight of {name}", *one.shape) for name, one in model.named_parameters()}
+
+
+class _Trace:
+    """The number, and what a hook of a kind at a place adds to it."""
+
+    def __init__(self, case: Case, moment: str) -> None:
+        self._case = case
+        self.number = case.integer(f"trace {moment}", 1, _PRIME)
+
+    def left_by(self, kind: str, place: str, module: nn.Module) -> Callable[[], None]:
+        step = self._case.integer(f"trace of a {kind} hook on {place}", 1, _PRIME)
+        in_training = self._case.integer(f"trace of training mode on {place}", 1, _PRIME)
+
+        def leave() -> None:
+            mode = in_training if module.__dict__["training"] else 0
+            self.number = (self.number * _FACTOR + step + mode) % _PRIME
+
+        return leave
+
+
+def _nothing(*args: object) -> None:
+    """The probe's own hook."""
+
+
+def _parts(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """Every module once, with its first dotted name: ``named_modules`` itself may be the learner's."""
+    seen: dict[nn.Module, str] = {}
+    waiting = [("", model)]
+    while waiting:
+        name, module = waiting.pop(0)
+        if module in seen:
+            continue
+        seen[module] = name
+        yield name, module
+        for key, child in _entries(module.__dict__["_modules"]):
+            if child is not None:
+                waiting.append((f"{name}.{key}" if name else key, child))
+
+
+class _Asked(dict[int, bool]):
+    """Stands in for the dict in which PyTorch looks up, for each hook that it runs, whether it wants keywords."""
+
+    def __init__(self, real: MutableMapping[int, bool], leave: Callable[[], None]) -> None:
+        super().__init__()
+        self._real, self._leave = real, leave
+
+    def __contains__(self, hook: object) -> bool:
+        self._leave()
+        return hook in self._real
+
+    def __setitem__(self, hook: int, wants: bool) -> None:
+        self._real[hook] = wants
+
+
+@contextmanager
+def _watched(module: nn.Module, name: str, trace: _Trace) -> Iterator[None]:
+    """Within the block each hook of the module, and of its own parameters, leaves a trace when it runs."""
+    place = module.__dict__
+    before, hung, own = {}, [], [module.register_forward_hook(_nothing)]
+    for kind, key in (("forward", "_forward_hooks_with_kwargs"), ("forward pre", "_forward_pre_hooks_with_kwargs")):
+        before[key] = place[key]
+        place[key] = _Asked(place[key], trace.left_by(kind, name, module))
+    backward, backward_pre = (trace.left_by(kind, name, module) for kind in ("backward", "backward pre"))
+    place["_get_backward_hooks"] = lambda: [[_traced(one, backward) for one in kind] for kind in _BACKWARD(module)]
+    place["_get_backward_pre_hooks"] = lambda: [_traced(one, backward_pre) for one in _BACKWARD_PRE(module)]
+    for key, parameter in _entries(place["_parameters"]):
+        if parameter is None:
+            continue
+        with suppress(RuntimeError):  # a frozen parameter takes no hook
+            own.append(parameter.register_hook(_nothing))
+        for hooks_of in _HOOKS_OF_TENSORS:
+            hooks = hooks_of(parameter)
+            for number, hook in [] if hooks is None else [*_entries(hooks)]:
+                hung.append((hooks, number, hook))
+                _set_entry(hooks, number, _traced(hook, trace.left_by("tensor", f"{name}.{key}", module)))
+    try:
+        yield
+    finally:
+        for hooks, number, hook in reversed(hung):
+            if number in hooks:
+                _set_entry(hooks, number, hook)
+        for handle in own:
+            handle.remove()
+        del place["_get_backward_hooks"], place["_get_backward_pre_hooks"]
+        for key, real in before.items():
+            place[key] = real
+
+
+def _traced(hook: Callable[..., Any], leave: Callable[[], None]) -> Callable[..., Any]:
+    def run(*args: Any) -> Any:
+        leave()
+        return hook(*args)
+
+    return run

@@ -1,0 +1,167 @@
+"""What hooks did in a later run, as a number that nobody can say without running the same hooks."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from course.case import Case
+from course.compare import is_same
+from course.evidence import snapshot
+from course.traces import same_both_times, what_runs
+
+CASE = Case(7)
+
+
+def build() -> Any:
+    return nn.Sequential(nn.Linear(3, 4), nn.Sequential(nn.Tanh(), nn.Linear(4, 2)))
+
+
+def passes(model: nn.Module) -> Callable[[], object]:
+    x = CASE.tensor("x", 5, 3, requires_grad=True)
+    return lambda: model(x).backward(CASE.tensor("upstream", 5, 2))
+
+
+def number(*hang: Callable[[Any], Any]) -> int:
+    """The number of a model on which these hang their hooks."""
+    model = build()
+    for one in hang:
+        one(model)
+    return what_runs(model, CASE, passes(model))
+
+
+HANGS: dict[str, Callable[[Any], Any]] = {
+    "forward": lambda net: net[1].register_forward_hook(lambda module, args, output: None),
+    "forward on another": lambda net: net[0].register_forward_hook(lambda module, args, output: None),
+    "forward with keywords": lambda net: net[1].register_forward_hook(lambda m, a, k, o: None, with_kwargs=True),
+    "forward, first": lambda net: net[1][0].register_forward_hook(lambda *args: None, prepend=True),
+    "pre": lambda net: net.register_forward_pre_hook(lambda module, args: None),
+    "pre with keywords": lambda net: net[0].register_forward_pre_hook(lambda m, a, k: None, with_kwargs=True),
+    "backward": lambda net: net[1][1].register_full_backward_hook(lambda module, before, after: None),
+    "backward pre": lambda net: net[0].register_full_backward_pre_hook(lambda module, after: None),
+    "tensor": lambda net: net[0].weight.register_hook(lambda grad: None),
+    "post-accumulate": lambda net: net[1][1].bias.register_post_accumulate_grad_hook(lambda parameter: None),
+}
+
+
+@pytest.mark.parametrize("kind", HANGS)
+def test_a_hook_of_any_kind_makes_another_number(kind: str) -> None:
+    assert number(HANGS[kind]) != number()
+    assert number(HANGS[kind]) == number(HANGS[kind])
+    assert number(HANGS[kind], HANGS[kind]) != number(HANGS[kind])
+
+
+def test_hooks_at_other_places_make_other_numbers() -> None:
+    assert number(HANGS["forward"]) != number(HANGS["forward on another"])
+    assert number(HANGS["tensor"]) != number(HANGS["post-accumulate"])
+
+
+@pytest.mark.filterwarnings("ignore:Using a non-full backward hook")
+def test_a_deprecated_hook_and_one_for_all_modules_leave_a_trace() -> None:
+    assert number(lambda net: net[0].register_backward_hook(lambda module, before, after: None)) != number()
+    for register in (
+        nn.modules.module.register_module_forward_hook,
+        nn.modules.module.register_module_forward_pre_hook,
+        nn.modules.module.register_module_full_backward_hook,
+    ):
+        free = number()
+        handle = register(lambda *args: None)  # type: ignore[arg-type]
+        try:
+            assert number() != free
+        finally:
+            handle.remove()
+
+
+def test_what_the_hooks_do_and_the_model_stay_as_they_were() -> None:
+    model = build()
+    model.register_forward_hook(lambda module, args, output: output * 3)
+    model[0].weight.register_hook(lambda grad: grad * 5)
+    model[0].register_forward_pre_hook(lambda module, args, kwargs: ((args[0] * 2,), kwargs), with_kwargs=True)
+    before = [{key: str(value) for key, value in vars(one).items()} for one in model.modules()]
+    passes(model)()
+    output, grad = model(CASE.tensor("x", 5, 3)), model[0].weight.grad.clone()
+    model.zero_grad()
+    seen = []
+
+    def run() -> None:
+        seen.append(model(CASE.tensor("x", 5, 3)))
+        passes(model)()
+
+    what_runs(model, CASE, run)
+    assert torch.equal(seen[0], output)
+    assert torch.equal(model[0].weight.grad, grad)
+    assert [{key: str(value) for key, value in vars(one).items()} for one in model.modules()] == before
+    with pytest.raises(ZeroDivisionError):
+        what_runs(model, CASE, lambda: 1 // 0)
+    assert [{key: str(value) for key, value in vars(one).items()} for one in model.modules()] == before
+
+
+def _lies() -> Iterator[tuple[object, str, object]]:
+    """(owner, name, what it is replaced by): whatever might be asked how many hooks there are."""
+    for name, lie in {
+        "len": lambda *a: 0, "sum": lambda *a: 0, "any": lambda *a: False, "all": lambda *a: True,
+        "id": lambda *a: 0, "sorted": lambda *a: [], "enumerate": lambda *a: iter(()), "zip": lambda *a: iter(()),
+        "dict": lambda *a: {}, "list": lambda *a: [], "set": lambda *a: set(), "hash": lambda *a: 0,
+        "bool": lambda *a: False, "vars": lambda *a: {}, "getattr": lambda *a: None, "hasattr": lambda *a: False,
+    }.items():  # fmt: skip
+        yield builtins, name, lie
+    yield nn.Module, "named_modules", lambda self, *a, **k: iter(())
+    yield nn.Module, "modules", lambda self: iter(())
+    yield nn.Module, "parameters", lambda self, *a: iter(())
+    yield torch.Tensor, "_backward_hooks", None
+    yield torch.Tensor, "_post_accumulate_grad_hooks", None
+
+
+@pytest.mark.parametrize("lie", [*_lies()], ids=lambda lie: lie[1])
+def test_no_lie_hides_a_hook(lie: tuple[object, str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    owner, name, says = lie
+    free = number()
+    model = build()
+    for hang in HANGS.values():
+        hang(model)
+    run, found = passes(model), -1
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, says, raising=False)
+        try:
+            found = what_runs(model, CASE, run)
+        except Exception:  # then there is no evidence at all
+            return
+    assert found != free
+
+
+def test_hooks_may_be_registered_and_removed_meanwhile() -> None:
+    model = build()
+    handles: list[Any] = []
+
+    def grow(module: nn.Module, args: object, output: object) -> None:
+        handles.append(module.register_forward_hook(lambda m, a, k, o: None, with_kwargs=True))
+
+    first = model.register_forward_hook(grow)
+    what_runs(model, CASE, passes(model))
+    assert model(CASE.tensor("x", 5, 3)).shape == (5, 2)
+    for handle in (*handles, first):
+        handle.remove()
+    assert not model._forward_hooks
+
+
+def test_the_mode_of_each_module_and_frozen_parameters_count() -> None:
+    assert number(lambda net: net[1][0].eval()) != number()
+    assert number(lambda net: net[0].eval()) != number(lambda net: net[1].eval())
+    assert number(lambda net: net[0].bias.requires_grad_(False)) != number()
+
+
+def test_the_same_hooks_twice_whatever_they_are() -> None:
+    model = build()
+    HANGS["forward"](model)
+    one, two = (what_runs(model, CASE, passes(model), moment) for moment in ("one", "two"))
+    HANGS["forward"](model)
+    more = what_runs(model, CASE, passes(model), "two")
+    wanted = same_both_times(CASE, "one", "two")
+    assert is_same([one, two], wanted)
+    for wrong in ([one, more], [one, one], [two, one], [0, 0], [one], None, 3, [True, True], ["", ""]):
+        assert not is_same(snapshot(wrong), wanted)
