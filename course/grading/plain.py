@@ -136,7 +136,7 @@ def scored(outputs: object, error: object, points: float) -> tuple[float, str]:
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
     """
     # torch comes with it: reports read lessons without.
-    from course.notebook import readable
+    from course.readable import readable
 
     told = [
         made for one in (outputs if isinstance(outputs, list) else []) if (made := _as_nbgrader_reads(one)) is not None
@@ -185,7 +185,7 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    from course.notebook import readable
+    from course.readable import readable
 
     score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
     error = answer.get("error")
