@@ -25,7 +25,7 @@ from benchmarks.hostile import hostile
 from course.case import Case
 from course.checking import Check, decide, judge, listing
 from course.evidence import snapshot
-from course.grading import wire
+from course.grading import evidence_wire, wire
 from course.grading.compared import pack
 from course.grading.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from course.grading.rebuild import read_blueprint
@@ -100,11 +100,11 @@ def _at_home(target: Target, value: object, draw: bool) -> None:
 
 
 def _while_grading(target: Target, value: object) -> Callable[[], None]:
-    data = wire.packed(snapshot(value))  # in the learner's process
+    data = evidence_wire.packed(snapshot(value))  # in the learner's process
 
     def judged() -> None:
         try:
-            evidence = wire.opened(data)
+            evidence = evidence_wire.opened(data)
         except wire.WireError:
             return
         pack(decide(target.task, target.exercise, target.case, Brought(evidence)).compared)

@@ -37,7 +37,8 @@ from course.case import Case
 from course.compare import first_difference
 from course.diagnosis import hint_for_difference, hint_for_error
 from course.evidence import snapshot
-from course.notebook import Notebook, readable, trouble_of, undisturbed
+from course.notebook import Notebook, trouble_of, undisturbed
+from course.readable import readable
 from course.results import Brought, CheckFailed, Finding
 
 __all__ = ["CHECK_LINE", "Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]

@@ -19,9 +19,10 @@ from torch import nn
 from torch.nn.modules import module as module_internals
 
 from course.case import Case
+from course.readable import readable
 from course.results import Trouble
 
-__all__ = ["Notebook", "Unanswered", "readable", "trouble_of", "undisturbed"]
+__all__ = ["Notebook", "Unanswered", "trouble_of", "undisturbed"]
 
 _HOOK_REGISTERS = tuple(
     name
@@ -202,8 +203,3 @@ def _message(error: BaseException) -> str:
     found = re.search(r"Did you mean: .*", "".join(shown.format_exception_only()))
     suggestion = f" {found[0]}" if found and "Did you mean" not in said else ""
     return readable(" ".join(said.split()) + suggestion)
-
-
-def readable(text: str) -> str:
-    """Text that can be written anywhere: half a surrogate pair, which no file and no front end takes, is escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()

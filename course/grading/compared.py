@@ -8,7 +8,7 @@ import zlib
 from typing import Any
 
 from course.evidence import Evidence, snapshot
-from course.grading import wire
+from course.grading import evidence_wire, wire
 from course.pictures.place import Place, place_of, plainly, worth_drawing
 
 __all__ = ["pack", "unpack"]
@@ -27,7 +27,7 @@ def pack(compared: tuple[Evidence, object] | None) -> dict[str, Any] | None:
         place = place_of(*compared)
         if place is None or not worth_drawing(place):
             return None
-        sides, payload = wire.encode([place.got, snapshot(plainly(place.wanted))])
+        sides, payload = evidence_wire.encode([place.got, snapshot(plainly(place.wanted))])
         if len(payload) > _MOST_BYTES or len(json.dumps(sides)) > _MOST_TEXT:
             return None
         packed = base64.b64encode(zlib.compress(payload, 6)).decode("ascii")
@@ -43,7 +43,7 @@ def unpack(packed: object) -> Place | None:
     try:
         unzip = zlib.decompressobj()
         payload = unzip.decompress(base64.b64decode(packed["bytes"], validate=True), _MOST_BYTES + 1)
-        sides = wire.decode(packed["sides"], payload)
+        sides = evidence_wire.decode(packed["sides"], payload)
         if not isinstance(sides, list) or len(sides) != 2:
             return None
         near = packed["tolerance"]

@@ -17,6 +17,7 @@ from course.case import Case
 from course.checking import Check, decide, listing
 from course.grading import wire
 from course.grading.compared import pack
+from course.grading.evidence_wire import opened
 from course.results import Brought, Finding, Trouble
 
 __all__ = ["serve"]
@@ -94,7 +95,7 @@ class _Court:
         trouble = None if header["trouble"] is None else Trouble(*header["trouble"])
         with _within(header["room"]):
             try:
-                evidence = None if trouble is not None else wire.opened(payload)
+                evidence = None if trouble is not None else opened(payload)
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
             finding = decide(

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from course.notebook import readable
+from course.readable import readable
 
 __all__ = ["Outputs"]
 

@@ -143,7 +143,7 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
     ``quoting``: whether the sentence may hold a word of the learner's.
     """
     # torch comes with it: reports read lessons without.
-    from course.notebook import readable
+    from course.readable import readable
 
     told = [
         made for one in (outputs if isinstance(outputs, list) else []) if (made := _as_nbgrader_reads(one)) is not None
@@ -193,7 +193,7 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    from course.notebook import readable
+    from course.readable import readable
 
     score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
     error = answer.get("error")

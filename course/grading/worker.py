@@ -21,6 +21,7 @@ from course.case import Case
 from course.checking import Check, bring
 from course.grading import wire
 from course.grading.cell_names import additions, names_in
+from course.grading.evidence_wire import packed
 from course.grading.found import found_in
 from course.grading.handout import Handout
 from course.grading.pristine import Pristine
@@ -238,4 +239,4 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     return {
         "trouble": None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside],
         "printed": brought.printed[:5_000],
-    }, wire.packed(brought.evidence)
+    }, packed(brought.evidence)

@@ -8,7 +8,7 @@ from course.grading import wire
 from course.grading.cell_names import CellNames
 from course.grading.exceptions import WorkerLost
 from course.grading.judge import ProbeAnswer
-from course.notebook import readable
+from course.readable import readable
 from course.results import Trouble
 
 __all__ = ["brought_by", "error_told", "names_told"]

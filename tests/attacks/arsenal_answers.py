@@ -81,4 +81,24 @@ model = Model(); model.W.register_hook(tensor_hook)
 """,
         keeps=True,
     ),
+    _answer(
+        "shapes_that_multiply",
+        "answers with a row and a column of 30,000 elements, which a check multiplies to see whether they fit together",
+        """
+answer = [[torch.tensor([5.]), torch.tensor([1.])], [torch.ones(30_000, 1), torch.ones(1, 30_000)]]
+""",
+        before="",
+        lesson="03_module_hooks",
+        exercise="legacy_autopsy",
+        honest=(),
+    ),
+    _answer(
+        "numbers_that_size",
+        "answers with numbers of ten thousand digits, as values and as keys, and with a million short entries",
+        """
+def tensor_hook(grad): answer.extend([10**10_000, {10**10_000: 10**10_000}, [[]] * 1_000_000, float("nan")])
+model = Model(); model.W.register_hook(tensor_hook)
+""",
+        keeps=True,
+    ),
 ]

@@ -269,4 +269,56 @@ for n in range(60): print("x" * 100_000)
 """,
         keeps=True,
     ),
+    _forge(
+        "shapes_that_add_up",
+        "sends rows and columns of 30,000 elements for gradients, which a check adds up",
+        """
+model = Model()
+def module_hook(module, grad_input, grad_output):
+    return grad_input
+handle = model.register_full_backward_hook(module_hook)
+"""
+        + _FORGE
+        + """
+import struct
+def forge(header, payload):
+    blobs = []
+    def walk(one):
+        if isinstance(one, dict) and "t" in one:
+            blobs.append(struct.pack("f", 1.0) * 30_000)
+            return {"t": ["float32", [30_000, 1] if len(blobs) % 2 else [1, 30_000], 120_000]}
+        if isinstance(one, dict): return {key: walk(value) for key, value in one.items()}
+        return [walk(value) for value in one] if isinstance(one, list) else one
+    return {**header, "evidence": walk(header["evidence"])}, b"".join(blobs)
+""",
+        before="",
+        lesson="03_module_hooks",
+        exercise="unit_grad_sum",
+        honest=(),
+    ),
+    _forge(
+        "long_sides_that_add_up",
+        "sends gradients of ten elements each, every one along a dimension of its own, which broadcast without end",
+        """
+model = Model()
+model.register_full_backward_hook(lambda module, grad_input, grad_output: grad_input)
+"""
+        + _FORGE
+        + """
+import struct
+def forge(header, payload):
+    blobs = []
+    def walk(one):
+        if isinstance(one, dict) and "t" in one:
+            blobs.append(struct.pack("f", 1.0) * 1_000)
+            return {"t": ["float32", [1_000 if at == len(blobs) % 16 else 1 for at in range(16)], 4_000]}
+        if isinstance(one, dict): return {key: walk(value) for key, value in one.items()}
+        return [walk(value) for value in one] if isinstance(one, list) else one
+    return {**header, "evidence": walk(header["evidence"])}, b"".join(blobs)
+""",
+        before="",
+        lesson="03_module_hooks",
+        exercise="unit_grad_sum",
+        honest=(),
+    ),
 ]

@@ -174,7 +174,9 @@ shell.run_cell = type(shell).run_cell = lambda *a, **k: Fine()
          _top("""
 import course.grading.wire as wire, course.grading.worker as worker
 model = answer = 1
-wire.encode = lambda data: ({"passed": True}, b"")
+import course.grading.evidence_wire as evidence_wire
+evidence_wire.encode = lambda data: ({"passed": True}, b"")
+worker.packed = lambda data: b"passed"
 wire.send = lambda channel, header, payload=b"": channel.sendall(b"\\0" * 8)
 worker.bring = lambda *a, **k: None
 """)),

@@ -12,7 +12,7 @@ import torch
 
 from course.compare import first_difference
 from course.evidence import TensorRecord, Unreadable, snapshot
-from course.grading import wire
+from course.grading import evidence_wire, wire
 
 
 @pytest.fixture
@@ -34,14 +34,14 @@ def ends():  # type: ignore[no-untyped-def]
 )  # fmt: skip
 def test_evidence_comes_back_as_it_was(value: object) -> None:
     evidence = snapshot(value)
-    data, payload = wire.encode(evidence)
-    assert wire.decode(json.loads(json.dumps(data)), payload) == evidence
-    assert first_difference(wire.decode(data, payload), value) is None
+    data, payload = evidence_wire.encode(evidence)
+    assert evidence_wire.decode(json.loads(json.dumps(data)), payload) == evidence
+    assert first_difference(evidence_wire.decode(data, payload), value) is None
 
 
 def test_what_is_unreadable_stays_unreadable() -> None:
-    data, payload = wire.encode(Unreadable("a function"))
-    assert wire.decode(data, payload) == Unreadable("a function")
+    data, payload = evidence_wire.encode(Unreadable("a function"))
+    assert evidence_wire.decode(data, payload) == Unreadable("a function")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_unreadable_stays_unreadable() -> None:
 )
 def test_a_lie_is_a_wire_error(data: object, payload: bytes) -> None:
     with pytest.raises(wire.WireError):
-        wire.decode(data, payload)
+        evidence_wire.decode(data, payload)
 
 
 def test_deep_nesting_is_a_wire_error() -> None:
@@ -74,7 +74,7 @@ def test_deep_nesting_is_a_wire_error() -> None:
     for _ in range(500):
         data = {"l": [data]}
     with pytest.raises(wire.WireError):
-        wire.decode(data, b"")
+        evidence_wire.decode(data, b"")
 
 
 def test_frames_arrive_whole(ends) -> None:  # type: ignore[no-untyped-def]
@@ -119,6 +119,6 @@ def test_the_watch_ticks_while_waiting(ends) -> None:  # type: ignore[no-untyped
 
 
 def test_a_record_of_nan_is_not_equal_to_anything_wanted() -> None:
-    evidence = wire.decode(*wire.encode(snapshot(torch.tensor([float("nan")]))))
+    evidence = evidence_wire.decode(*evidence_wire.encode(snapshot(torch.tensor([float("nan")]))))
     assert isinstance(evidence, TensorRecord)
     assert first_difference(evidence, torch.tensor([float("nan")])) is not None
