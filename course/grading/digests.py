@@ -44,8 +44,8 @@ _NOT_GRADING = {
 """Modules of ``course/`` that no verdict depends on."""
 
 _NOT_MARKING = {
-    "alone", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
-    "formgrader", "gradebook", "graded", "held", "intake", "isolation", "journal", "landlock", "launch", "lock",
+    "alone", "apparmor", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
+    "formgrader", "gradebook", "graded", "held", "intake", "isolation", "journal", "landlock", "launch", "lock", "machine",
     "nbgrader_plugin", "new_cells", "overseer", "penalties", "pool", "reading_view", "reduced", "results", "sandbox",
     "selection", "shown", "station", "stock", "syscalls", "trouble", "usage", "watch", "written", "zygote",
 }  # fmt: skip

@@ -37,6 +37,9 @@ _SIGNALS_WAITING = 256
 """The kernel counts a user's waiting signals and timers together, and lets each process have as many as its own limit says."""
 _FIRST_SPARE, _LAST_SPARE = 10_000, 2**31 - 2
 
+_RIGHTS = 1 << 0 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 19
+"""CAP_CHOWN, CAP_KILL, CAP_SETGID, CAP_SETUID and CAP_SYS_PTRACE."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -103,10 +106,13 @@ def seal_reduced(
 def spare_user(scratch: str) -> int | None:
     """A user id that nobody has, for one submission; None where this process cannot become anybody else.
 
-    Nor where the interpreter or the scratch folder lies below a folder that only its owner may enter, such as /root.
+    Nor where the interpreter or the scratch folder lies below a folder that only its owner may enter, such as /root, or
+    where root may not look at other users' processes, as in a usual container: it has to see how much they use.
     Then the submission runs as this user, as it does for everybody who is not root, and is sealed the same.
     """
-    if os.geteuid() != 0 or not all(_may_be_entered(path) for path in (*visible_folders(), os.path.dirname(scratch))):
+    if os.geteuid() != 0 or not _has_rights():
+        return None
+    if not all(_may_be_entered(path) for path in (*visible_folders(), os.path.dirname(scratch))):
         return None
     ranges = [_range(file) for file in ("/proc/self/uid_map", "/proc/self/gid_map")]
     first, last = max(low for low, _ in ranges), min(high for _, high in ranges)
@@ -119,6 +125,12 @@ def spare_user(scratch: str) -> int | None:
         except KeyError:
             return user
     return None
+
+
+def _has_rights() -> bool:
+    """Whether root may become others, end them, and see how much they use: in a usual container it may not do the last."""
+    line = next(one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("CapEff:"))
+    return int(line.split()[1], 16) & _RIGHTS == _RIGHTS
 
 
 def _range(file: str) -> tuple[int, int]:

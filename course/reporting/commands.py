@@ -230,6 +230,24 @@ def _report(arguments: argparse.Namespace) -> int:
     )  # fmt: skip
 
 
+def _isolation_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--apparmor", action="store_true", help="print the AppArmor profile that gives full isolation back on Ubuntu"
+    )
+    command.epilog = "Exit code 0: full isolation, or the profile; 1: reduced, or none."
+
+
+def _isolation(arguments: argparse.Namespace) -> int:
+    from course.grading.apparmor import profile, what_is_offered
+    from course.grading.isolation import Isolation, offered
+
+    if arguments.apparmor:
+        print(profile())
+        return 0
+    print(what_is_offered())
+    return 1 if offered()[Isolation.FULL] else 0
+
+
 def _alone_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("notebook", metavar="FILE", help="the notebook, or a lesson's name for the one in learn/")
     command.add_argument("--seed", type=int, help="test cases of an earlier run (default: fresh ones)")
@@ -310,5 +328,6 @@ COMMANDS = (
     Command(
         "report", _report, "report of a class: page, CSV, JSON, grade files for Canvas and Moodle", _report_arguments
     ),
+    Command("isolation", _isolation, "how far this machine can isolate submissions, and why", _isolation_arguments),
     Command("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _alone_arguments),
 )  # fmt: skip

@@ -99,10 +99,10 @@ attempt("old root", lambda: os.listdir("/old"))
 for number in (0, 65534):
     if number != os.getuid(): attempt(f"setuid {number}", lambda: os.setuid(number))
 rights = ctypes.create_string_buffer(24)
-attempt("capabilities", lambda: libc.capget(ctypes.create_string_buffer(b"\x22\x05\x08\x20" + bytes(4)), rights) or any(rights.raw), bool)
-program = "import ctypes; r = ctypes.create_string_buffer(24); ctypes.CDLL(None).capget(ctypes.create_string_buffer(b'\\x22\\x05\\x08\\x20' + bytes(4)), r); print(any(r.raw))"
+header = bytes([0x22, 5, 8, 0x20, 0, 0, 0, 0])
+attempt("capabilities", lambda: libc.capget(header, rights) or any(rights.raw), bool)
+program = f"import ctypes; r = ctypes.create_string_buffer(24); ctypes.CDLL(None).capget({header!r}, r); print(any(r.raw))"
 attempt("capabilities of a program", lambda: subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, timeout=2).stdout, lambda said: b"True" in said)
-attempt("setgroups", lambda: os.setgroups([0]))
 for command in (["su", "-c", "id"], ["sudo", "-n", "id"], ["mount", "/dev/sda1", "m"], ["newuidmap", "1"], ["passwd", "-d", "root"]):
     attempt(" ".join(command), lambda: subprocess.run(command, capture_output=True, timeout=1, stdin=subprocess.DEVNULL).returncode, zero)
 with open("suid", "w") as file: file.write("#!/bin/sh\\nid\\n")

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 # This folder is for pytest only.
 sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).resolve().parent]
@@ -20,6 +21,10 @@ def main() -> None:
     limits = GradingLimits(**json.loads(os.environ.get("ONE_CELL_LIMITS", "{}")))
     told = []
     level = os.environ.get("ONE_CELL_ISOLATION")
+    if os.environ.get("ONE_CELL_EACH"):
+        with Engine(limits, Isolation(level)) as engine:
+            print(json.dumps([_alone(engine, source) for source in sys.argv[1:]]))
+        return
     with Engine(limits, Isolation(level) if level else None) as engine, engine.worker({"data.csv": b"1,2\n"}) as worker:
         for number, source in enumerate(sys.argv[1:], 1):
             answer, _ = worker.request(
@@ -27,6 +32,20 @@ def main() -> None:
             )
             told.append(answer)
     print(json.dumps([_said(answer) for answer in told]))
+
+
+def _alone(engine: Any, source: str) -> str:
+    """In a worker of its own: what the cell printed, or what ended it."""
+    from course.grading.exceptions import WorkerLost
+
+    with engine.worker({}) as worker:
+        try:
+            answer, _ = worker.request(
+                {"op": "cell", "source": source, "count": 1}, {"outputs": list, "error": (list, type(None))}
+            )
+        except WorkerLost as loss:
+            return loss.cause
+        return _said(answer)
 
 
 def _said(answer: dict) -> str:  # type: ignore[type-arg]
