@@ -149,7 +149,7 @@ def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidd
 CARRIES = """
 import os, random
 places = [os.path.join(place, "carried") for place in (".", os.path.expanduser("~"), "/tmp", "/dev/shm", "/var/tmp", "/scratch")]
-carried = [open(place).read() for place in places if os.path.exists(place)] + [os.environ.get("CARRIED")] * ("CARRIED" in os.environ)
+carried = [place for place in places if os.path.exists(place)] + ["CARRIED"] * ("CARRIED" in os.environ)
 print("CAR" + "RIED", carried)
 for place in places:
     try: open(place, "w").write("seen")
@@ -219,3 +219,32 @@ def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
     assert [one.status for one in verdict.exercises] == ["passed", "killed", "passed"]
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
+
+
+TOLD = {
+    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is tensor([[", "wanted tensor([["),
+    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape (4,), wanted (2, 4)", ""),
+    "nothing": ("return x * 3 if x.dim() == 1 else None", "result is None, wanted a tensor of shape (2, 4)", ""),
+    "an error": (
+        "return x * 3 if x.dim() == 1 else x @ x",
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 2x4), in a hidden check",
+        "line 2 of your cell: return x * 3 if x.dim() == 1 else x @ x",
+    ),
+    "a missing attribute": (
+        "return x * 3 if x.dim() == 1 else x.oops", "'Tensor' object has no attribute 'oops', in a hidden check", "",
+    ),
+    "its own words": ("if x.dim() > 1: raise ValueError('my' + ' words')\n    return x * 3", "ValueError, in a hidden check", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(
+    graded: Callable[..., SubmissionVerdict], what: str
+) -> None:
+    body, told, also = TOLD[what]
+    second = graded({"second": f"def second(x):\n    {body}"}).exercises[1]
+    assert second.score == 0
+    assert told in second.sentence
+    assert also in second.sentence
+    assert "my words" not in second.sentence
+    assert second.tests[0].compared is None
