@@ -116,7 +116,11 @@ def hidden_lines(root: Path, lesson: str) -> tuple[str, ...]:
     def bare(text: str) -> str:
         return re.sub(r"[\s'\"]+", "", text)
 
-    shown = "".join(bare(cell.source) for cell in blueprint.notebook.cells)
+    # The visible half goes the same way through ast.unparse, which writes brackets and lines anew.
+    known = [cell.source for cell in blueprint.notebook.cells] + [
+        test.shown.source for test in blueprint.tests.values()
+    ]
+    shown = "".join(map(bare, known))
     lines = {line.strip() for test in blueprint.tests.values() for line in test.probe.source.splitlines()}
     return tuple(sorted(line for line in lines if len(line) > 25 and bare(line) not in shown))
 
