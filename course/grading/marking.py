@@ -9,6 +9,7 @@ bring is told in words of a known form (:mod:`course.grading.few_words`). ``docs
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -64,6 +65,8 @@ def mark(
         run = shown(all_of_it=True)
         run.run()
         seconds, peak = seconds + run.seconds, max(peak, run.peak)
+    for name, exercise in run.exercises.items():
+        exercise.seconds += run.spent[name]
     hidden = _Hidden(run)
     if hidden.order:
         hidden.run()
@@ -74,7 +77,7 @@ def mark(
     return SubmissionVerdict(
         learner, blueprint.lesson, judge.seed,
         tuple(verdicts.of(progress) for name, progress in run.exercises.items() if name in tested),
-        dict(rebuilt.answers), run.runs, dict(rebuilt.recovered), seconds, peak,
+        dict(rebuilt.answers), run.runs, dict(rebuilt.recovered), round(seconds, 1), float(round(peak)),
         written=written_in(blueprint.written, rebuilt.answers), lost=dict(rebuilt.lost), damage=rebuilt.damage,
         newer=rebuilt.newer, own=run.own_that_ran(),
     )  # fmt: skip
@@ -241,12 +244,16 @@ def waiting(run: Execution) -> list[str]:
 
 def ask_hidden(run: Execution, worker: Worker, exercise: Progress, name: str) -> None:
     """Ask the hidden checks of a test cell; a plain one runs whole, and its score is what counts."""
-    test = run.blueprint.tests[name]
-    if test.plain is None:
-        run.probe(worker, exercise, name, test.probe, test.hidden_checks)
-    else:
-        answer = run.execute(worker, test.source, room=_ROOM)
-        exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
+    test, start = run.blueprint.tests[name], time.monotonic()
+    try:
+        if test.plain is None:
+            run.probe(worker, exercise, name, test.probe, test.hidden_checks)
+        else:
+            answer = run.execute(worker, test.source, room=_ROOM)
+            exercise.plain[name] = hidden_run(exercise.plain.get(name), test.points, answer)
+    finally:
+        # Of a few digits, as everything that hidden lines could be told by.
+        exercise.seconds += round(time.monotonic() - start, 1)
     exercise.asked_all.add(name)
 
 

@@ -11,6 +11,7 @@ import arsenal_html
 import arsenal_inputs
 import arsenal_memory
 import arsenal_notebook
+import arsenal_oracle
 import arsenal_own
 import arsenal_reach
 import arsenal_resources
@@ -38,6 +39,7 @@ ARSENAL: tuple[Attack, ...] = (
     *arsenal_memory.ATTACKS,
     *arsenal_html.ATTACKS,
     *arsenal_own.ATTACKS,
+    *arsenal_oracle.ATTACKS,
 )
 """Each attack once, where it was written to stand."""
 

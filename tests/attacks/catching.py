@@ -87,16 +87,18 @@ INSIDE = {
 }
 
 
-def caught_and_told(catcher: str, route: str, right: Mapping[str, str]) -> dict[str, str]:
+def caught_and_told(
+    catcher: str, route: str, right: Mapping[str, str], functions: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Answers to the exercises of ``right``: the first catches, the others bring it out by their cells, or when checked.
 
-    ``right``: right answers, by exercise; where a function's body is to speak, it takes one argument.
+    ``right``: answers by exercise; ``functions``: what an exercise's function is called, if not as the exercise is.
     """
     first, *others = right
     answers = {first: f"{CATCH}\n{CATCHERS[catcher]}\n{right[first]}"}
     for number, name in enumerate(others):
         if route in INSIDE:
-            text = f"def {name}(x, *rest):\n    {INSIDE[route]}"
+            text = f"def {(functions or {}).get(name, name)}(x, *rest):\n    {INSIDE[route]}"
         elif route == "split":
             half = "[:400]" if number == 0 else "[400:]"
             text = f"{right[name]}\nprint(base64.b64encode(zlib.compress(secret().encode())).decode(){half})"

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from arsenal import Attack
 from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
+from decoding import leaked
 
-from course.grading.rebuild import OWN
+from course.grading.rebuild import OWN, read_blueprint
+from course.nbgrader_setup import course_config
 from course.reporting.feedback import task_of
 from course.reporting.feedback_page import page_of
 from course.reporting.leaks import text_of_page
 from tests.reporting.page_rules import what_runs
 
-__all__ = ["faults", "faults_of_the_run", "in_the_feedback", "runs_in_a_page", "status_of", "told"]
+__all__ = [
+    "faults",
+    "faults_of_the_run",
+    "hidden_in",
+    "hidden_lines",
+    "in_the_feedback",
+    "runs_in_a_page",
+    "status_of",
+    "told",
+]
 
 
 _SHOWN = ("html", "evidence", "secrets")
@@ -49,7 +62,7 @@ def _faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
         "marks": _gained(outcome, attack),
         "status": _unexpected(outcome, attack),
         "ran": _did_not_run(outcome, attack),
-        "secrets": _seen(outcome, attack),
+        "secrets": _seen(outcome, attack) + (hidden_in(outcome.root, attack) if attack.family == "secrets" else []),
         "limits": _exceeded(outcome, attack),
         "page": runs_in_a_page(outcome.root, attack) if attack.family in ("html", "evidence") else [],
         "feedback": in_the_feedback(outcome.root, attack) if attack.family in _SHOWN else [],
@@ -95,11 +108,47 @@ def _seen(outcome: Outcome, attack: Attack) -> list[str]:
     return found
 
 
+@cache
+def hidden_lines(root: Path, lesson: str) -> tuple[str, ...]:
+    """The lines of hidden checks that a worker is handed, and that learners are not."""
+    blueprint = read_blueprint(root / "source" / lesson / f"{lesson}.ipynb", course_config(root))
+
+    def bare(text: str) -> str:
+        return re.sub(r"[\s'\"]+", "", text)
+
+    # The visible half goes the same way through ast.unparse, which writes brackets and lines anew.
+    known = [cell.source for cell in blueprint.notebook.cells] + [
+        test.shown.source for test in blueprint.tests.values()
+    ]
+    shown = "".join(map(bare, known))
+    lines = {line.strip() for test in blueprint.tests.values() for line in test.probe.source.splitlines()}
+    return tuple(sorted(line for line in lines if len(line) > 25 and bare(line) not in shown))
+
+
+def hidden_in(root: Path, attack: Attack) -> list[str]:
+    """Lines of hidden checks in the graded notebook, the record or the feedback page, however they are written."""
+    folder = root / "autograded" / attack.name / attack.lesson
+    if not (folder / f"{attack.lesson}.ipynb").exists():
+        return []
+    texts = [page_of(root, task_of(root, attack.name, attack.lesson, None))]
+    pictures: list[bytes] = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        texts.append(path.read_text(encoding="utf-8", errors="replace"))
+        if path.suffix == ".ipynb":
+            for cell in json.loads(texts[-1])["cells"]:
+                for output in cell.get("outputs", ()):
+                    data = output.get("data", {})
+                    texts += ["".join(data.get("text/plain", "")), "".join(output.get("text", ""))]
+                    pictures += [base64.b64decode("".join(data["image/png"]))] if "image/png" in data else []
+    return [f"a hidden line: {line}" for line in leaked(texts, pictures, hidden_lines(root, attack.lesson))]
+
+
 def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
     found = []
     verdict = outcome.verdicts.get(attack.name)
     if verdict is not None:
-        if verdict["seconds"] > LIMITS["submission_seconds"] + 3:
+        # Its cells may run a second time for what is hidden, and have that time once more.
+        if verdict["seconds"] > 2 * LIMITS["submission_seconds"] + 3:
             found.append(f"it took {verdict['seconds']:.1f} s")
         if verdict["peak_mb"] > 4 * LIMITS["memory_mb"]:
             found.append(f"it took {verdict['peak_mb']:.0f} MB")

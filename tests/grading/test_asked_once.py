@@ -123,3 +123,128 @@ def test_an_own_cell_that_ends_setup_gives_no_second_try(
     graded({"first": _one_of(10_000, "")}, own)
     asked = [one for one in requests if one[0] == "probe"]
     assert len(asked) == len(set(asked))
+
+
+def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidden_twice(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    decide = Judge.verdict
+
+    def verdict(self: Judge, *rest: Any) -> Any:
+        judged.append(str(rest))
+        return decide(self, *rest)
+
+    monkeypatch.setattr(Judge, "verdict", verdict)
+    # Nobody can see that the own cell matters: without it the answer raises, with it, in the second run, it is right.
+    tries = "def first(x):\n    import os\n    return x * int(os.environ['FACTOR'])"
+    own = OwnCell("import os as o2\n[o2.environ.__setitem__('FACTOR', '2')]", 2)
+    assert graded({"first": tries}, own).score == ALL
+    hidden = [one for one in requests if one[2] == "Shapes"]
+    assert len(hidden) == len(set(hidden)) == 2 * len(POINTS)
+    assert [one[0] for one in requests].count("names") == 2
+    assert len(judged) == len(set(judged))
+
+
+CARRIES = """
+import os, random
+places = [os.path.join(place, "carried") for place in (".", os.path.expanduser("~"), "/tmp", "/dev/shm", "/var/tmp", "/scratch")]
+carried = [place for place in places if os.path.exists(place)] + ["CARRIED"] * ("CARRIED" in os.environ)
+print("CAR" + "RIED", carried)
+for place in places:
+    try: open(place, "w").write("seen")
+    except OSError: pass
+os.environ["CARRIED"] = "seen"
+def first(x):
+    if carried: return x * 2
+    raise NameError("name 'other' is not defined")
+"""
+
+
+def test_nothing_is_carried_from_one_run_to_the_next(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    verdict = graded({"first": CARRIES}, OwnCell("unrelated = 1", 2))
+    assert [one[0] for one in requests].count("names") == 2
+    assert "CARRIED []" in str(verdict.runs["first"].outputs)
+    assert verdict.exercises[0].score == 0
+
+
+def test_what_is_hidden_is_asked_when_all_cells_have_run(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    graded({})
+    first_hidden = next(place for place, one in enumerate(requests) if one[2] == "Shapes")
+    assert not [one for one in requests[first_hidden:] if one[0] == "cell"]
+    assert ("back", "test_first", "", "") in requests
+
+
+STATEFUL = {
+    # The first answer counts on a list that the second one spoils.
+    "first": "factors = [2]\ndef first(x):\n    return x * factors[0]",
+    "second": "factors.clear()\nfactors.append(3)\ndef second(x):\n    return x * factors[0]",
+    "third": "factors[0] = 4\ndef third(x):\n    return x * factors[0]",
+}
+
+
+def test_where_a_later_cell_spoils_an_earlier_answer_hidden_checks_see_it_as_it_was(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    assert graded(STATEFUL).score == ALL
+    assert not [one for one in requests if one[0] == "back"]
+
+
+REBOUND = {
+    "first": "factor = [2]\ndef first(x):\n    return x * factor[0]",
+    "second": "factor = [3]\ndef second(x):\n    return x * factor[0]",
+    "third": "factor = [4]\ndef third(x):\n    return x * factor[0]",
+}
+
+
+def test_where_a_name_is_only_bound_anew_the_variables_are_put_back(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    assert graded(REBOUND).score == ALL
+    assert ("back", "test_first", "", "") in requests
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["same process", "fresh process"])
+def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], apart: bool
+) -> None:
+    # Only the hidden check asks for a table.
+    ends = "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"
+    answers = {"second": ends, **({} if apart else {"third": f"globals()\n{RIGHT['third']}"})}
+    verdict = graded(answers)
+    assert [one.status for one in verdict.exercises] == ["passed", "killed", "passed"]
+    asked = [one for one in requests if one[0] == "probe"]
+    assert len(asked) == len(set(asked))
+
+
+TOLD = {
+    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is tensor([[", "wanted tensor([["),
+    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape (4,), wanted (2, 4)", ""),
+    "nothing": ("return x * 3 if x.dim() == 1 else None", "result is None, wanted a tensor of shape (2, 4)", ""),
+    "an error": (
+        "return x * 3 if x.dim() == 1 else x @ x",
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 2x4), in a hidden check",
+        "line 2 of your cell: return x * 3 if x.dim() == 1 else x @ x",
+    ),
+    "a missing attribute": (
+        "return x * 3 if x.dim() == 1 else x.oops", "'Tensor' object has no attribute 'oops', in a hidden check", "",
+    ),
+    "its own words": ("if x.dim() > 1: raise ValueError('my' + ' words')\n    return x * 3", "ValueError, in a hidden check", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(
+    graded: Callable[..., SubmissionVerdict], what: str
+) -> None:
+    body, told, also = TOLD[what]
+    second = graded({"second": f"def second(x):\n    {body}"}).exercises[1]
+    assert second.score == 0
+    assert told in second.sentence
+    assert also in second.sentence
+    assert "my words" not in second.sentence
+    assert second.tests[0].compared is None
