@@ -130,13 +130,25 @@ def print_problems(console: Console, told: Told) -> None:
 
 
 def _newer(scores: Sequence[Score]) -> Iterator[str]:
-    """A line for each exercise that was added to a lesson after notebooks had been handed out."""
+    """A line for each exercise of which some notebooks have neither text nor check nor TODO cell.
+
+    Where most of a class have none of it, it was added after the notebooks had been handed out; where most have it, the
+    others deleted it, or worked on an older copy.
+    """
     older: dict[tuple[str, str], list[str]] = {}
     for score in scores:
         for exercise in score.newer:
             older.setdefault((score.lesson, exercise), []).append(score.learner)
+    graded = Counter(score.lesson for score in scores if not score.problem)
     for (lesson, exercise), learners in sorted(older.items()):
         listed = ", ".join(learners[:3]) + (f" and {len(learners) - 3} more" if len(learners) > 3 else "")
+        have = graded[lesson] - len(learners)
+        if have > len(learners):
+            yield (
+                f"{exercise} of {lesson} is in {have} notebooks; {len(learners)} have neither its text nor its check nor its "
+                f"TODO cell, deleted or never handed out: not answered ({listed})"
+            )
+            continue
         which = f"these {len(learners)} were handed out" if len(learners) > 1 else "this notebook was handed out"
         yield f"{exercise} of {lesson} is new since {which}, with neither its text nor its check: not answered ({listed})"
 

@@ -186,7 +186,10 @@ def read_class(
         if member.learner not in people or not people[member.learner].first_name:
             known_person = people.get(member.learner, Person(member.learner))
             email = known_person.email or member.email
-            people[member.learner] = replace(known_person, first_name=member.name, email=email)
+            first, last = _first_and_last(member.name)
+            people[member.learner] = replace(
+                known_person, first_name=first, last_name=last or known_person.last_name, email=email
+            )
     for key in late_by_word(root) & works.keys():
         works[key] = replace(works[key], said_late=True)
     unplaced = [one for one in others if not one.lesson]
@@ -208,6 +211,12 @@ def read_class(
         (*intake.notes, *notes),
         names_of(people.values()),
     )
+
+
+def _first_and_last(name: str) -> tuple[str, str]:
+    """A name as a roster has it; Canvas turns it round: "Doe, Jane"."""
+    last, comma, first = (part.strip() for part in name.partition(","))
+    return (first, last) if comma and first and last and "," not in first else (name, "")
 
 
 def names_of(people: Iterable[Person]) -> tuple[str, ...]:

@@ -125,23 +125,20 @@ def _save(path: Path, data: bytes) -> None:
 
 def _tell_absent(findings: Findings, file: GradeFile, quiet: bool) -> None:
     """Who has no grade in the file and why, and whose is a late one: a person decides about zeros."""
-    from course.reporting.attendance import how_late, some
+    from course.reporting.attendance import latecomers, some
 
     stream = sys.stderr if quiet else sys.stdout
     for lesson in (one for one in findings.lessons if one.lesson in file.lessons):
         works = [work for (_, slug), work in sorted(findings.records.works.items()) if slug == lesson.lesson]
-        late = [
-            f"{one.learner} {how_late(one.seconds_late, one.said_late)}"
-            for one in works
-            if one.late and not one.problem
-        ]
+        late = [one for one in works if one.late and not one.problem]
         for what, names in (
             ("no grade, nothing handed in", lesson.missing),
             ("no grade, not graded", [f"{one.learner} ({one.problem})" for one in works if one.problem]),
-            ("late", late),
         ):
             if names:
                 print(f"  {lesson.lesson}: {what}: {some(names)}", file=stream)
+        if late:
+            print(f"  {lesson.lesson}: late: {latecomers(late)}", file=stream)
 
 
 def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:

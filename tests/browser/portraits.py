@@ -1,7 +1,11 @@
-"""The pictures that the README shows, taken in a real JupyterLab: ``python -m tests.browser.portraits``."""
+"""The pictures that the README shows, taken in a real JupyterLab: ``python -m tests.browser.portraits``.
+
+The class report is that of a class: ``python -m tests.browser.portraits --report demo/report/index.html`` takes its first part.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -54,12 +58,29 @@ def _shot(learner: Learner, what: Locator, name: str) -> None:
     print(f"wrote {(OUT / name).relative_to(ROOT)}.png")
 
 
+def take_report(page: Path) -> None:
+    """The first part of a class report: who needs help, and scores."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        window = chromium.new_page(viewport={"width": 1100, "height": 1560})
+        window.goto(page.resolve().as_uri())
+        window.screenshot(path=OUT / "class_report.png")
+        chromium.close()
+    print(f"wrote {(OUT / 'class_report').relative_to(ROOT)}.png")
+
+
 def main() -> int:
     """See the module's text."""
+    parser = argparse.ArgumentParser(prog="python -m tests.browser.portraits", description="the pictures of the README")
+    parser.add_argument("--report", type=Path, metavar="PAGE", help="only the class report, of this page")
+    wanted = parser.parse_args()
     if CHROMIUM is None:
         print("error: no Chromium here\n  next: apt-get install chromium", file=sys.stderr)
         return 1
     OUT.mkdir(parents=True, exist_ok=True)
+    if wanted.report:
+        take_report(wanted.report)
+        return 0
     with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as lab, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = chromium.new_context(viewport={"width": 1180, "height": 1100}, device_scale_factor=1.5)

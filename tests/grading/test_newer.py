@@ -146,6 +146,19 @@ def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
     assert (data["submissions"][0]["lost"], data["submissions"][0]["newer"]) == ({}, ["fourth"])  # type: ignore[index]
 
 
+def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
+    whole = [Score(f"l{n:03d}", "01_x", 4, 4) for n in range(20)]
+    other = [Score(f"m{n:03d}", "02_y", 4, 4) for n in range(20)]
+    less = [Score(name, "01_x", 2, 4, lost={"fourth": NEWER}, newer=("fourth",)) for name in ("ada", "ben")]
+    text, _, _ = shown([*whole, *other, *less])
+    assert (
+        "fourth of 01_x is in 20 notebooks; 2 have neither its text nor its check nor its TODO cell, deleted or never "
+        "handed out: not answered (ada, ben)"
+    ) in text
+    assert "is new since" not in text
+    assert "fourth of 01_x is new since these 2 were handed out" in shown([*whole[:1], *other, *less])[0]
+
+
 def test_what_is_missing_is_missing_beside_what_is_new() -> None:
     score = Score("ada", "01_x", 2, 4, lost={"fourth": NEWER, "first": "The TODO cell is missing."}, newer=("fourth",))
     text, incomplete, _ = shown([score])

@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -17,6 +18,8 @@ from course.grading.results import GradedClass, Score
 from course.reporting.attendance import attend, how_late, late_lines, lines_of, people_of
 from course.reporting.class_json import class_as_json
 from course.reporting.class_table import MANY, Told, is_incomplete, print_class
+from course.reporting.records import Work, read_class
+from course.reporting.report_command import _tell_absent
 from tests.collecting.uploads import make_course, notebook, zipped
 from tests.reporting.made import LESSON, course_on_disk
 
@@ -158,3 +161,22 @@ def test_a_grade_file_says_who_has_no_grade_and_why(tmp_path: Path, capsys: pyte
     )
     assert main(["report", "--course", str(root), "--canvas", str(export)]) == 0
     assert f"{LESSON}: no grade, nothing handed in: zoe" in capsys.readouterr().out
+
+
+def test_beside_a_grade_file_the_late_are_told_together(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    late = [Work(name, "01_first", 1, 2, said_late=True) for name in ("br", "jd")]
+    lesson = SimpleNamespace(lesson="01_first", missing=())
+    findings = SimpleNamespace(
+        lessons=[lesson], records=SimpleNamespace(works={(w.learner, w.lesson): w for w in late})
+    )
+    _tell_absent(findings, SimpleNamespace(lessons=["01_first"]), quiet=False)  # type: ignore[arg-type]
+    assert capsys.readouterr().out == "  01_first: late: br, jd (the LMS says so, no due date is set)\n"
+
+
+def test_names_that_an_lms_turns_round_are_first_and_last_names(course: Path) -> None:
+    (course / "roster.csv").write_text('learner,name,email\njd,"Doe, Jane",\nbr,Bob Roe,\nkl,"Lee, Kim, Dr.",\n')
+    people = {one.id: one for one in read_class(course, []).learners}
+    assert [(people[who].first_name, people[who].last_name) for who in ("jd", "br", "kl")] == [
+        ("Jane", "Doe"), ("Bob Roe", ""), ("Lee, Kim, Dr.", ""),
+    ]  # fmt: skip
+    assert people["jd"].called == "jd (Jane Doe)"
