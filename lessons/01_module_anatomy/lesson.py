@@ -591,6 +591,11 @@ class HasParameters(_OfMyLinear):
                 lambda found: shapes(found) == right and {p.dtype for p in found.values()} != {"float32"},
             ),
             "wrong_start": _those("other values", lambda found: shapes(found) == right),
+            "anatomy_one_number_for_all": {
+                "parameters after load_state_dict": Matches(
+                    lambda found: None if "more than one element" in found else "something else", "shared memory"
+                )
+            },
         }
 
 
