@@ -22,17 +22,21 @@ from course.case import Case
 from course.compare import Matches, is_same
 from course.evidence import Evidence
 
-__all__ = ["as_before", "gradients_from", "no_gradients_from", "same_both_times", "what_runs"]
+__all__ = ["as_before", "gradients_from", "is_a", "no_gradients_from", "same_both_times", "what_runs"]
 
 _PRIME, _FACTOR = 2_147_483_647, 31
 
 # Taken now, before any learner's code runs: a dict, or a tensor, of another class could tell another story.
-_entries, _set_entry = dict.items, dict.__setitem__
+_entries, _set_entry, _has_entry = dict.items, dict.__setitem__, dict.__contains__
 _HOOKS_OF_TENSORS = tuple(
     torch._C.TensorBase.__dict__[name].__get__ for name in ("_backward_hooks", "_post_accumulate_grad_hooks")
 )
 _BACKWARD: Callable[[nn.Module], tuple[list[Any], list[Any]]] = nn.Module._get_backward_hooks
 _BACKWARD_PRE: Callable[[nn.Module], list[Any]] = nn.Module._get_backward_pre_hooks
+
+
+is_a = isinstance
+"""The interpreter's own ``isinstance``, whatever a notebook has put in its place since."""
 
 
 def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: str = "afterwards") -> int:
@@ -134,12 +138,21 @@ def _parts(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
 class _Asked(dict[int, bool]):
     """Stands in for the dict in which PyTorch looks up, for each hook that it runs, whether it wants keywords."""
 
-    def __init__(self, real: MutableMapping[int, bool], leave: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        real: MutableMapping[int, bool],
+        own: dict[int, Any],
+        leave: Callable[[], None],
+        all_modules: Callable[[], None],
+    ) -> None:
         super().__init__()
-        self._real, self._leave = real, leave
+        self._real, self._own, self._leave, self._for_all_modules = real, own, leave, all_modules
 
     def __contains__(self, hook: object) -> bool:
-        self._leave()
+        if _has_entry(self._own, hook):
+            self._leave()
+        else:
+            self._for_all_modules()
         return hook in self._real
 
     def __setitem__(self, hook: int, wants: bool) -> None:
@@ -151,9 +164,11 @@ def _watched(module: nn.Module, name: str, trace: _Trace) -> Iterator[None]:
     """Within the block each hook of the module, and of its own parameters, leaves a trace when it runs."""
     place = module.__dict__
     before, hung, own = {}, [], [module.register_forward_hook(_nothing)]
-    for kind, key in (("forward", "_forward_hooks_with_kwargs"), ("forward pre", "_forward_pre_hooks_with_kwargs")):
+    for kind, hooks in (("forward", "_forward_hooks"), ("forward pre", "_forward_pre_hooks")):
+        key = f"{hooks}_with_kwargs"
         before[key] = place[key]
-        place[key] = _Asked(place[key], trace.left_by(kind, name, module))
+        leave, for_all = (trace.left_by(one, name, module) for one in (kind, f"{kind} hook for all modules, not a"))
+        place[key] = _Asked(place[key], place[hooks], leave, for_all)
     backward, backward_pre = (trace.left_by(kind, name, module) for kind in ("backward", "backward pre"))
     place["_get_backward_hooks"] = lambda: [[_traced(one, backward) for one in kind] for kind in _BACKWARD(module)]
     place["_get_backward_pre_hooks"] = lambda: [_traced(one, backward_pre) for one in _BACKWARD_PRE(module)]
@@ -163,16 +178,16 @@ def _watched(module: nn.Module, name: str, trace: _Trace) -> Iterator[None]:
         with suppress(RuntimeError):  # a frozen parameter takes no hook
             own.append(parameter.register_hook(_nothing))
         for hooks_of in _HOOKS_OF_TENSORS:
-            hooks = hooks_of(parameter)
-            for number, hook in [] if hooks is None else [*_entries(hooks)]:
-                hung.append((hooks, number, hook))
-                _set_entry(hooks, number, _traced(hook, trace.left_by("tensor", f"{name}.{key}", module)))
+            found = hooks_of(parameter)
+            for number, hook in [] if found is None else [*_entries(found)]:
+                hung.append((found, number, hook))
+                _set_entry(found, number, _traced(hook, trace.left_by("tensor", f"{name}.{key}", module)))
     try:
         yield
     finally:
-        for hooks, number, hook in reversed(hung):
-            if number in hooks:
-                _set_entry(hooks, number, hook)
+        for found, number, hook in reversed(hung):
+            if _has_entry(found, number):
+                _set_entry(found, number, hook)
         for handle in own:
             handle.remove()
         del place["_get_backward_hooks"], place["_get_backward_pre_hooks"]

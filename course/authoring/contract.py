@@ -43,6 +43,8 @@ class Record:
     named: int = 0
     """Mutants that get a hint of their own."""
     seconds: float = 0.0
+    hearsay: list[str] = field(default_factory=list)
+    """Mutants that fail only for what the notebook says about itself: a lie about it would earn marks."""
     violations: list[Violation] = field(default_factory=list)
 
     def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
@@ -199,13 +201,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         )
         return
     if failing[0] <= set(outcome.hearsay):
-        record.broken(
-            f"the mutant {candidate.name} fails only for what the notebook says about itself, "
-            f"in {_listed(failing[0])}: a patched len would hide it",
-            candidate,
-            "bring what follows from the seed instead (course/traces.py: which hooks run), or, if the field is the "
-            "learner's own answer, name it in the check's `claims`",
-        )
+        record.hearsay.append(candidate.name)
     record.killed += 1
     if candidate.hint is not None and candidate.hint not in all_hints():
         close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)

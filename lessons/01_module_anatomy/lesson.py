@@ -485,6 +485,7 @@ import torch.nn.functional as F
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import other_than
+from course.traces import is_a
 
 
 class _OfMyLinear(Check):
@@ -519,6 +520,7 @@ def _those(says, test):
 class HasParameters(_OfMyLinear):
     """`weight` and `bias` are registered parameters of the layer itself, with the right shapes, filled with ones."""
 
+    claims = ("isinstance(layer, nn.Linear)",)  # asked with the interpreter's own isinstance
     blame = {
         "buffers": "anatomy_more_than_asked",
         "modules inside": "linear_inside",
@@ -533,9 +535,8 @@ class HasParameters(_OfMyLinear):
             "parameters": dict(layer.named_parameters()),
             "buffers": [name for name, _ in layer.named_buffers()],
             "modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
-            "isinstance(layer, nn.Linear)": isinstance(layer, nn.Linear),
-            "parameters after load_state_dict": self.loaded(layer, case),
-            "parameters where nn.Linear cannot be built": self.without_linear(nb, case),
+            "isinstance(layer, nn.Linear)": is_a(layer, nn.Linear),
+            "parameters after load_state_dict": self.loaded(nb.function("MyLinear")(*case.shape("size")), case),
         }
 
     def loaded(self, layer, case):
@@ -550,24 +551,6 @@ class HasParameters(_OfMyLinear):
         inside, outside = case.shape("size")
         return {"weight": case.tensor("weight", outside, inside), "bias": case.tensor("bias", outside)}
 
-    def without_linear(self, nb, case):
-        """The parameters of a layer that is made where nobody can make an nn.Linear."""
-
-        def closed(self, *args, **kwargs):
-            raise TypeError("nn.Linear cannot be built here")
-
-        before, nn.Linear.__init__ = nn.Linear.__init__, closed
-        try:
-            layer = nb.function("MyLinear")(*case.shape("size"))
-            with torch.no_grad():
-                layer.weight.copy_(self.saved(case)["weight"])
-                layer.bias.copy_(self.saved(case)["bias"])
-            return {"weight": layer.weight, "bias": layer.bias}
-        except Exception as error:  # told by what comes before
-            return str(error)
-        finally:
-            nn.Linear.__init__ = before
-
     def truth(self, case):
         inside, outside = case.shape("size")
         wanted = {"weight": torch.ones(outside, inside), "bias": torch.ones(outside)}
@@ -578,7 +561,6 @@ class HasParameters(_OfMyLinear):
             "modules inside": [],
             "isinstance(layer, nn.Linear)": False,
             "parameters after load_state_dict": self.saved(case),
-            "parameters where nn.Linear cannot be built": self.saved(case),
         }
 
     def mistakes(self, case):
@@ -609,6 +591,11 @@ class HasParameters(_OfMyLinear):
                 lambda found: shapes(found) == right and {p.dtype for p in found.values()} != {"float32"},
             ),
             "wrong_start": _those("other values", lambda found: shapes(found) == right),
+            "anatomy_one_number_for_all": {
+                "parameters after load_state_dict": Matches(
+                    lambda found: None if "more than one element" in found else "something else", "shared memory"
+                )
+            },
         }
 
 

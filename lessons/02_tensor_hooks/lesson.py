@@ -362,6 +362,7 @@ class FillsTheList(Check):
             "h.retains_grad": h.retains_grad,
             "x.grad": x.grad,
             "hooks on h": tensor_hook_count(h),
+            "h, and its .grad where it has one": h.detach() if h.grad is None else h.detach() + h.grad,
         }
 
     def gradients(self, case):
@@ -377,6 +378,7 @@ class FillsTheList(Check):
             "h.retains_grad": False,
             "x.grad": of_x,
             "hooks on h": ANYTHING,
+            "h, and its .grad where it has one": case.tensor("x", 3, 4) * case.tensor("factor", 4),
         }
 
     def mistakes(self, case):

@@ -1418,7 +1418,8 @@ def full_hook_beside(layer, case):
         handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
     except RuntimeError:
         return "refused"
-    layer(case.tensor("x beside", 2, layer.in_features, requires_grad=True)).sum().backward()
+    x = case.tensor("x beside", 2, layer.in_features, requires_grad=True)
+    torch.autograd.grad(layer(x).sum(), x)  # fills no .grad
     handle.remove()
     return found
 
@@ -2283,7 +2284,8 @@ def full_hook_beside(layer, case):
         handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
     except RuntimeError:
         return "refused"
-    layer(case.tensor("x beside", 2, layer.in_features, requires_grad=True)).sum().backward()
+    x = case.tensor("x beside", 2, layer.in_features, requires_grad=True)
+    torch.autograd.grad(layer(x).sum(), x)  # fills no .grad
     handle.remove()
     return found
 
@@ -2563,9 +2565,9 @@ def three_modules(case):
 
 
 def runs(case, modules, moment="afterwards"):
-    """What runs when the modules do, one after the other, forward and backward."""
+    """What runs when the modules do, one after the other."""
     net = nn.Sequential(*modules)
-    return what_runs(net, case, lambda: net(case.tensor("another x", 2, 3)).sum().backward(), moment)
+    return what_runs(net, case, lambda: net(case.tensor("another x", 2, 3)), moment)
 
 
 class InsideAndAfterwards(Check):
@@ -2580,7 +2582,7 @@ class InsideAndAfterwards(Check):
         names = {first: "first", second: "second", other: "another module"}
 
         def hook(module, args, output):
-            called.append(names[module])
+            called.append(names.get(module, "another module"))
             return output * 2
 
         outside, ran_before = counts_on([first, second, other]), runs(case, [first, second, other], "before")
@@ -2698,7 +2700,16 @@ class OnlyItsOwn(Check):
         hooked = nb.function("hooked")
         first, second, _ = three_modules(case)
         called = []
-        hook, of_others = lambda *args: called.append("hook"), lambda *args: called.append("of others")
+        ours, theirs = case.tensor("ours", 3), case.tensor("theirs", 3)
+
+        def hook(module, args, output):
+            called.append("hook")
+            return output * ours
+
+        def of_others(module, args, output):
+            called.append("of others")
+            return output * theirs
+
         first.register_forward_hook(hook)
         first.register_forward_hook(of_others)
         found = {}
@@ -2720,6 +2731,7 @@ class OnlyItsOwn(Check):
         return {
             **found, "what runs in the inner block": ran_inside, "what runs behind the inner block": ran_behind,
             "what runs afterwards": runs(case, [first, second]),
+            "outputs afterwards": [first(case.tensor("x", 3)), second(case.tensor("x", 3))],
         }  # fmt: skip
 
     def right(self, case, of_first, of_second):
@@ -2731,6 +2743,8 @@ class OnlyItsOwn(Check):
         return [first, second]
 
     def truth(self, case):
+        first, second, _ = three_modules(case)
+        x, theirs = case.tensor("x", 3), case.tensor("theirs", 3)
         return {
             "calls in the inner block": ["hook", "hook", "hook", "of others"],
             "calls behind the inner block": ["hook", "hook", "of others"],
@@ -2739,6 +2753,7 @@ class OnlyItsOwn(Check):
             "what runs in the inner block": as_before(runs(case, self.right(case, 4, 3), "inside")),
             "what runs behind the inner block": as_before(runs(case, self.right(case, 3, 2), "behind")),
             "what runs afterwards": as_before(runs(case, self.right(case, 2, 1))),
+            "outputs afterwards": [first(x) * case.tensor("ours", 3) * theirs, second(x) * theirs],
         }
 
     def mistakes(self, case):
