@@ -202,7 +202,9 @@ def _in_fields(got: dict[str, Evidence], wanted: dict[str, object], tolerance: _
             return found
     for key in got:
         if key not in wanted:
-            return Difference(key, "extra", "there", f"only {in_words(list(wanted))}")
+            return Difference(
+                key if len(key) <= 80 else f"{key[:77]}...", "extra", "there", f"only {in_words(list(wanted))}"
+            )
     return None
 
 

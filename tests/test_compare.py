@@ -258,3 +258,9 @@ def test_any_of_is_told_against_the_first_whichever_else_nearly_fits() -> None:
     nested = difference({"a": 3}, {"a": AnyOf(AnyOf(1, 2), 4)})
     assert nested is not None
     assert (nested.got, nested.wanted) == ("3", "1")
+
+
+def test_a_field_too_many_is_named_in_short_however_long_its_name_is() -> None:
+    found = first_difference({"a": 1, "b" * 100_000: 2}, {"a": 1})
+    assert found is not None
+    assert len(found.sentence()) < 200

@@ -69,7 +69,7 @@ class Judge:
         if process is not self._process:
             self._process, self._generation = process, 0
         with process.lock:
-            self._open(process)
+            self._ready(process)
 
     def plan(self, test: str) -> list[tuple[str, int]]:
         """(check, seed) of every case of a test cell."""
@@ -97,10 +97,7 @@ class Judge:
         process = self._sitting()
         with process.lock:
             for _ in range(2):
-                self._open(process)
-                if (test, check, seed) not in self._known:
-                    self._prepared(process, {**about, "op": "truth"})
-                    self._known.add((test, check, seed))
+                self._ready(process, about)
                 try:
                     answer = process.ask({**question, "draw": draw}, brought.evidence, bounded=True)
                     break
@@ -134,8 +131,29 @@ class Judge:
         if not self._asked:
             process = self._sitting()
             with process.lock:
-                self._open(process)
+                self._ready(process)
         return self._asked[test]
+
+    def _ready(self, process: JudgeProcess, about: dict[str, Any] | None = None) -> None:
+        """See that the process knows the lesson, and the truth that is asked ``about``. Under its lock.
+
+        Raises EngineFailed where it ends over that, twice: no learner has a part in it.
+        """
+        for last in (False, True):
+            try:
+                self._open(process)
+                if about is not None:
+                    key = (about["test"], about["check"], about["seed"])
+                    if key not in self._known:
+                        self._prepared(process, {**about, "op": "truth"})
+                        self._known.add(key)
+                return
+            except WorkerLost as loss:
+                if last:
+                    place = about["test"] if about else self._blueprint.lesson
+                    raise EngineFailed(
+                        f"the judge's process ended over a truth ({loss})", place, "grade again"
+                    ) from None
 
     def _open(self, process: JudgeProcess) -> None:
         """Give a process that does not know them the lesson's test cells. Under its lock."""
@@ -150,7 +168,7 @@ class Judge:
         self._generation = process.generation
 
     def _prepared(self, process: JudgeProcess, header: dict[str, Any]) -> dict[str, Any]:
-        answer = process.prepare(header)
+        answer = process.ask(header)
         if "failed" in answer:
             raise JudgeFailed(f"{header.get('test', header['lesson'])}: {answer['failed']}")
         return answer

@@ -25,6 +25,8 @@ _ROOM_MB = 2048
 """What truths and evidence together may add to the warm interpreter's memory."""
 _WALL_SECONDS = 120.0
 """For a question of any kind, however busy the machine is."""
+_TRIES = 4
+"""To start, before the run ends for it."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -92,14 +94,21 @@ class JudgeProcess:
 
     def start(self) -> None:
         """See that there is a process."""
-        if self._worker is not None:
-            return
-        held = contextlib.ExitStack()
-        self._worker = held.enter_context(
-            self._engine.forked("judge", _JudgeWorker, {}, memory=_ROOM_MB << 20, disk=1 << 20, seconds=10**6)
-        )
-        self._held = held
-        self.generation += 1
+        limits = {"memory": _ROOM_MB << 20, "disk": 1 << 20, "seconds": 10**6}
+        tries = 0
+        while self._worker is None:
+            held = contextlib.ExitStack()
+            try:
+                self._worker = held.enter_context(self._engine.forked("judge", _JudgeWorker, {}, **limits))
+            except EngineFailed:
+                # What a learner's code has started may leave no room for one more process, for as long as that runs.
+                tries += 1
+                if tries > _TRIES:
+                    raise
+                time.sleep(tries)
+                continue
+            self._held = held
+            self.generation += 1
 
     def ask(self, header: dict[str, Any], payload: bytes = b"", bounded: bool = False) -> dict[str, Any]:
         """The answer. Raises WorkerLost where the process ended, or was ended, over it; the next question gets a new one.
@@ -124,17 +133,6 @@ class JudgeProcess:
         if "beyond" in answer:
             raise WorkerLost("memory", f"more than {EVIDENCE_MB} MB")
         return answer
-
-    def prepare(self, header: dict[str, Any]) -> dict[str, Any]:
-        """Ask for what no learner has a part in. Raises EngineFailed where the process ends over it, twice."""
-        try:
-            return self.ask(header)
-        except WorkerLost as loss:
-            raise EngineFailed(
-                f"the judge's process ended over a truth ({loss})",
-                str(header.get("test", header["op"])),
-                "grade again: the run goes on where it stopped",
-            ) from None
 
     def end(self) -> None:
         """End the process; idempotent."""

@@ -22,6 +22,9 @@ MAX_FRAME = 80 * 1024 * 1024
 MAX_HEADER = 8 * 1024 * 1024
 """Bytes of a frame's JSON: parsed, JSON can take fifty times its size."""
 
+_MAX_BRACKETS = 1_500_000
+"""Lists and objects in it, those in a printed text included: empty ones are what takes most memory for its length."""
+
 _HEAD = struct.Struct(">II")
 
 
@@ -59,6 +62,8 @@ def receive(
     if header_size > MAX_HEADER or header_size + payload_size > MAX_FRAME:
         raise WireError(f"a frame of {header_size + payload_size} bytes")
     text = _exactly(channel, header_size, deadline, tick)
+    if text.count(b"[") + text.count(b"{") > _MAX_BRACKETS:
+        raise WireError("a header of too many parts")
     payload = _exactly(channel, payload_size, deadline, tick)
     try:
         header = json.loads(text)

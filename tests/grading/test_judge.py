@@ -6,12 +6,13 @@ import resource
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from course.grading import judging
 from course.grading.engine import Engine
-from course.grading.exceptions import JudgeFailed
+from course.grading.exceptions import EngineFailed, JudgeFailed
 from course.grading.judge import Judge
 from course.grading.marking import mark
 from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
@@ -53,7 +54,7 @@ check("first", Reads)
 '''
 
 HOW = {
-    "memory at once": "return str(torch.ones(30_000, 30_000).sum())",
+    "memory at once": "return str(len(bytes(10**10)))",
     "memory bit by bit": "kept = []\n    while True: kept.append(bytes(1_000_000))",
     "memory that is asked for again": (
         "kept = []\n    while True:\n        try: kept.append(bytes(1_000))\n        except MemoryError: pass"
@@ -116,6 +117,29 @@ def test_an_error_of_the_instructors_is_no_learners_failure(engine: Engine, blue
     broken = _with_test(blueprint, "pass", "return 1 / 0")
     with pytest.raises(JudgeFailed, match="test_first: ZeroDivisionError"):
         _mark(engine, broken, Judge(broken, seed=7))
+
+
+def test_a_truth_that_ends_the_judge_ends_the_run_in_words(engine: Engine, blueprint: Blueprint) -> None:
+    broken = _with_test(blueprint, "pass", "import os; os._exit(1)")
+    with pytest.raises(EngineFailed, match="the judge's process ended over a truth"):
+        _mark(engine, broken, Judge(broken, seed=7))
+
+
+def test_a_judge_that_finds_no_room_tries_again(
+    engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.judge.end()
+    forked, roles = engine.forked, []
+
+    def flaky(role: str, *rest: Any, **limits: Any) -> Any:
+        roles.append(role)
+        if roles == ["judge"]:
+            raise EngineFailed("a worker did not start", "", "grade again")
+        return forked(role, *rest, **limits)
+
+    monkeypatch.setattr(engine, "forked", flaky)
+    assert _mark(engine, blueprint, Judge(blueprint, seed=7)).score == sum(POINTS.values())
+    assert roles[:2] == ["judge", "judge"]
 
 
 def test_the_judge_is_as_sealed_as_what_it_judges(engine: Engine, blueprint: Blueprint) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import threading
 import time
 
 import pytest
@@ -122,3 +123,28 @@ def test_a_record_of_nan_is_not_equal_to_anything_wanted() -> None:
     evidence = evidence_wire.decode(*evidence_wire.encode(snapshot(torch.tensor([float("nan")]))))
     assert isinstance(evidence, TensorRecord)
     assert first_difference(evidence, torch.tensor([float("nan")])) is not None
+
+
+def test_a_header_that_costs_fifty_times_its_length_is_not_parsed(ends) -> None:  # type: ignore[no-untyped-def]
+    one, other = ends
+    text = b'{"outputs": [' + b"[]," * 1_600_000 + b"0]}"
+    threading.Thread(target=one.sendall, args=(struct.pack(">II", len(text), 0) + text,), daemon=True).start()
+    with pytest.raises(wire.WireError, match="too many parts"):
+        wire.receive(other, time.monotonic() + 20)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"abc", struct.pack(">I", 2) + b"[", struct.pack(">I", 4) + b"{x}]", struct.pack(">I", 5_000_000) + b"0" * 5_000_000,
+     struct.pack(">I", 3_000_000) + b"[]," * 1_000_000, struct.pack(">I", 9_000) + b"[" * 9_000,
+     struct.pack(">I", 5_000) + b"9" * 5_000, struct.pack(">I", 4) + b"nullrest"],
+    ids=["nothing", "no length", "cut off", "not JSON", "too long", "too many parts", "deep", "endless number", "bytes left"],
+)  # fmt: skip
+def test_evidence_that_was_never_packed_is_a_wire_error(data: bytes) -> None:
+    with pytest.raises(wire.WireError):
+        evidence_wire.opened(data)
+
+
+def test_what_was_packed_is_opened() -> None:
+    evidence = snapshot({"a": [torch.ones(2, 3), 1, None, "text"], "b": {"c": 1.5}})
+    assert evidence_wire.opened(evidence_wire.packed(evidence)) == evidence
