@@ -51,6 +51,8 @@ class _Ended:
     code: int | None = None
     refused: str = ""
     """Why it was never there: the machine had no room for another process."""
+    crowded: bool = False
+    """Whether it was ended because the submission started more processes and threads than it may."""
     lost: bool = False
     """Whether the zygote ended, and the worker with it: nothing that the submission did."""
 
@@ -146,6 +148,7 @@ class Engine:
             if said["ended"] in self._ended:
                 one = self._ended.pop(said["ended"])
                 one.code, one.refused = said["code"], said.get("refused", "")
+                one.crowded = bool(said.get("crowded"))
                 one.event.set()
 
     @contextlib.contextmanager
@@ -317,6 +320,8 @@ class Worker:
             return WorkerLost("died", "it closed the line to the grader")
         if self._ended.lost:
             return EngineLost("the process that forks workers ended", "", "grade again")
+        if self._ended.crowded:
+            return WorkerLost("processes", "it started too many processes and threads")
         code = self._ended.code
         if code == -signal.SIGXCPU:
             return WorkerLost("timeout", "processor time")

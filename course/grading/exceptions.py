@@ -44,7 +44,7 @@ class JudgeFailed(Exception):
 
 
 class WorkerLost(Exception):
-    """A worker is gone. ``cause``: 'timeout', 'memory', 'disk', 'died' or 'protocol'; ``detail`` says more, for people."""
+    """A worker is gone. ``cause``: 'timeout', 'memory', 'disk', 'processes', 'died' or 'protocol'; ``detail`` is for people."""
 
     def __init__(self, cause: str, detail: str = "") -> None:
         super().__init__(f"{cause}: {detail}")

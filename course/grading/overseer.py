@@ -1,8 +1,7 @@
-"""Decides about calls that a sealed process makes where no namespace bounds it: new processes, and signals.
+"""What the zygote looks at, and decides about, where no namespace bounds what a submission starts and whom it signals.
 
 A limit of the kernel's on processes counts all that a user runs, so that one submission's fork bomb would be its
-neighbours' failure. Here each is counted by itself. The kernel asks before the call is made, and shows arguments that
-cannot be changed meanwhile.
+neighbours' failure; root without capabilities it does not bind at all. So the zygote counts, and ends who has too many.
 """
 
 from __future__ import annotations
@@ -14,28 +13,29 @@ import fcntl
 import os
 import struct
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
-from course.grading.syscalls import NAMES, Asked
+from course.grading.syscalls import NAMES
 
-__all__ = ["Overseer", "session_of"]
+__all__ = ["Census", "Overseer", "session_of", "tasks_here"]
 
 _RECEIVE, _ANSWER = 0xC0502100, 0xC0182101
 _QUESTION = struct.Struct("<QIIiIQ6Q")
 _REPLY = struct.Struct("<QqiI")
 _GO_ON = 1
-_NEW = {NAMES[name] for name in Asked.NEW if name in NAMES}
-_SIGNAL = {NAMES[name] for name in Asked.SIGNAL}
-_REFUSED_SECONDS = 0.01
-"""So long a refusal holds without another look: a fork bomb must not keep the zygote looking."""
+_SOME, _PAUSE = 8, 0.05
+"""New processes and threads on the machine from which on it is worth a look at each, and seconds between two such looks."""
 
 
 class Overseer:
-    """Of one submission: the session of process ``leader``, which may have ``processes`` processes and threads."""
+    """Decides about the signals of one submission, the session of process ``leader``, where Landlock does not.
 
-    def __init__(self, listener: int, leader: int, processes: int) -> None:
-        self.listener, self._leader, self._processes = listener, leader, processes
-        self._made, self._refused = 1, 0.0
+    The kernel asks before the call is made, and shows arguments that cannot be changed meanwhile.
+    """
+
+    def __init__(self, listener: int, leader: int) -> None:
+        self.listener, self._leader = listener, leader
 
     def answer(self) -> None:
         """Decide about one call that waits; harmless where its process is gone."""
@@ -43,9 +43,8 @@ class Overseer:
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.listener, _RECEIVE, question)
             number, _, _, call, _, _, *arguments = _QUESTION.unpack(question)
-            good = self._may_be_made() if call in _NEW else self._may_be_sent(call, arguments)
-            refusal = -errno.EAGAIN if call in _NEW else -errno.EPERM
-            reply = _REPLY.pack(number, 0, 0 if good else refusal, _GO_ON if good else 0)
+            good = self._may_be_sent(call, arguments)
+            reply = _REPLY.pack(number, 0, 0 if good else -errno.EPERM, _GO_ON if good else 0)
             fcntl.ioctl(self.listener, _ANSWER, bytearray(reply))
 
     def close(self) -> None:
@@ -53,18 +52,6 @@ class Overseer:
         if self.listener >= 0:
             os.close(self.listener)
             self.listener = -1
-
-    def _may_be_made(self) -> bool:
-        if self._made >= self._processes:
-            now = time.monotonic()
-            if now - self._refused < _REFUSED_SECONDS:
-                return False
-            self._made = sum(tasks for session, tasks in _sessions() if session == self._leader)
-            if self._made >= self._processes:
-                self._refused = time.monotonic()
-                return False
-        self._made += 1
-        return True
 
     def _may_be_sent(self, call: int, arguments: list[int]) -> bool:
         """To itself, to what it started, and to the group of all of these."""
@@ -75,14 +62,36 @@ class Overseer:
         return session_of(target) == session_of(thread) == self._leader
 
 
+class Census:
+    """Counts the processes and threads of submissions, each a session; at almost no cost where nobody makes many."""
+
+    def __init__(self) -> None:
+        self._calm, self._looked = tasks_here(), 0.0
+
+    def crowded(self, leaders: Iterable[int], most: int) -> list[int]:
+        """Those of the ``leaders`` whose session has more than ``most``."""
+        there, now = tasks_here(), time.monotonic()
+        self._calm = min(self._calm, there)
+        if there - self._calm < _SOME or now - self._looked < _PAUSE:
+            return []
+        self._calm, self._looked = there, now
+        wanted = dict.fromkeys(leaders, 0)
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                session, tasks = _read(f"/proc/{name}/stat")
+                if session in wanted:
+                    wanted[session] += tasks
+        return [leader for leader, tasks in wanted.items() if tasks > most]
+
+
+def tasks_here() -> int:
+    """Processes and threads of the whole machine."""
+    return int(Path("/proc/loadavg").read_text().split()[3].split("/")[1])
+
+
 def session_of(process: int) -> int:
     """The session that a process, or a thread, belongs to; 0 where there is none."""
     return _read(f"/proc/{process}/stat")[0]
-
-
-def _sessions() -> list[tuple[int, int]]:
-    """Of every process: its session, and how many threads it has."""
-    return [_read(f"/proc/{name}/stat") for name in os.listdir("/proc") if name.isdigit()]
 
 
 def _read(path: str) -> tuple[int, int]:

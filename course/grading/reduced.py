@@ -2,8 +2,8 @@
 
 The learner's process stays in the machine's own file tree and among its processes, and, unless root grades, runs as the
 same user as the grader. So what it may open is a list (:mod:`course.grading.landlock`), every call that reaches another
-process, a socket or a file's owner and dates is refused (:mod:`course.grading.syscalls`), and the zygote decides about
-each new process (:mod:`course.grading.overseer`). `docs/isolation.md` says what holds at which level, and is tested.
+process, a socket or a file's owner and dates is refused (:mod:`course.grading.syscalls`), and the zygote counts what it
+starts (:mod:`course.grading.overseer`). `docs/isolation.md` says what holds at which level, and is tested.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from course.grading import landlock
+from course.grading.overseer import tasks_here
 from course.grading.sandbox import give_up_rights, limit, said_by_child
 from course.grading.shown import visible_folders
 from course.grading.syscalls import ARCHITECTURES, ask, filter_calls
@@ -35,6 +36,8 @@ _DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "
 _FILES = ("/etc/ld.so.cache", "/etc/localtime")
 _SIGNALS_WAITING = 256
 """The kernel counts a user's waiting signals and timers together, and lets each process have as many as its own limit says."""
+_OTHERS = 1_000
+"""Processes and threads that may come up beside a submission, its neighbours' and the user's own, while it runs."""
 _FIRST_SPARE, _LAST_SPARE = 10_000, 2**31 - 2
 
 _RIGHTS = 1 << 0 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 19
@@ -76,8 +79,8 @@ def seal_reduced(
 ) -> None:  # fmt: skip
     """Lock this forked process up for good, without any namespace; otherwise as :func:`course.grading.sandbox.seal`.
 
-    ``user``: who it becomes, where root grades. ``hand_over`` gives the descriptor by which new processes are decided
-    about to the zygote; it is called before anybody's code runs.
+    ``user``: who it becomes, where root grades. ``hand_over`` gives the descriptor by which signals are decided about to
+    the zygote; it is called before anybody's code runs.
     """
     Path("/proc/self/oom_score_adj").write_text("1000")
     # A session and a process group, which nothing that it starts can leave: the filter refuses both calls.
@@ -94,12 +97,18 @@ def seal_reduced(
     limit(memory, files, disk, seconds)
     waiting = min([_SIGNALS_WAITING, *(one for one in resource.getrlimit(resource.RLIMIT_SIGPENDING) if one >= 0)])
     resource.setrlimit(resource.RLIMIT_SIGPENDING, (waiting, waiting))
+    # Counts all that this user runs: a last barrier, far enough off not to be anybody else's. The zygote counts better.
+    crowd = processes if user is not None else tasks_here() + _OTHERS
+    _, most = resource.getrlimit(resource.RLIMIT_NPROC)
+    crowd = crowd if most == resource.RLIM_INFINITY else min(crowd, most)
+    resource.setrlimit(resource.RLIMIT_NPROC, (crowd, crowd))
     give_up_rights()
     landlock.restrict([*visible_folders(), *_FILES], _DEVICES, scratch)
-    listener = ask(landlock.abi())
-    # Not later: the filter refuses what hands a descriptor to another process.
-    hand_over(listener)
-    os.close(listener)
+    if landlock.abi() < landlock.SIGNALS:
+        listener = ask()
+        # Not later: the filter refuses what hands a descriptor to another process.
+        hand_over(listener)
+        os.close(listener)
     filter_calls(landlock.abi())
 
 

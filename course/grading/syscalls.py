@@ -12,9 +12,9 @@ import platform
 import struct
 from collections.abc import Sequence
 
-from course.grading.landlock import SIGNALS, TRUNCATES
+from course.grading.landlock import TRUNCATES
 
-__all__ = ["ARCHITECTURES", "NAMES", "Asked", "ask", "filter_calls"]
+__all__ = ["ARCHITECTURES", "NAMES", "ask", "filter_calls"]
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -154,6 +154,7 @@ def _rules(abi: int | None) -> dict[str, list[_Line]]:
         rules |= {name: [_end(_ERRNO)] for name in _WITHOUT_EFFECT}
         rules |= {name: _one_of(0, [0], _ALLOW, _EPERM) for name in _OF_ITSELF_ONLY}
         rules |= {
+            "clone": _clone(_NEW_NAMESPACES | _CLONE_PARENT, _ALLOW),
             "openat2": [_end(_ENOSYS)],
             "prctl": _one_of(0, [_SET_DUMPABLE, _SET_CHILD_SUBREAPER], _EPERM, _ALLOW),
             "setpriority": [_argument(0), (_EQUAL, 1, 0, 0), _end(_EPERM), *_one_of(1, [0], _ALLOW, _EPERM)],
@@ -181,23 +182,17 @@ def _no_truncation_by_reading(flags: int) -> list[_Line]:
 
 def filter_calls(abi: int | None = None) -> None:
     """Install the filter for good. Raises OSError where the kernel refuses."""
-    _install(_program(_rules(abi)), listen=False)
+    _install(_program(_rules(abi)), 0)
 
 
-class Asked:
-    """The calls that the engine's own process decides about, where Landlock stands for namespaces."""
-
-    NEW = ("clone", "fork", "vfork")
-    SIGNAL = ("kill", "tkill", "tgkill")
-
-
-def ask(abi: int) -> int:
-    """Have another process decide about new processes and, before Landlock does so, signals; the descriptor to decide by."""
-    rules = {name: [_end(_NOTIFY)] for name in Asked.NEW}
-    rules["clone"] = _clone(_NEW_NAMESPACES | _CLONE_PARENT, _NOTIFY)
-    if abi < SIGNALS:
-        rules |= {name: [_end(_NOTIFY)] for name in Asked.SIGNAL}
-    return _install(_program(rules), listen=True)
+def ask() -> int:
+    """Have another process decide about signals, where Landlock does not do so; the descriptor to decide by."""
+    program = _program({name: [_end(_NOTIFY)] for name in ("kill", "tkill", "tgkill")})
+    try:
+        return _install(program, _LISTEN | _WAIT_KILLABLE)
+    except OSError:
+        # Linux before 5.19: a signal may interrupt the call while it waits for the answer, too.
+        return _install(program, _LISTEN)
 
 
 def _program(rules: dict[str, list[_Line]]) -> list[_Line]:
@@ -215,16 +210,18 @@ def _program(rules: dict[str, list[_Line]]) -> list[_Line]:
     return [*program, _end(_ALLOW)]
 
 
+_LISTEN, _WAIT_KILLABLE = 8, 32
+"""To be asked; and that a call whose question was taken is interrupted by nothing but the end."""
 _SECCOMP = {_X86: 317, _ARM: 277}
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def _install(program: list[_Line], listen: bool) -> int:
+def _install(program: list[_Line], flags: int) -> int:
     code = b"".join(struct.pack("<HBBI", *line) for line in program)
     buffer = ctypes.create_string_buffer(code, len(code))
     whole = struct.pack("@HP", len(program), ctypes.addressof(buffer))
     number = ctypes.c_long(_SECCOMP[platform.machine()])
-    result = int(_libc.syscall(number, ctypes.c_uint(1), ctypes.c_uint(8 if listen else 0), whole))
+    result = int(_libc.syscall(number, ctypes.c_uint(1), ctypes.c_uint(flags), whole))
     if result < 0:
         error = ctypes.get_errno()
         raise OSError(error, f"seccomp: {os.strerror(error)}")

@@ -110,6 +110,8 @@ class Verdicts:
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."
         if loss is not None and loss.cause == "disk":
             return "killed", f"Your code wrote more than {self.limits.disk_mb} MB of files, or {MAX_FILES} of them."
+        if loss is not None and loss.cause == "processes":
+            return "killed", f"Your code started more than {self.limits.processes} processes and threads."
         if loss is not None and loss.cause == "protocol":
             return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
         if loss is not None:

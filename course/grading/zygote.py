@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from course.grading.isolation import Isolation
 
 if TYPE_CHECKING:
-    from course.grading.overseer import Overseer
+    from course.grading.overseer import Census, Overseer
 
 __all__ = ["main"]
 
@@ -102,13 +102,21 @@ class _Zygote:
         self.poll = select.poll()
         self.poll.register(self.control, select.POLLIN)
         self.poll.register(self.wake_reader, select.POLLIN)
-        self.awaited: dict[int, tuple[socket.socket, int, int]] = {}
-        """Where a fork hands its overseer's descriptor over: the line, its process, how many processes it may have."""
+        self.awaited: dict[int, tuple[socket.socket, int]] = {}
+        """Where a fork hands its overseer's descriptor over: the line, its process."""
+        self.most, self.crowded = 0, set[int]()
+        """Processes and threads that a submission may have; workers that had more."""
 
     def loop(self) -> None:
         """Serve until the engine closes its end."""
+        from course.grading.overseer import Census
+
+        census = Census()
         while True:
-            ready = dict(self.poll.poll(20 if self.ending else None))
+            counts = self.isolation is Isolation.REDUCED and bool(self.names)
+            ready = dict(self.poll.poll(20 if self.ending or counts else None))
+            if counts:
+                self.disperse(census)
             for descriptor in ready:
                 if descriptor in self.overseers:
                     self.decide(descriptor, ready[descriptor])
@@ -125,6 +133,14 @@ class _Zygote:
                     return
                 self.fork(json.loads(message), descriptors[0])
 
+    def disperse(self, census: Census) -> None:
+        """End each worker that has started more than it may, all of it at once."""
+        for leader in census.crowded(self.names.keys() - self.ending.keys(), self.most):
+            self.crowded.add(leader)
+            # Its number is nobody else's: it has not been waited for.
+            with contextlib.suppress(OSError):
+                os.killpg(leader, signal.SIGKILL)
+
     def decide(self, descriptor: int, event: int) -> None:
         """Answer one question of a submission's, or note that nobody is left to ask."""
         if event & select.POLLIN:
@@ -137,12 +153,12 @@ class _Zygote:
         """Take the descriptor that a sealed fork hands over."""
         from course.grading.overseer import Overseer
 
-        line, leader, processes = self.awaited.pop(descriptor)
+        line, leader = self.awaited.pop(descriptor)
         self.poll.unregister(descriptor)
         with line, contextlib.suppress(OSError):
             _, descriptors, _, _ = socket.recv_fds(line, 1, 1)
             for listener in descriptors:
-                self.overseers[listener] = Overseer(listener, leader, processes)
+                self.overseers[listener] = Overseer(listener, leader)
                 self.poll.register(listener, select.POLLIN)
 
     def fork(self, request: dict[str, Any], channel: int) -> None:
@@ -169,7 +185,8 @@ class _Zygote:
         os.close(channel)
         if line is not None and theirs is not None:
             theirs.close()
-            self.awaited[line.fileno()] = (line, child, request["limits"]["processes"])
+            self.awaited[line.fileno()] = (line, child)
+            self.most = request["limits"]["processes"]
             self.poll.register(line, select.POLLIN)
         self.names[child] = request["id"]
 
@@ -227,7 +244,12 @@ class _Zygote:
                 self.ending[child] = os.waitstatus_to_exitcode(status)
         for child in list(self.ending):
             if self.isolation is not Isolation.REDUCED or _is_empty(child):
-                told = {"ended": self.names.pop(child), "code": self.ending.pop(child)}
+                told = {
+                    "ended": self.names.pop(child),
+                    "code": self.ending.pop(child),
+                    "crowded": child in self.crowded,
+                }
+                self.crowded.discard(child)
                 self.control.send(json.dumps(told).encode())
 
     def end_all(self) -> None:

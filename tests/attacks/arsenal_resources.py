@@ -159,6 +159,7 @@ while started < 100_000:
     started += 1
 if started > 1000: print("PW" + "NED:", started, "threads")
 """,
+        expects=("failed", "error", "killed"),
     ),
     _bomb(
         "stops_itself",

@@ -15,8 +15,9 @@ def tried(*attempts, good="open", bad="refused"):
     said = set()
     for attempt in attempts:
         try: said.add(bad if attempt() is False else good)
-        except (OSError, RuntimeError) as error: said.add(bad); sys.stderr.write(repr(error))
-        if good == "works" and bad in said: sys.stderr.write(f" {attempt.__code__.co_firstlineno}")
+        except (OSError, RuntimeError) as error:
+            said.add(bad)
+            if good == "works": print("line", attempt.__code__.co_firstlineno, repr(error))
     print(*said)
 
 """
