@@ -24,13 +24,14 @@ from course.grading.launch import Launched, refuse_if_exposed
 from course.grading.penalties import Penalties
 from course.grading.pool import LocalPool, Pool
 from course.grading.rebuild import Blueprint
+from course.grading.references import ReferenceJob, References, where_of
 from course.grading.results import GradedClass
 from course.grading.trouble import trouble_with_disk, trouble_with_gradebook
 from course.grading.watch import Watch
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
-__all__ = ["grade_class"]
+__all__ = ["grade_class", "register_lessons"]
 
 
 def grade_class(
@@ -38,6 +39,7 @@ def grade_class(
     workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
     exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
     watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
+    anyway: bool = False,
 ) -> GradedClass:  # fmt: skip
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
@@ -57,8 +59,9 @@ def grade_class(
         late = late_by_word(root)
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            _register(states, state, writer, config)
-            run = ClassRun(root, state, states, limits, writer, penalties, watch, step)
+            register_lessons(states, state, writer, config)
+            references = References(states, state, where_of(pool is None, isolated), anyway)
+            run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
             return run.go(intake, made, force, exercises, whole_class)
     except OSError as error:
         trouble = trouble_with_disk(error, root)
@@ -71,13 +74,16 @@ def _local(isolated: bool, workers: int, launched: Launched | None, watch: Watch
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
         return LocalPool(
             blueprints, seed, limits, isolated=isolated, workers=workers, launched=launched,
-            started=lambda job: watch.started(f"{job.submission.learner}/{job.submission.lesson}"),
+            started=lambda job: None if isinstance(job, ReferenceJob) else watch.started(
+                f"{job.submission.learner}/{job.submission.lesson}"
+            ),
         )  # fmt: skip
 
     return make
 
 
-def _register(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:
+def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:
+    """Have the gradebook know these lessons as they are now."""
     known = writer.lessons()
     for lesson, one in states.items():
         if lesson not in known or state.registered.get(lesson) != one.registered:

@@ -46,8 +46,8 @@ _NOT_GRADING = {
 _NOT_MARKING = {
     "alone", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
     "formgrader", "graded", "gradebook", "held", "intake", "journal", "launch", "lock", "nbgrader_plugin", "new_cells",
-    "penalties", "pool", "reading_view", "results", "sandbox", "selection", "station", "stock", "trouble", "watch",
-    "written", "zygote",
+    "penalties", "pool", "reading_view", "receipts", "references", "results", "sandbox", "selection", "station", "stock",
+    "trouble", "vetting", "watch", "written", "zygote",
 }  # fmt: skip
 """Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""
 

@@ -67,6 +67,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     add("--all", action="store_true", help="print every learner of a large class")
     add("--no-feedback", action="store_true", help="write no feedback pages")
     add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
+    add("--anyway", action="store_true", help="grade also lessons whose reference answers lose marks here")
     add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
     upload.add_argument(
@@ -124,7 +125,7 @@ def _grade(arguments: argparse.Namespace) -> int:
             given.course, tuple(given.names_of_lessons), tuple(given.only),
             Upload(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
             given.seed, not given.no_feedback, given.unsafe, given.stock, given.dask, given.wait, given.quiet,
-            given.json, given.all,
+            given.json, given.all, given.anyway,
         )
     )  # fmt: skip
 

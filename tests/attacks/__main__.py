@@ -33,6 +33,11 @@ def main() -> int:
         help="hand in what can stand there from this place: the TODO cell, a new cell above it, a cell that shows "
         "something, a setup cell. Leaves stock nbgrader out (default: each from where it was written to stand)",
     )  # fmt: skip
+    parser.add_argument(
+        "--through", choices=("grade", "autograde"), default="grade",
+        help="who grades: `course grade`, or `nbgrader autograde` with the engine as its plug-in, one after another. "
+        "Leaves stock nbgrader out (default: grade)",
+    )  # fmt: skip
     parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
     arguments = parser.parse_args()
     known = ranged(ARSENAL, arguments.place) if arguments.place else list(ARSENAL)
@@ -46,16 +51,17 @@ def main() -> int:
         and (not arguments.family or attack.family in arguments.family)
     ]
     print(isolation_or_refuse(False), flush=True)
-    return _compare(attacks, stock=not (arguments.no_stock or arguments.place))
+    through = arguments.through
+    return _compare(attacks, not (arguments.no_stock or arguments.place or through == "autograde"), through)
 
 
-def _compare(attacks: list[Attack], stock: bool) -> int:
+def _compare(attacks: list[Attack], stock: bool, through: str) -> int:
     start = time.monotonic()
     console = Console()
     console.print(f"grading a class of {len(attacks)} attackers and 5 honest neighbours", highlight=False)
     folder = temporary_folder()
     try:
-        outcome = assault(folder, attacks)
+        outcome = assault(folder, attacks, through=through)
         ours = {
             attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found])
             for attack in attacks
