@@ -193,7 +193,9 @@ def _judge(blueprint: Any) -> Any:
     from course.grading.judge import Judge
 
     # Blueprints are kept, so that no other one takes an id.
-    return _judges.setdefault(id(blueprint), Judge(blueprint, _seed()))
+    if id(blueprint) not in _judges:
+        _judges[id(blueprint)] = Judge(blueprint, _seed())
+    return _judges[id(blueprint)]
 
 
 def _register(root: Path, lessons: list[str], course: Any) -> tuple[Any, Any]:
