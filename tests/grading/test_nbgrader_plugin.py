@@ -238,3 +238,22 @@ def test_a_lesson_that_is_not_there_is_named(course: Path, hand_in: HandIn) -> N
     outcome = _api(course).autograde("99_gone", "ada")
     assert not outcome["success"]
     assert "no lesson is called '99_gone'" in outcome["log"]
+
+
+def test_reference_answers_that_lose_marks_stop_nbgrader_too(course: Path, hand_in: HandIn) -> None:
+    hand_in("ada", RIGHT)
+    source = course / "source" / LESSON / f"{LESSON}.ipynb"
+    text = source.read_text()
+    assert text.count("return x * 3\\n") == 1
+    source.write_text(text.replace("return x * 3\\n", "return x * 5\\n"))
+    refused = _api(course).autograde(LESSON, "ada")
+    assert not refused["success"]
+    assert "second earns 0 of 1" in refused["log"]
+    assert "--Mark.anyway=True" in refused["log"]
+    assert "Traceback" not in refused["log"]
+    assert not (course / "autograded" / "ada").exists()
+    knowingly = _api(course)
+    knowingly.config.Mark.anyway = True
+    knowingly.update_config(knowingly.config)
+    _worked(knowingly.autograde(LESSON, "ada"))
+    assert _scores(course) == {"ada": FULL}
