@@ -24,8 +24,10 @@ c.OverwriteCells.add_missing_cells = True
 if sys.platform == "linux" and importlib.util.find_spec("course"):
     from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
 
-    from course.grading.nbgrader_plugin import Mark, Rebuild
+    from course.grading.nbgrader_plugin import LookFirst, Mark, Rebuild
 
+    # Made before nbgrader copies or reads anything of a submission.
+    c.Autograde.exporter_class = LookFirst
     c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
     c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -145,6 +145,7 @@ def find_times(items: Sequence[Item]) -> None:
     for item in items:
         if item.owner.learner:
             learners[item.upload].add(item.owner.learner)
+    packers = _packers(items)
     # An archive with the work of one learner may be what that learner packed.
     own = {at for at in packed if len(learners[at]) < 2}
     for item in items:
@@ -163,7 +164,9 @@ def find_times(items: Sequence[Item]) -> None:
             counts[item.upload].add(item.piece.time)
     for item in items:
         piece, said = item.piece, item.said
-        time = said.time or stamps.get((item.upload, piece.parts[:-1]))
+        time = (None if _is_from_a_learners_archive(item, packers) else said.time) or stamps.get(
+            (item.upload, piece.parts[:-1])
+        )
         # Canvas packs anew for each download: its entries' times are those of the download.
         trusted = piece.sure and said.system != "Canvas" and (said.system or item.upload not in own)
         if time is None and trusted and piece.time and len(counts[item.upload]) > 1:
@@ -171,13 +174,41 @@ def find_times(items: Sequence[Item]) -> None:
         item.time = time if time and time <= datetime.now(UTC) + timedelta(days=366) else None
         copied = re.search(r"\((\d{1,3})\)", said.file)
         item.order = Order(
-            item.time.timestamp() if item.time else 0.0,
+            (item.time or said.named or _NEVER).timestamp(),
             said.counters[0] + 1 if said.system == "Canvas" else 0,
             said.counters[1],
             piece.time.timestamp() if piece.time else 0.0,
             piece.inner_time.timestamp() if piece.inner_time else 0.0,
             int(copied[1]) if copied else 0,
         )
+
+
+_Place = tuple[int, tuple[str, ...]]
+"""An upload, and a path in it."""
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+
+
+def _packers(items: Sequence[Item]) -> dict[_Place, set[str]]:
+    """Each archive within an upload, and the learners whose work is in it."""
+    found: dict[_Place, set[str]] = {
+        (item.upload, item.piece.parts): set() for item in items if item.piece.archive and item.piece.parts
+    }
+    for item in items:
+        for at in range(1, len(item.piece.parts)):
+            place = (item.upload, item.piece.parts[:at])
+            if place in found and item.owner.learner:
+                found[place].add(item.owner.learner)
+    return found
+
+
+def _is_from_a_learners_archive(item: Item, packers: Mapping[_Place, set[str]]) -> bool:
+    """Whether the name that says the time stands inside an archive with the work of one learner, who may have chosen it."""
+    if item.said.system == "pattern":
+        return False
+    depth = len(item.said.scope.split("/")) if item.said.scope else 0
+    inside = (packers.get((item.upload, item.piece.parts[:at])) for at in range(1, depth + 1))
+    return any(learners is not None and len(learners) < 2 for learners in inside)
 
 
 def _short_text(path: Path) -> str:

@@ -34,6 +34,7 @@ class Said:
     lesson: str = ""
     """The lesson that a folder names, as it is written there."""
     time: datetime | None = None
+    """When it was handed in, as the LMS or the instructor's pattern says."""
     late: bool | None = None
     """What the LMS says; None where it says nothing."""
     counters: tuple[int, int] = (0, 0)
@@ -46,6 +47,8 @@ class Said:
     alone: tuple[tuple[str, str], ...] = ()
     """Those of the names that a file or an archive bears alone, and where it lies: they are a learner's only where
     others beside it are named so, or where the learner is known."""
+    named: datetime | None = None
+    """The time in the name that the learner gave it: it puts their copies in order, and dates nothing."""
 
 
 _CANVAS = re.compile(
@@ -142,7 +145,7 @@ def read_place(
         if not beside:
             alone.append((own, f"files in {'/'.join(folders)}"))
     return Said(
-        file, tuple(names), count, lesson=lesson, time=_own_time(file), scope="/".join(folders), alone=tuple(alone)
+        file, tuple(names), count, lesson=lesson, named=_own_time(file), scope="/".join(folders), alone=tuple(alone)
     )
 
 
@@ -153,7 +156,7 @@ def _said(
     if bare(name) in _ANONYMOUS and account:
         name = f"{name} {account}"
     return Said(
-        file, (" ".join(name.split()),), 0, account, lesson, time or _own_time(file), late, counters, system, scope
+        file, (" ".join(name.split()),), 0, account, lesson, time, late, counters, system, scope, named=_own_time(file)
     )  # fmt: skip
 
 

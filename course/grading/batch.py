@@ -26,6 +26,7 @@ from course.grading.launch import Launched, refuse_if_exposed
 from course.grading.penalties import Penalties
 from course.grading.pool import Job, LocalPool, Pool
 from course.grading.rebuild import Blueprint
+from course.grading.references import ReferenceJob, References, where_of
 from course.grading.results import GradedClass
 from course.grading.suspects import CarefulPool, InProgress, Standing, mark_apart, note_of
 from course.grading.trouble import trouble_with_disk, trouble_with_gradebook
@@ -33,7 +34,7 @@ from course.grading.watch import Watch
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
 
-__all__ = ["grade_class"]
+__all__ = ["grade_class", "register_lessons"]
 
 
 def grade_class(
@@ -41,6 +42,7 @@ def grade_class(
     workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
     exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
     watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
+    anyway: bool = False,
 ) -> GradedClass:  # fmt: skip
     """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
 
@@ -61,8 +63,9 @@ def grade_class(
         late = late_by_word(root)
         with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
             penalties = Penalties(root, config, coursedir.db_url)
-            _register(states, state, writer, config)
-            run = ClassRun(root, state, states, limits, writer, penalties, watch, step)
+            register_lessons(states, state, writer, config)
+            references = References(states, state, where_of(pool is None, isolation), anyway)
+            run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
             return run.go(intake, made, force, exercises, whole_class)
     except OSError as error:
         trouble = trouble_with_disk(error, root)
@@ -77,6 +80,8 @@ def _local(
     notes = InProgress(root)
 
     def started(job: Job) -> None:
+        if isinstance(job, ReferenceJob):
+            return
         notes.write(note_of(job, Standing.STARTED))
         watch.started(f"{job.submission.learner}/{job.submission.lesson}")
 
@@ -90,7 +95,8 @@ def _local(
     return make
 
 
-def _register(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:
+def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:
+    """Have the gradebook know these lessons as they are now."""
     known = writer.lessons()
     for lesson, one in states.items():
         if lesson not in known or state.registered.get(lesson) != one.registered:

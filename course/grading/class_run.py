@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from course.command import course_command
 from course.grading.changes import Kind, Work, entry_of, plan, told
 from course.grading.digests import LessonState
 from course.grading.gradebook import Writer
@@ -18,8 +21,9 @@ from course.grading.graded import graded_notebook
 from course.grading.intake import Intake, Submission
 from course.grading.journal import Journal, RunState, digest_of
 from course.grading.penalties import Penalties
-from course.grading.pool import Job, Pool
+from course.grading.pool import Pool
 from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file
+from course.grading.references import GatedJob, ReferenceJob, References
 from course.grading.results import ExerciseScore, GradedClass, Score, SubmissionVerdict
 from course.grading.suspects import InProgress
 from course.grading.trouble import is_busy, is_one_files, is_one_submissions, masked
@@ -55,12 +59,15 @@ class ClassRun:
     penalties: Penalties
     watch: Watch
     step: Callable[[int, int, str], None]
+    references: References
     _problems: dict[Key, str] = field(default_factory=dict)
     _done: dict[Key, Score] = field(default_factory=dict)
     """Without what only the gradebook knows."""
     _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
     """Journalled, while another program held the gradebook."""
     _busy_until: float = 0.0
+    _dropped: set[Key] = field(default_factory=set)
+    """Of lessons whose reference answers fail."""
 
     def go(
         self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
@@ -88,7 +95,7 @@ class ClassRun:
         shown = fined | {key for key, one in self._done.items() if one.how == Kind.SHOWN.value}
         return GradedClass(
             scores, self.state.seed, masked(self.writer.db_url), graded, tuple(sorted(shown - set(graded))), reasons,
-            plain,
+            plain, dict(self.references.failed), self.references.anyway,
         )  # fmt: skip
 
     def _plan(self, intake: Intake, force: bool, exercises: frozenset[str]) -> tuple[list[Work], tuple[str, ...]]:
@@ -128,19 +135,49 @@ class ClassRun:
         return digest_of(*parts)
 
     def _mark(self, work: list[Work], pool: Pool) -> None:
-        jobs = [Job(one.submission, one.handed_in, one.only, one.skip) for one in work]
+        """Raises ReferencesFail where no lesson is left."""
+        concerned = sorted({one.submission.lesson for one in work})
+        first = self.references.jobs(concerned)
+        jobs = [
+            GatedJob(one.submission, one.handed_in, one.only, one.skip, self.references.unfit) for one in work
+        ]  # fmt: skip
         asked = {id(job): one for job, one in zip(jobs, work, strict=True)}
-        for number, (job, verdict) in enumerate(pool.marked(jobs), 1):
-            one = asked[id(job)]
-            key = (job.submission.learner, job.submission.lesson)
-            if verdict.problem:
-                self._problems[key] = verdict.problem
+        # Marked while the reference answers still were: believed when those have passed.
+        waiting: dict[str, list[tuple[Work, SubmissionVerdict]]] = defaultdict(list)
+        done = itertools.count(1)
+        for job, verdict in pool.marked([*first, *jobs, *self.references.second_tries(first)]):
+            lesson = job.submission.lesson
+            if isinstance(job, ReferenceJob):
+                self.references.note(job, verdict)
+                self._stop_if_nothing_is_fit(concerned)
             else:
-                earlier = one.entry or self._journal.read(*key)
-                self._finish(one, verdict, earlier.verdict.answers if earlier else {})
+                waiting[lesson].append((asked[id(job)], verdict))
+            if not self.references.is_pending(lesson):
+                for one, reached in waiting.pop(lesson, []):
+                    self._take(one, reached, next(done), len(jobs))
+        self.references.close()
+        self._stop_if_nothing_is_fit(concerned)
+        for one, reached in itertools.chain(*waiting.values()):
+            self._take(one, reached, next(done), len(jobs))
+
+    def _stop_if_nothing_is_fit(self, lessons: list[str]) -> None:
+        if self.references.unfit.keys() >= set(lessons):
+            self.references.refuse(course_command("grade --anyway", self.root))
+
+    def _take(self, one: Work, verdict: SubmissionVerdict, number: int, of: int) -> None:
+        key = (one.submission.learner, one.submission.lesson)
+        if one.submission.lesson in self.references.unfit:
+            self._dropped.add(key)
             self._in_progress.done(*key)
-            self.watch.marked("/".join(key), verdict)
-            self.step(number, len(jobs), "/".join(key))
+            return
+        if verdict.problem:
+            self._problems[key] = verdict.problem
+        else:
+            earlier = one.entry or self._journal.read(*key)
+            self._finish(one, verdict, earlier.verdict.answers if earlier else {})
+        self._in_progress.done(*key)
+        self.watch.marked("/".join(key), verdict)
+        self.step(number, of, "/".join(key))
 
     def _finish(self, work: Work, verdict: SubmissionVerdict | None, earlier: Mapping[str, str]) -> None:
         """Journal a verdict, and write it to the gradebook. ``verdict``: None where nothing ran."""
@@ -227,6 +264,8 @@ class ClassRun:
         scores = []
         for one in sorted(intake.submissions, key=lambda one: (one.learner, one.lesson)):
             key = (one.learner, one.lesson)
+            if key in self._dropped:
+                continue
             problem = self._problems.get(key, "")
             have = held.get(one.lesson, {}).get(one.learner)
             if problem or have is None:

@@ -21,7 +21,8 @@ from course.errors import CourseError
 from course.grading.exceptions import GradingError
 from course.grading.held import Held, held_in
 from course.grading.new_cells import add_new_cells
-from course.grading.rebuild import Blueprint, read_file
+from course.grading.rebuild import Blueprint
+from course.grading.receipts import time_in
 from course.grading.results import SubmissionVerdict
 from course.grading.schema import create_tables
 
@@ -100,7 +101,7 @@ class Writer:
 
         None where nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
         """
-        told = _timestamp(_stamp(submitted))
+        told = time_in(_stamp(learner, lesson, submitted))
         if told is not None:
             return cast(datetime, parse_utc(told))
         if lesson not in self._dues:
@@ -196,23 +197,10 @@ def _not_logged() -> Iterator[None]:
         logger.disabled = before
 
 
-def _stamp(submitted: Path) -> Path:
-    """Beside the notebook, or above it where it was handed in with a folder around it."""
-    beside = submitted.with_name("timestamp.txt")
-    above = (folder / "timestamp.txt" for folder in submitted.parents[:3])
-    return next((path for path in above if path.is_file()), beside)
-
-
-def _timestamp(path: Path) -> str | None:
-    """When it was handed in, as nbgrader's collecting notes it beside the notebook; None where nothing sensible stands there."""
-    try:
-        text = read_file(path, 200).decode().strip()
-        # Python's calendar ends with the year 9999; time zones must not lead beyond it.
-        if not 1970 < parse_utc(text).year < 9000:
-            return None
-    except Exception:  # dateutil raises whatever its parts raise
-        return None
-    return text
+def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
+    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
+    homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) == (learner, lesson))
+    return next(homes, submitted.parent) / "timestamp.txt"
 
 
 def _create_whole(db_url: str, course_id: str) -> None:

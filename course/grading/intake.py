@@ -11,7 +11,15 @@ from pathlib import Path
 from course.command import course_command
 from course.errors import UsageError
 
-__all__ = ["Intake", "Submission", "anything_new", "lessons_with_source", "notebook_problem", "take_in"]
+__all__ = [
+    "Intake",
+    "Submission",
+    "anything_new",
+    "lessons_with_source",
+    "notebook_problem",
+    "submission_at",
+    "take_in",
+]
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
             continue
         for handed_in in folders:
             if handed_in.name in lessons and (handed_in.is_dir() or handed_in.is_symlink()):
-                submission = _submission(learner.name, handed_in)
+                submission = submission_at(learner.name, handed_in)
                 submissions.append(submission)
                 if not submission.problem and submission.path != handed_in / f"{handed_in.name}.ipynb":
                     found = _shown(str(submission.path.relative_to(handed_in)))
@@ -94,8 +102,8 @@ def anything_new(root: Path, intake: Intake) -> bool:
     )
 
 
-def _submission(learner: str, folder: Path) -> Submission:
-    """The file to grade, or why there is none, in words. Opens nothing."""
+def submission_at(learner: str, folder: Path) -> Submission:
+    """The file to grade in ``submitted/<learner>/<lesson>/``, or why there is none, in words. Opens nothing."""
     path = folder / f"{folder.name}.ipynb"
     try:
         for place in (folder.parent, folder, path):

@@ -53,6 +53,9 @@ class RunState:
         registered, penalties = kept.get("registered"), kept.get("penalties")
         self.registered: dict[str, str] = dict(registered) if isinstance(registered, dict) else {}
         self.penalties: dict[str, str] = dict(penalties) if isinstance(penalties, dict) else {}
+        references = kept.get("references")
+        self.references: dict[str, str] = dict(references) if isinstance(references, dict) else {}
+        """Lesson, and where -> digest of all that its reference answers earned full marks with."""
         # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
         self.key = str(kept.get("key") or secrets.token_hex(16))
         self._open = kept.get("open") if isinstance(kept.get("open"), int) else None
@@ -72,7 +75,7 @@ class RunState:
         """Write it all down."""
         state = {
             "key": self.key, "registered": self.registered, "seed": self.seed, "open": self._open,
-            "penalties": self.penalties,
+            "penalties": self.penalties, "references": self.references,
         }  # fmt: skip
         self._path.parent.mkdir(exist_ok=True)
         replace_file(self._path, json.dumps(state, indent=1).encode())

@@ -222,3 +222,7 @@ class GradedClass:
     """What was graded again, and why."""
     plain_tests: dict[str, int] = field(default_factory=dict)
     """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""
+    unfit: dict[str, str] = field(default_factory=dict)
+    """Lesson -> why its reference answers lose marks here."""
+    anyway: bool = False
+    """Whether those were graded even so."""

@@ -73,6 +73,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         help="demand this level (default: the best there is; docs/isolation.md)",
     )
     add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
+    add("--anyway", action="store_true", help="grade also lessons whose reference answers lose marks here")
     add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
     upload.add_argument(
@@ -130,7 +131,7 @@ def _grade(arguments: argparse.Namespace) -> int:
             given.course, tuple(given.names_of_lessons), tuple(given.only),
             Upload(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
             given.seed, not given.no_feedback, given.unsafe, given.stock, given.dask, given.wait, given.quiet,
-            given.json, given.all, given.isolation,
+            given.json, given.all, given.isolation, given.anyway,
         )
     )  # fmt: skip
 

@@ -66,6 +66,7 @@ class Request:
     everybody: bool = False
     isolation: str | None = None
     """The level that is demanded; the best that is there where it is None."""
+    anyway: bool = False
 
 
 def grade(request: Request) -> int:
@@ -167,7 +168,7 @@ class _Desk:
                 note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if request.feedback else ()
             attendance = self._attendance(intake, lessons) if not request.only else Attendance()
-        notes = () if request.only else intake.notes
+        notes = (*_unfit(graded), *(() if request.only else intake.notes))
         folder = root / "feedback" if request.feedback else None
         return Told(graded, notes, folder, time.perf_counter() - start, failed, collected, attendance, root)
 
@@ -258,7 +259,7 @@ class _Desk:
             return grade_class(
                 self.root, intake, lessons, force=request.force, isolation=self.level, workers=request.workers,
                 seed=request.seed, launched=launched, exercises=chosen.exercises, whole_class=whole,
-                pool=self._cluster(stack), watch=self._watch(stack),
+                pool=self._cluster(stack), watch=self._watch(stack), anyway=request.anyway,
             )  # fmt: skip
 
     def _watch(self, stack: contextlib.ExitStack) -> Counting:
@@ -297,9 +298,23 @@ class _Desk:
                 raise trouble from None
 
 
+def _unfit(graded: GradedClass) -> list[str]:
+    """Of lessons whose reference answers lose marks, a line each."""
+    if graded.anyway:
+        return [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return [
+        f"passed over source/{name}: its reference answers lose marks here, so nothing of it is graded: {why}; "
+        f"mend that, or: {course_command(f'grade {name} --anyway')}"
+        for name, why in graded.unfit.items()
+    ]
+
+
 def _is_behind(root: Path, learner: str, lesson: str, page: Path) -> bool:
     try:
         journal = root / "autograded" / learner / lesson / ".verdict.json"
-        return not page.exists() or page.stat().st_mtime_ns < journal.stat().st_mtime_ns
+        # A page of an earlier version has no secret beside it, which `nbgrader release_feedback` wants.
+        if not page.exists() or not page.with_name("submission_secret.txt").exists():
+            return True
+        return page.stat().st_mtime_ns < journal.stat().st_mtime_ns
     except OSError:
         return False

@@ -149,6 +149,7 @@ def write_feedback(
             outcome[task.learner, task.lesson] = trouble.reason
             step(len(outcome), len(tasks), f"{task.learner}/{task.lesson}")
     failed = [(*pair, reason) for pair, reason in sorted(outcome.items()) if reason]
+    failed += _hand_on_receipts(root, [pair for pair in pairs if not outcome.get(pair)])
     behind = {learner for learner, _ in pairs if _overview_is_behind(root / "feedback" / learner)}
     failed += _write_overviews(root, sorted({task.learner for task in tasks} | behind))
     return Feedback(tuple(pair for pair, reason in sorted(outcome.items()) if not reason), unchanged, tuple(failed))
@@ -240,6 +241,21 @@ def _stop_where_the_disk_fails(trouble: Trouble, place: Path) -> None:
         told = None if is_one_files(error) else trouble_with_disk(error, place)
         if told is not None:
             raise CourseError(told.fact, str(place), f"mend that, then: {course_command('feedback')}")
+
+
+def _hand_on_receipts(root: Path, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """What `nbgrader release_feedback` wants beside each page; (learner, lesson, reason) of what could not be written."""
+    from course.grading.receipts import hand_on
+
+    failed = []
+    for learner, lesson in pairs:
+        try:
+            hand_on(root, learner, lesson)
+        except OSError as error:
+            trouble = _trouble(error)
+            _stop_where_the_disk_fails(trouble, page_path(root, learner, lesson).parent)
+            failed.append((learner, lesson, trouble.reason))
+    return failed
 
 
 def _overview_is_behind(folder: Path) -> bool:

@@ -30,8 +30,9 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
     def from_notebook_node(
         self, nb: NotebookNode, resources: Any | None = None, **kwargs: Any
     ) -> tuple[str, dict[str, Any]]:
-        """The page of the submission that ``resources`` names."""
-        from course.reporting.feedback import task_of
+        """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
+        from course.grading.receipts import hand_on
+        from course.reporting.feedback import page_path, task_of
         from course.reporting.feedback_page import page_of
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
@@ -39,6 +40,8 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         learner, lesson = str(told["student"]), str(told["assignment"])
         root = Path(getattr(getattr(self.parent, "coursedir", None), "root", "") or os.getcwd())
         marks = _marks(str(root), lesson, id(self)).get((learner, lesson))
+        page_path(root, learner, lesson).parent.mkdir(parents=True, exist_ok=True)
+        hand_on(root, learner, lesson)
         return page_of(root, task_of(root, learner, lesson, marks)), resources
 
 

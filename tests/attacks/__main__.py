@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -33,6 +34,11 @@ def main() -> int:
         help="hand in what can stand there from this place: the TODO cell, a new cell above it, a cell that shows "
         "something, a setup cell. Leaves stock nbgrader out (default: each from where it was written to stand)",
     )  # fmt: skip
+    parser.add_argument(
+        "--through", choices=("grade", "autograde"), default="grade",
+        help="who grades: `course grade`, or `nbgrader autograde` with the engine as its plug-in, one after another. "
+        "Leaves stock nbgrader out (default: grade)",
+    )  # fmt: skip
     parser.add_argument("--no-stock", action="store_true", help="leave stock nbgrader out: five seconds an attack")
     parser.add_argument(
         "--isolation", choices=("full", "reduced"), help="at this level (default: the best that is there)"
@@ -50,20 +56,19 @@ def main() -> int:
         and (not arguments.family or attack.family in arguments.family)
     ]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
-    stock = not (arguments.no_stock or arguments.place)
-    return _compare(attacks, stock, arguments.isolation or "", arguments.ordinary)
+    how = {"level": arguments.isolation or "", "through": arguments.through}
+    if arguments.ordinary:
+        how |= {"start": start_as_ordinary, "uid": ORDINARY}
+    return _compare(attacks, not (arguments.no_stock or arguments.place or arguments.through == "autograde"), how)
 
 
-def _compare(attacks: list[Attack], stock: bool, level: str, ordinary: bool) -> int:
+def _compare(attacks: list[Attack], stock: bool, how: dict[str, Any]) -> int:
     start = time.monotonic()
     console = Console()
     console.print(f"grading a class of {len(attacks)} attackers and 5 honest neighbours", highlight=False)
     folder = temporary_folder()
     try:
-        if ordinary:
-            outcome = assault(folder, attacks, start=start_as_ordinary, uid=ORDINARY, level=level)
-        else:
-            outcome = assault(folder, attacks, level=level)
+        outcome = assault(folder, attacks, **how)
         ours = {
             attack.name: (status_of(outcome, attack), [f for found in faults(outcome, attack).values() for f in found])
             for attack in attacks

@@ -80,6 +80,8 @@ class Outcome:
     tokens: dict[str, str] = field(default_factory=dict)
     judged: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """What :mod:`judging` has found, by attack."""
+    through: str = "grade"
+    """Or ``autograde``: nbgrader's command, with the engine as its plug-in."""
 
     def exercise(self, learner: str, name: str) -> dict[str, Any]:
         """The verdict on one exercise, with its score."""
@@ -212,7 +214,14 @@ Start = Callable[[list[str], dict[str, str], Path], "subprocess.CompletedProcess
 def start_here(command: list[str], environment: dict[str, str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as whoever we are."""
     return subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=900, check=False
+        command,
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=3600,
+        check=False,
     )
 
 
@@ -236,16 +245,13 @@ def start_as_ordinary(
 
 
 def assault(
-    folder: Path,
-    attacks: Sequence[Attack],
-    seed: int = 424242,
-    start: Start = start_here,
-    uid: int | None = None,
-    level: str = "",
-) -> Outcome:
-    """Grade all attackers and their neighbours in one run.
+    folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None,
+    level: str = "", through: str = "grade",
+) -> Outcome:  # fmt: skip
+    """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us.
 
-    ``uid`` owns the course, where it is not us. ``level``: of isolation, as the command line names it; the best where empty.
+    ``level``: of isolation, as the command line names it; the best where empty. ``through``: ``grade``, or ``autograde``
+    of nbgrader's.
     """
     tokens = fresh_tokens()
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
@@ -271,6 +277,7 @@ def assault(
             str(seed),
             str(folder / "tmp" / "facts.json"),
             level,
+            through,
         ]
         environment = {
             "PATH": os.environ["PATH"], "HOME": str(targets.home), "TMPDIR": str(scratch), "LANG": "C.UTF-8",
@@ -292,10 +299,11 @@ def assault(
     verdicts = {}
     for path in sorted((targets.root / "autograded").glob("*/*/.verdict.json")):
         verdicts[path.parent.parent.name] = json.loads(path.read_text(encoding="utf-8"))["verdict"]
+    verdicts.update(facts.get("verdicts", {}))
     scores = {score["learner"]: score for score in facts["scores"]}
     return Outcome(
         targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr,
-        facts["notes"], facts["uid"], facts["level"], tokens,
+        facts["notes"], facts["uid"], facts["level"], tokens, through=through,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from arsenal_all import ATTACKS
+from arsenal_all import ATTACKS, THROUGH_NBGRADER
 from assault import Outcome, assault, remove, temporary_folder
 
 from course.grading.isolation import why_not_isolated
@@ -23,12 +23,19 @@ def alone() -> Iterator[Outcome]:
     yield from _graded(attacked=False)
 
 
-def _graded(attacked: bool) -> Iterator[Outcome]:
+@pytest.fixture(scope="session")
+def autograded() -> Iterator[Outcome]:
+    """What some of the attackers left behind where `nbgrader autograde` graded."""
+    yield from _graded(attacked=True, through="autograde")
+
+
+def _graded(attacked: bool, through: str = "grade") -> Iterator[Outcome]:
     reason = why_not_isolated()
     if reason:
         pytest.skip(f"this machine cannot isolate submissions: {reason}")
     folder = temporary_folder()
     try:
-        yield assault(folder, ATTACKS if attacked else ())
+        attacks = THROUGH_NBGRADER if through == "autograde" else ATTACKS
+        yield assault(folder, attacks if attacked else (), through=through)
     finally:
         remove(folder)

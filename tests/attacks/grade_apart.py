@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 # This folder holds modules of the attack suite only; none of them is for the process that grades.
 sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).resolve().parent]
 
 
 def main() -> None:
-    """Arguments: the course, the seed, the file for the facts, the level of isolation that is demanded (or nothing)."""
+    """Arguments: the course, the seed, the file for the facts, the level of isolation that is demanded (or nothing), and
+    ``grade`` or ``autograde``: who is to grade."""
     root, seed, facts = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    from course.grading.batch import grade_class
+    wanted, nbgrader = sys.argv[4], sys.argv[5] == "autograde"
     from course.grading.intake import lessons_with_source, take_in
     from course.grading.isolation import isolation_or_refuse
 
-    level = isolation_or_refuse(wanted=sys.argv[4] or None).level
+    level = isolation_or_refuse(wanted=wanted or None).level
 
     lessons = lessons_with_source(root, [])
     start = time.monotonic()
     intake = take_in(root, lessons, lessons)
-    graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, step=_said)
-    scores = [{"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem} for s in graded.scores]
+    verdicts: dict[str, Any] = {}
+    scores = (
+        _by_nbgrader(root, intake, lessons, verdicts, wanted)
+        if nbgrader
+        else _by_us(root, intake, lessons, seed, level)
+    )
     told = {
         "scores": scores,
+        "verdicts": verdicts,
         "notes": list(intake.notes),
         "uid": os.geteuid(),
         "level": level.value,
@@ -36,6 +44,52 @@ def main() -> None:
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
     facts.write_text(json.dumps(told), encoding="utf-8")
+
+
+def _by_us(root: Path, intake: Any, lessons: list[str], seed: int, level: Any) -> list[dict[str, Any]]:
+    from course.grading.batch import grade_class
+
+    graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, step=_said)
+    return [{"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem} for s in graded.scores]
+
+
+def _by_nbgrader(
+    root: Path, intake: Any, lessons: list[str], verdicts: dict[str, Any], wanted: str
+) -> list[dict[str, Any]]:
+    """``nbgrader autograde``, lesson by lesson. What the plug-in marks is overheard: nbgrader keeps the marks only."""
+    from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.apps import AutogradeApp
+
+    from course.grading import marking
+    from course.grading.references import REFERENCE
+
+    mark = marking.mark
+
+    def overheard(*given: Any, **more: Any) -> Any:
+        verdict = mark(*given, **more)
+        if verdict.learner != REFERENCE:
+            verdicts[verdict.learner] = verdict.as_dict()
+            print(f"marked {verdict.learner!a}", flush=True)
+        return verdict
+
+    marking.mark = overheard
+    os.chdir(root)
+    os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+    for lesson in lessons:
+        app = AutogradeApp()
+        with contextlib.suppress(SystemExit):
+            app.initialize([lesson, *([f"--Mark.isolation={wanted}"] if wanted else [])])
+            app.start()
+    scores = []
+    with Gradebook(f"sqlite:///{root / 'gradebook.db'}") as gradebook:
+        for one in intake.submissions:
+            try:
+                score = gradebook.find_submission(one.lesson, one.learner).score
+            except MissingEntry:
+                score = 0.0
+            problem = "" if one.learner in verdicts else "nbgrader has not graded it"
+            scores.append({"learner": one.learner, "lesson": one.lesson, "score": score, "problem": problem})
+    return scores
 
 
 def _said(done: int, of: int, name: str) -> None:

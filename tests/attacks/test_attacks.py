@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from arsenal import Attack
-from arsenal_all import ATTACKS, ROWS
+from arsenal_all import ATTACKS, ROWS, THROUGH_NBGRADER
 from assault import NEIGHBOURS, Outcome
 from judging import faults, faults_of_the_run
 
 pytestmark = pytest.mark.slow
+
+HONEST_SCORES = {"aa_honest_first": 6, "honest_full": 6, "honest_part": 2, "honest_none": 0, "zz_honest_last": 6}
 
 _each = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
 
@@ -19,6 +21,18 @@ _each = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.nam
 @pytest.mark.parametrize("what", ["marks", "status", "ran", "secrets", "limits", "page", "feedback"])
 def test_the_attack_fails(outcome: Outcome, attack: Attack, what: str) -> None:
     assert faults(outcome, attack)[what] == []
+
+
+@pytest.mark.parametrize("attack", THROUGH_NBGRADER, ids=lambda attack: attack.name)
+def test_the_attack_fails_through_nbgrader_autograde(autograded: Outcome, attack: Attack) -> None:
+    assert {what: found for what, found in faults(autograded, attack).items() if found} == {}
+
+
+def test_honest_work_has_its_marks_from_nbgrader_autograde(autograded: Outcome) -> None:
+    assert faults_of_the_run(autograded) == []
+    assert {learner: autograded.scores[learner]["score"] for learner in NEIGHBOURS} == HONEST_SCORES
+    refused = [one.name for one in THROUGH_NBGRADER if one.name not in autograded.verdicts]
+    assert len(refused) < len(THROUGH_NBGRADER) / 4, f"most are graded, not refused: {refused}"
 
 
 @pytest.mark.parametrize("learner", NEIGHBOURS)
@@ -34,7 +48,7 @@ def _essence(verdict: dict[str, Any]) -> object:
 
 def test_honest_work_has_its_marks(outcome: Outcome) -> None:
     scores = {learner: outcome.scores[learner]["score"] for learner in NEIGHBOURS}
-    assert scores == {"aa_honest_first": 6, "honest_full": 6, "honest_part": 2, "honest_none": 0, "zz_honest_last": 6}
+    assert scores == HONEST_SCORES
 
 
 def test_the_run_leaves_nothing_behind(outcome: Outcome) -> None:

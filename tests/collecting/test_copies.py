@@ -190,6 +190,29 @@ def test_a_time_that_a_learner_may_have_packed_is_told_and_not_believed(
     assert not collected.needs_person
 
 
+@pytest.mark.parametrize(
+    ("files", "upload"),
+    [
+        # The learner names the file; Canvas, Moodle and Classroom say whose it is.
+        ({"jane_LATE_1_6_hw 2026-01-01 10-00.ipynb": A}, "upload.zip"),
+        ({"jane_1_6_hw.zip": zipped({"hw_20260101_100000.ipynb": A})}, "upload.zip"),
+        ({"Jane_1_assignsubmission_file_/2026-01-01T10:00 x.ipynb": A}, "folder"),
+        ({"Jane Doe - hw 2026-01-01 10-00.ipynb": A, "Bob Roe - hw.ipynb": B}, "folder"),
+        ({"jane/2026-01-01 10-00.ipynb": A, "bob/x.ipynb": B}, "folder"),
+        # Inside the learner's archive stands what looks like another system's.
+        ({"jane_1_6_hw.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob_2_7_x.ipynb": B}, "upload.zip"),
+        ({"jane.zip": zipped({"hw_jane_attempt_2026-01-01-10-00-00_x.ipynb": A}), "bob.ipynb": B}, "folder"),
+        ({"jane.zip": zipped({"jane+01_first+2026-01-01 10:00:00 UTC/01_first.ipynb": A}), "bob.ipynb": B}, "folder"),
+    ],
+)  # fmt: skip
+def test_a_time_in_a_name_that_the_learner_gave_dates_nothing(
+    files: dict[str, bytes], upload: str, collecting: Collecting, course: Path
+) -> None:
+    collecting(files, upload)
+    assert list((course / "submitted").rglob("*.ipynb")), "nothing was placed"
+    assert not list((course / "submitted").rglob("timestamp.txt"))
+
+
 def test_times_in_a_zip_that_may_be_the_learners_own_are_not_believed(
     collecting: Collecting, course: Path, tmp_path: Path
 ) -> None:

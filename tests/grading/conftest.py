@@ -14,14 +14,18 @@ from course.authoring.build import notebook_of
 from course.authoring.lesson import read_lesson, stub_of
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
+from course.grading.digests import LessonState
 from course.grading.engine import Engine
 from course.grading.intake import Intake
-from course.grading.isolation import why_not_isolated
+from course.grading.isolation import Isolation, why_not_isolated
+from course.grading.journal import RunState
 from course.grading.marker import Marker
 from course.grading.pool import Job
 from course.grading.rebuild import Blueprint, Damaged
+from course.grading.references import References, where_of
 from course.grading.results import SubmissionVerdict
 from course.limits import GradingLimits
+from course.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent.parent
 LESSON = "01_small"
@@ -101,7 +105,16 @@ def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def registered_lesson(small_lesson: Path) -> Path:
     """The small course, whose gradebook knows the lesson: nbgrader takes seconds to make one."""
     grade_class(small_lesson, Intake((), ()), [LESSON])
+    note_references(small_lesson)
     return small_lesson
+
+
+def note_references(course: Path) -> None:
+    """As if the reference answers had been tried: tests of something else need not wait for them."""
+    config, state = course_config(course), RunState(course)
+    one = LessonState(course / "source" / LESSON / f"{LESSON}.ipynb", config, GradingLimits(config=config))
+    for here in (True, False):
+        References({LESSON: one}, state, where_of(here, Isolation.FULL)).keep(LESSON)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from course.grading.marking import mark
 from course.grading.plain import is_plain, scored
 from course.grading.reading import read_answers
 from course.grading.rebuild import Blueprint, read_blueprint
+from course.grading.references import ReferencesFail
 from course.grading.results import SubmissionVerdict
 from course.grading.stock import grade_with_stock_nbgrader
 from course.nbgrader_setup import course_config
@@ -252,7 +253,9 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, blueprint: 
     assert {one.how for one in again.scores} == {"unchanged"}
     # Another file beside the notebook is another lesson.
     (tmp_path / "source" / SLUG / "data" / "table.csv").write_text("3,4\n")
-    third = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
+    with pytest.raises(ReferencesFail, match="rows earns 1 of 2"):
+        grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool)
+    third = grade_class(tmp_path, take_in(tmp_path, [SLUG], [SLUG]), [SLUG], pool=pool, anyway=True)
     assert [one.score for one in third.scores] == [9.0, 4.0]
     assert third.reasons == (f"{SLUG}: the files beside it changed, 2 submissions graded again",)
 

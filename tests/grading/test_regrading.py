@@ -20,7 +20,7 @@ from course.grading.intake import take_in
 from course.grading.isolation import why_not_isolated
 from course.grading.results import GradedClass
 from course.grading.selection import select
-from tests.grading.conftest import LESSON, POINTS, RIGHT
+from tests.grading.conftest import LESSON, POINTS, RIGHT, note_references
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -89,8 +89,10 @@ def test_a_changed_test_is_run_again_and_no_other(
         cells["test_second"].source = (
             cells["test_second"].source.replace("range(3)", "range(4)").replace("x * 3", "x * 4")
         )
+        cells["second"].source = cells["second"].source.replace("x * 3", "x * 4")
 
     _edit(course, change)
+    note_references(course)
     again = grade(seed=6)
     assert _scores(again) == {"ada": 3, "ben": 4, "lou": 1}
     assert again.reasons == ("second: its test changed, 3 submissions graded again",)

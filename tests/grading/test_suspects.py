@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from course.grading.intake import take_in
+from course.grading.isolation import why_not_isolated
 from course.grading.pool import Job
-from course.grading.sandbox import probe_isolation
 from course.grading.suspects import InProgress, Standing, note_of
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 from tests.grading.test_batch import Grade, _book, grade
@@ -25,7 +25,7 @@ FULL = sum(POINTS.values())
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(probe_isolation()), reason=f"the engine is NOT tested: {probe_isolation()}"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
 ]
 
 KILLER = {**RIGHT, "third": RIGHT["third"] + "  # KILLER"}
