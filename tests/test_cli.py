@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
         "feedback",
         "formgrader",
         "report",
+        "isolation",
         "check-notebook",
         "bundle",
         "build",

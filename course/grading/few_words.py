@@ -88,7 +88,7 @@ def in_few_words(finding: Judged, trouble: Trouble | None, names: Collection[str
     ``names``: those that the check asks for; ``lines``: those that were handed in.
     """
     told = replace(finding, printed="", compared=None, picture=None, line="")
-    if finding.passed:
+    if finding.passed or finding.beyond:
         return told
     if trouble is not None:
         return replace(told, sentence=_of_trouble(trouble, names, lines), line=_place(trouble.line, lines))

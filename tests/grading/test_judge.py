@@ -75,7 +75,7 @@ def _with_test(
     blueprint: Blueprint, spends: str, truth: str = 'return {"result": Matches(spends, "something")}'
 ) -> Blueprint:
     source = SPENDS.format(spends=spends, truth=truth)
-    test = replace(blueprint.tests["test_first"], source=source, probe=probe_part(source))
+    test = replace(blueprint.tests["test_first"], source=source, probe=probe_part(source), shown=probe_part(source))
     return replace(blueprint, tests={**blueprint.tests, "test_first": test})
 
 
