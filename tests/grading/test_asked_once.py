@@ -187,10 +187,19 @@ STATEFUL = {
 }
 
 
+# The same by another name: that it works on somebody's list shows only in the name that it reads.
+BY_ALIAS = {
+    **STATEFUL,
+    "second": "mine = factors\nmine[0] = 3\ndef second(x):\n    return x * mine[0]",
+    "third": "own = factors\nown[0] = 4\ndef third(x):\n    return x * own[0]",
+}
+
+
+@pytest.mark.parametrize("answers", [STATEFUL, BY_ALIAS], ids=["by its name", "by another name"])
 def test_where_a_later_cell_spoils_an_earlier_answer_hidden_checks_see_it_as_it_was(
-    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], answers: dict[str, str]
 ) -> None:
-    assert graded(STATEFUL).score == ALL
+    assert graded(answers).score == ALL
     assert not [one for one in requests if one[0] == "back"]
 
 
