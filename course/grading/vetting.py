@@ -7,7 +7,9 @@ It is told of a folder of ours instead, which holds the regular files that may b
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +42,10 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         super().__init__(parent=course.parent, **{name: getattr(course, name) for name in course.traits(config=True)})
         self._limits, self._say = limits, say
         self._shown = ("", "")
-        self._scratch = tempfile.TemporaryDirectory(prefix="vetted-", ignore_cleanup_errors=True)
+        # Within a folder that nobody else may enter.
+        home = tempfile.mkdtemp(prefix="vetted-")
+        self._scratch = Path(home, "submission")
+        weakref.finalize(self, shutil.rmtree, home, ignore_errors=True)
 
     def format_path(self, nbgrader_step: str, student_id: str, assignment_id: str, escape: bool = False) -> str:
         """Where something lies. Raises NotGradable for a submission that must not be copied."""
@@ -78,14 +83,15 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
     def _empty(self) -> str:
         """A folder with nothing in it."""
         self._shown = ("", "")
-        self._scratch.cleanup()
-        self._scratch = tempfile.TemporaryDirectory(prefix="vetted-", ignore_cleanup_errors=True)
-        return self._scratch.name
+        if self._scratch.exists():
+            shutil.rmtree(self._scratch)
+        self._scratch.mkdir()
+        return str(self._scratch)
 
     def _copied(self, folder: Path, learner: str, lesson: str) -> str:
         """A folder with what may be read of a submission. One is kept at a time."""
         if self._shown == (learner, lesson):
-            return self._scratch.name
+            return str(self._scratch)
         place = Path(self._empty())
         left_out: list[str] = []
         files = read_attachments(

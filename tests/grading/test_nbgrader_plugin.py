@@ -70,7 +70,8 @@ def _fill(folder: Path, course: Path) -> None:
     (folder / "nothing").symlink_to("/nowhere")
     (folder / "timestamp.txt").symlink_to("/dev/zero")
     os.mkfifo(folder / "pipe.csv")
-    socket.socket(socket.AF_UNIX).bind(os.path.relpath(folder / "door"))
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(os.path.relpath(folder / "door"))
     (folder / "huge.bin").touch()
     os.truncate(folder / "huge.bin", 1 << 40)
     (folder / "new\nline.txt").write_text("data")
