@@ -48,7 +48,7 @@ _NOT_MARKING = {
     "formgrader", "gradebook", "graded", "held", "intake", "isolation", "journal", "landlock", "launch", "lock", "machine",
     "nbgrader_plugin", "new_cells", "overseer", "penalties", "pool", "reading_view", "receipts", "reduced", "references",
     "results", "sandbox", "selection", "shown", "station", "stock", "syscalls", "trouble", "usage", "vetting", "watch",
-    "written", "zygote",
+    "worker_handle", "written", "zygote",
 }  # fmt: skip
 """Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from course.grading import wire
-from course.grading.engine import Engine, Worker
+from course.grading.engine import Engine
 from course.grading.exceptions import WorkerLost
 from course.grading.judge import Judge
 from course.grading.program import Step
@@ -20,6 +20,7 @@ from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.testcells import ProbePart
 from course.grading.verdicts import Progress, Reply, says_out_of_memory
 from course.grading.worker_answers import brought_by, error_told
+from course.grading.worker_handle import Worker
 
 __all__ = ["Execution"]
 

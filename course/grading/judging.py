@@ -9,10 +9,11 @@ import contextlib
 import os
 import threading
 import time
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, TypeVar
 
-from course.grading.engine import Engine, Worker
 from course.grading.exceptions import EngineFailed, EngineLost, WorkerLost
+from course.grading.worker_handle import Worker
 
 __all__ = ["EVIDENCE_MB", "EVIDENCE_SECONDS", "JudgeProcess"]
 
@@ -81,10 +82,21 @@ class _JudgeWorker(Worker):
         return (int(numbers[11]) + int(numbers[12])) / _TICKS
 
 
+_W = TypeVar("_W", bound=Worker)
+
+
+class Forks(Protocol):
+    """What makes sealed forks: :class:`course.grading.engine.Engine`."""
+
+    def forked(self, role: str, kind: type[_W], files: dict[str, bytes], **other: int) -> AbstractContextManager[_W]:
+        """A sealed fork of this role; killed when the block ends."""
+        ...
+
+
 class JudgeProcess:
     """The judge of one engine. Ask under :attr:`lock`, because a process answers one question at a time."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Forks) -> None:
         self._engine = engine
         self._held: contextlib.ExitStack | None = None
         self._worker: _JudgeWorker | None = None

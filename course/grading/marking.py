@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from course.grading import wire
 from course.grading.cell_names import CellNames
-from course.grading.engine import Engine, Worker
+from course.grading.engine import Engine
 from course.grading.exceptions import WorkerLost
 from course.grading.execution import Execution
 from course.grading.few_words import in_few_words, known_lines
@@ -28,6 +28,7 @@ from course.grading.rebuild import Blueprint, Rebuilt
 from course.grading.results import CellRun, SubmissionVerdict
 from course.grading.verdicts import Progress, Verdicts, says_out_of_memory
 from course.grading.worker_answers import error_told, names_told
+from course.grading.worker_handle import Worker
 from course.grading.written import written_in
 
 __all__ = ["mark"]

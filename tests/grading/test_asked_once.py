@@ -9,12 +9,13 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.engine import Engine, Worker
+from course.grading.engine import Engine
 from course.grading.judge import Judge
 from course.grading.marking import mark
 from course.grading.own_cells import OwnCell
 from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
 from course.grading.results import SubmissionVerdict
+from course.grading.worker_handle import Worker
 from course.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 

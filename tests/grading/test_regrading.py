@@ -15,11 +15,11 @@ from nbgrader.api import Gradebook
 from course.grading import digests
 from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
-from course.grading.engine import Worker
 from course.grading.intake import take_in
 from course.grading.isolation import why_not_isolated
 from course.grading.results import GradedClass
 from course.grading.selection import select
+from course.grading.worker_handle import Worker
 from tests.grading.conftest import LESSON, POINTS, RIGHT, note_references
 
 pytestmark = [
