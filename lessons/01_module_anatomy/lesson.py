@@ -1365,7 +1365,7 @@ class _OfTheSwap(Check):
     }
 
     def runs(self, model, case):
-        return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)).sum().backward())
+        return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)))
 
     def with_another_tanh(self, model, case):
         """What only a real nn.Tanh takes part in: its class computes something else meanwhile."""
@@ -1402,7 +1402,6 @@ class EveryReluReplaced(_OfTheSwap):
             "everything else is kept": all(one in after for one in kept),
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
-            "what runs": self.runs(model, case),
             "output where every Tanh computes something else": self.with_another_tanh(model, case),
         }
 
@@ -1414,7 +1413,6 @@ class EveryReluReplaced(_OfTheSwap):
             "everything else is kept": True,
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
-            "what runs": as_before(self.runs(model, case)),
             "output where every Tanh computes something else": self.with_another_tanh(model, case),
         }
 

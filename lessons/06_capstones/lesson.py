@@ -1730,7 +1730,10 @@ class LeftAsItWas(OneBatch):
         with nb.function("PerSampleGradients")(model):
             self.loss(case, model(x), slice(None)).backward()
         brought = {
-            "parameter.grad": {name: parameter.grad.clone() for name, parameter in model.named_parameters()},
+            "parameter.grad": {
+                name: None if parameter.grad is None else parameter.grad.clone()
+                for name, parameter in model.named_parameters()
+            },
             "hooks afterwards": hooks(),
             "what runs afterwards": self.runs(case, model, x),
             "the error in the block": None,
@@ -2891,7 +2894,9 @@ class AfterTheBlock(LikePlainSGD):
         brought = {
             "hooks after the block": hook_counts(model),
             "parameters after a backward behind the block": values(model),
-            "gradients of that backward": {name: one.grad.clone() for name, one in model.named_parameters()},
+            "gradients of that backward": {
+                name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()
+            },
             "the error in the block": None,
             "what runs after the block": self.runs(case, model),
         }
