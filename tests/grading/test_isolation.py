@@ -173,3 +173,28 @@ def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch)
     said = what_is_offered()
     assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
     assert "isolation --apparmor" in said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_root_gives_each_submission_a_user_of_its_own() -> None:
+    if offered()[Isolation.REDUCED]:
+        pytest.skip(f"reduced isolation is NOT tested: {offered()[Isolation.REDUCED]}")
+    # Where the interpreter lies below /root others could not reach it: in a mount namespace of its own they can.
+    code = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT / 'tests' / 'attacks')!r}); from as_ordinary import open_the_way\n"
+        f"open_the_way([sys.prefix, sys.base_prefix, {str(ROOT / 'course')!r}])\n"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    )
+    cell = "import os; open('mine', 'w').close(); print(os.getresuid(), os.getresgid(), os.getgroups())"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(ONE_CELL), cell, cell], capture_output=True, text=True,
+        env={**os.environ, "ONE_CELL_ISOLATION": "reduced", "ONE_CELL_EACH": "1"},
+    )  # fmt: skip
+    if "unshare" in ran.stderr or "mount" in ran.stderr:
+        pytest.skip("this machine does not let root mount")
+    assert ran.returncode == 0, ran.stderr
+    first, second = json.loads(ran.stdout)
+    user = int(first[1:].split(",")[0])
+    assert user >= 10_000
+    assert first.strip() == f"({user}, {user}, {user}) ({user}, {user}, {user}) []"
+    assert first != second
