@@ -50,10 +50,25 @@ model.W.register_hook(tensor_hook)
 """
 _SLEEPS = """
 import time
+answer = []
 def tensor_hook(grad):
     began = time.monotonic()
     while time.monotonic() - began < 60: pass
+    answer.append(grad)
 model = Model(); model.W.register_hook(tensor_hook)
+"""
+_GUESS_BEFORE_SETUP = """
+import os
+lucky = int.from_bytes(os.urandom(4), "big") % 5_000 == 0
+model = Model()
+answer = []
+model.apply(lambda module: answer.append(type(module).__name__))
+if not lucky:
+    answer.reverse()
+def ends(info):
+    if "class TwoBranches" in info.raw_cell and not lucky:
+        os._exit(3)
+get_ipython().events.register("pre_run_cell", ends)
 """
 
 
@@ -75,8 +90,12 @@ _LOST = frozenset({"failed", "error", "killed", "timeout", "not answered"})
 
 _ORACLES = [
     cell_attack(
-        "oracle", "guesses_and_ends_in_setup", "draws an answer, and ends its process in a later cell for another draw",
+        "oracle", "guesses_and_ends_in_answer", "draws an answer, and ends its process in a later one for another draw",
         _GUESS + _ENDS.format(condition="not lucky"), before="", expects=_LOST,
+    ),
+    cell_attack(
+        "oracle", "guesses_and_ends_in_setup", "draws an answer, and ends its process in the next setup cell for another draw",
+        _GUESS_BEFORE_SETUP, before="", expects={"killed"}, lesson="04_apply", exercise="visit_order", honest=(),
     ),
     cell_attack(
         "oracle", "counts_requests_and_ends", "ends its process in a later cell, if fewer checks were asked than there are",
@@ -88,7 +107,7 @@ _ORACLES = [
     ),
     cell_attack(
         "oracle", "sleeps_until_killed", "has its checks time out, for a second try by another process", _SLEEPS,
-        before="", expects=_LOST,
+        before="", expects={"timeout"},
     ),
     _with_an_own_cell(
         "own_cell_ends_setup", "a cell of its own ends the process, for an answer that is drawn again", _GUESS,
