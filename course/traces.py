@@ -83,8 +83,8 @@ def gradients_from(values: Iterable[Any], model: nn.Module, case: Case) -> dict[
     """
     parameters = dict(model.named_parameters())
     total = torch.zeros((), requires_grad=True)
+    model.zero_grad(set_to_none=True)
     for name, parameter in parameters.items():
-        parameter.grad = None
         total = total + (parameter * case.tensor(f"weight of {name}", *parameter.shape)).sum()
     for value in values:
         with suppress(AttributeError, TypeError, RuntimeError):  # no tensor of numbers

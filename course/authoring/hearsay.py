@@ -52,10 +52,14 @@ def _said(got: Evidence, wanted: object, another: object) -> Evidence:
 
 
 def _plain(wanted: object) -> object:
-    """A truth without what widens it."""
+    """A truth without what widens it, at any depth."""
     if isinstance(wanted, AnyOf):
         return _plain(wanted.options[0])
-    return _plain(wanted.value) if isinstance(wanted, Close) else wanted
+    if isinstance(wanted, Close):
+        return _plain(wanted.value)
+    if isinstance(wanted, Mapping):
+        return {key: _plain(value) for key, value in wanted.items()}
+    return [_plain(value) for value in wanted] if isinstance(wanted, list) else wanted
 
 
 def _is_hearsay(one: object, other: object) -> bool:

@@ -119,9 +119,13 @@ def _keys(text: str) -> set[str]:
 def new_text(handout: Handout, text: str, closely: bool = False) -> list[str]:
     """The lines that are not the handout's. A slip mended in one of its lines is nothing new, unless looked at ``closely``."""
     own, found = _own(handout), []
-    for line in text.splitlines():
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         key = squashed(line)
         if not key or key in own.lines:
+            continue
+        # A file that breaks off does so within a line.
+        if number == len(lines) and any(one.startswith(key) for one in own.lines):
             continue
         words = _words(line)
         known = _known(own, words)

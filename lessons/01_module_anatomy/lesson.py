@@ -791,8 +791,16 @@ def _with(*names):
     return Matches(lambda found: None if set(names) & set(found) else "none of them", "one of them")
 
 
+_of_another_dtype = Matches(
+    lambda found: None if {one.dtype for one in found.values()} != {"float32"} else "float32", "another dtype"
+)
+"""For mistakes: tensors of which one is not of float32."""
+
+
 class InTheRightPlace(_OfTheFrame):
     """Each of the four is registered as what it is: parameter, buffer, saved or not, plain attribute."""
+
+    blame = {f"values {where}": "wrong_start" for where in ("of the parameters", "of the buffers", "in the state_dict")}
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
@@ -835,6 +843,7 @@ class InTheRightPlace(_OfTheFrame):
             ),
             "saved_anyway": {"state_dict": ["gain", "mean", "window"]},
             "not_saved": {"state_dict": AnyOf(["gain"], ["gain", "window"])},
+            "anatomy_wrong_dtype": {"values of the buffers": _of_another_dtype},
         }
 
 

@@ -2118,6 +2118,7 @@ class Frozen(FreezingCheck):
     """The batch norms at any depth are frozen: no gradient for their parameters, and eval mode; the model is returned."""
 
     claims = ("returned",)  # `is` belongs to the language
+    blame = {"what runs": "frozen_part_blocks"}  # parameters and modes are right: something cuts the graph
 
     def probe(self, nb, case):
         model = case.build("net", Net)

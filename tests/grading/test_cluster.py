@@ -127,7 +127,7 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
     home = LocalPool(blueprints, 7, LIMITS, isolation=isolation_or_refuse().level, workers=2)
     wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course))}
     said: list[str] = []
-    with connect(two_workers.scheduler_address, True, 30, said.append) as cluster:
+    with connect(two_workers.scheduler_address, None, 30, said.append) as cluster:
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], seed=7, pool=cluster.pool)
     for learner in CLASS:
         journal = course / "autograded" / learner / LESSON / ".verdict.json"
@@ -158,7 +158,7 @@ def test_a_killed_worker_loses_and_doubles_nothing_and_one_that_joins_late_helps
     found: list[tuple[str, float]] = []
     said: list[str] = []
     most, killed = 0, False
-    with connect(two_workers.scheduler_address, True, 30, said.append) as cluster:
+    with connect(two_workers.scheduler_address, None, 30, said.append) as cluster:
         for job, verdict in cluster.pool(_blueprints(course), 3, LIMITS).marked(_jobs(course)):
             found.append((job.submission.learner, verdict.score))
             most = max(most, sum(str(key).startswith("mark-") for key in list(two_workers.scheduler.tasks)))
@@ -185,7 +185,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     )
     closing = threading.Thread(target=cluster.close)
     try:
-        with connect(cluster.scheduler_address, True, 30) as there, pytest.raises(ClusterLost) as lost:
+        with connect(cluster.scheduler_address, None, 30) as there, pytest.raises(ClusterLost) as lost:
             grade_class(
                 course, take_in(course, [LESSON], [LESSON]), [LESSON], seed=7, pool=there.pool,
                 step=lambda done, of, name: closing.start() if done == 2 else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -98,13 +99,14 @@ def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callabl
         while time.monotonic() < deadline and not killed:
             time.sleep(0.2)
             for one in psutil.Process().children():
-                family = one.children(recursive=True) if "course.grading.zygote" in one.cmdline() else []
-                # The process that forks, below the one that keeps it; as soon as it has a worker.
-                if len(family) >= 2 and family[0].children():
-                    time.sleep(0.5)
-                    family[0].kill()
-                    killed.append(family[0].pid)
-                    break
+                with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+                    family = one.children(recursive=True) if "course.grading.zygote" in one.cmdline() else []
+                    # The process that forks, below the one that keeps it; as soon as it has a worker.
+                    if len(family) >= 2 and family[0].children():
+                        time.sleep(0.5)
+                        family[0].kill()
+                        killed.append(family[0].pid)
+                        break
 
     killer = threading.Thread(target=kill)
     killer.start()
