@@ -118,7 +118,7 @@ def test_every_row_is_tried() -> None:
 def test_the_table_is_true(found: tuple[str, dict[str, str]], row: str) -> None:
     level, said = found
     wanted = TABLE[row][level]
-    if row == "write to /tmp by that name" and any(folder.startswith("/tmp/") for folder in visible_folders()):  # noqa: S108
+    if row == "write to /tmp by that name" and any(folder.startswith("/tmp/") for folder in visible_folders()):
         wanted = "refused"  # the interpreter itself lies there: TMPDIR has to do
     came_to = said[row].splitlines()[-1]
     assert ("killed" if came_to in ("disk", "processes") else came_to) == wanted
