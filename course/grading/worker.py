@@ -201,11 +201,15 @@ def _keep(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> t
 
 
 def _back(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
-    """Have the variables as they were there. In the same dict, in which the learner's functions look names up."""
+    """Have the variables as they were there. In the same dict, in which the learner's functions look names up.
+
+    It is never empty meanwhile: a thread or a trace function of the learner's may be looking.
+    """
     assert _shell is not None
-    kept = _kept.pop(header["test"], {})
-    dict.clear(_shell.user_ns)
-    dict.update(_shell.user_ns, kept)
+    kept, namespace = _kept.pop(header["test"], {}), _shell.user_ns
+    dict.update(namespace, kept)
+    for name in [name for name in dict.keys(namespace) if name not in kept]:
+        dict.pop(namespace, name, None)
     return {"back": True}, b""
 
 
