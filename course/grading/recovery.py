@@ -21,6 +21,7 @@ from course.grading.newer import NEWER, newer_than
 from course.grading.own_cells import OwnCell, bounded
 from course.grading.pieces import DISTINCT, Piece, Sheet
 from course.grading.unwrapping import Damaged
+from course.grading.writings import without_half_a_line
 
 __all__ = ["Found", "find_answers"]
 
@@ -79,7 +80,9 @@ class _Search:
         for name, stub in self.handout.written.items():
             self._written(name, stub)
         self._refuse_strangers()
-        for name, brought in bring(self.handout, self.cells, self.found.answers).items():
+        cut_off = self.assembly.cut_off and bool(self.cells)
+        cells = without_half_a_line(self.handout, self.cells) if cut_off else self.cells
+        for name, brought in bring(self.handout, cells, self.found.answers).items():
             self.found.answers[name] = brought.text
             self.found.recovered[name] = f"{self.found.recovered.get(name, '')} {brought.told}".strip()
             self.found.lost.pop(name, None)

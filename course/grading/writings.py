@@ -17,7 +17,7 @@ from course.grading.exported import Cell
 from course.grading.handout import Handout
 from course.grading.lexer import tokens
 
-__all__ = ["MOST", "Writing", "new_text", "place_of", "squashed", "weight", "writings"]
+__all__ = ["MOST", "Writing", "new_text", "place_of", "squashed", "weight", "without_half_a_line", "writings"]
 
 MOST = 600_000
 """Characters of a notebook that are looked through."""
@@ -116,16 +116,20 @@ def _keys(text: str) -> set[str]:
     return {key for line in text.splitlines() if (key := squashed(line))}
 
 
+def without_half_a_line(handout: Handout, cells: Sequence[Cell]) -> list[Cell]:
+    """The cells of a file that breaks off: without a last line that is the beginning of one of the handout's."""
+    *rest, last = cells
+    above, _, line = last.source.rpartition("\n")
+    begun = squashed(line) and any(one.startswith(squashed(line)) for one in _own(handout).lines)
+    return [*rest, last._replace(source=above) if begun else last]
+
+
 def new_text(handout: Handout, text: str, closely: bool = False) -> list[str]:
     """The lines that are not the handout's. A slip mended in one of its lines is nothing new, unless looked at ``closely``."""
     own, found = _own(handout), []
-    lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
+    for line in text.splitlines():
         key = squashed(line)
         if not key or key in own.lines:
-            continue
-        # A file that breaks off does so within a line.
-        if number == len(lines) and any(one.startswith(key) for one in own.lines):
             continue
         words = _words(line)
         known = _known(own, words)
