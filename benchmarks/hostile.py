@@ -190,12 +190,16 @@ def _any_kind(value: Any, chance: random.Random) -> Any:
     return chance.choice(kinds)(value, chance)
 
 
+_DEEPEST = 50
+"""Levels of a value that are changed: a value may be thousands deep by now."""
+
+
 def _places(value: Any, path: tuple[Any, ...] = (), side_by_side: bool = False) -> list[tuple[Any, ...]]:
     """Paths into a value; ``side_by_side``: only those to two or more that stand together."""
     inner = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
     found = [path] if not side_by_side or len(inner) > 1 else []
     for key, part in inner[:300]:
-        if len(found) < 300:
+        if len(found) < 300 and len(path) < _DEEPEST:
             found += _places(part, (*path, key), side_by_side)
     return found
 
