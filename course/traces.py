@@ -22,7 +22,15 @@ from course.case import Case
 from course.compare import Matches, is_same
 from course.evidence import Evidence
 
-__all__ = ["as_before", "gradients_from", "is_a", "no_gradients_from", "same_both_times", "what_runs"]
+__all__ = [
+    "as_before",
+    "full_hook_beside",
+    "gradients_from",
+    "is_a",
+    "no_gradients_from",
+    "same_both_times",
+    "what_runs",
+]
 
 _PRIME, _FACTOR = 2_147_483_647, 31
 
@@ -52,6 +60,22 @@ def what_runs(model: nn.Module, case: Case, run: Callable[[], object], moment: s
             watched.enter_context(_watched(module, name, trace))
         run()
     return trace.number
+
+
+def full_hook_beside(layer: nn.Linear, case: Case) -> str | list[torch.Tensor]:
+    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
+    found: list[torch.Tensor] = []
+    try:
+        handle = layer.register_full_backward_hook(lambda *_: found.append(case.tensor("beside", 3)))
+    except RuntimeError:
+        return "refused"
+    x = case.tensor("x beside", 2, layer.in_features, requires_grad=True)
+    try:
+        torch.autograd.grad(layer(x).sum(), x, allow_unused=True)  # fills no .grad
+    except RuntimeError:  # no gradient arrives: told by what comes before
+        found.clear()
+    handle.remove()
+    return found
 
 
 def as_before(number: int) -> Matches:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from course.collecting.outcome import JUNK, PLACED
+from course.readable import printable
 
 __all__ = ["Useless", "late_by_word", "lists_in", "useless"]
 
@@ -69,7 +70,5 @@ def useless(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Useless
             if lesson or learner not in there:
                 name = str(one.get("name", "")).rsplit("/", 1)[-1][:120]
                 why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
-                found[learner, lesson] = Useless(
-                    learner, lesson, name if name.isprintable() else ascii(name), why[:200]
-                )
+                found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200])
     return tuple(one for _, one in sorted(found.items()))

@@ -15,6 +15,7 @@ from course.collecting.layouts import Pattern, lesson_named
 from course.collecting.outcome import Line
 from course.collecting.placing import Desk, File, same_bytes, tier_of_held
 from course.collecting.roster import Roster
+from course.readable import printable
 
 __all__ = ["File", "file_uploads"]
 
@@ -214,7 +215,7 @@ def _together(one: Item, other: Item) -> bool:
 def _line(item: Item, upload: str) -> Line:
     status, why = item.ending
     # A sentence may quote a file's name, which may hold what a terminal obeys.
-    why = why if why.isprintable() else ascii(why)[1:-1]
+    why = printable(why)
     account = f"{item.said.system}:{item.said.account}" if item.said.account else ""
     order = astuple(item.order)
     return Line(

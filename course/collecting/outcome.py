@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from course.readable import printable
+
 __all__ = ["JUNK", "PLACED", "STATUSES", "Collected", "Line", "Upload"]
 
 STATUSES = {
@@ -97,7 +99,7 @@ class Line:
     @property
     def shown(self) -> str:
         """Its name for a terminal: without control characters and half surrogate pairs."""
-        return self.name if self.name.isprintable() else ascii(self.name)[1:-1]
+        return printable(self.name)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

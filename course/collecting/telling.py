@@ -16,6 +16,7 @@ from course.collecting.outcome import PLACED, STATUSES, Collected, Line
 from course.collecting.owners import HIDDEN
 from course.command import course_command
 from course.errors import UsageError
+from course.readable import printable
 from course.reporting.console import console_for_output
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]
@@ -130,7 +131,7 @@ def _ending(line: Line) -> str:
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)[1:-1]
+    return printable(text)
 
 
 def _some(names: Sequence[str]) -> str:

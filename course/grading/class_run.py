@@ -145,20 +145,17 @@ class ClassRun:
         # Marked while the reference answers still were: believed when those have passed.
         waiting: dict[str, list[tuple[Work, SubmissionVerdict]]] = defaultdict(list)
         done = itertools.count(1)
-        for job, verdict in pool.marked([*first, *jobs, *self.references.second_tries(first)]):
-            lesson = job.submission.lesson
-            if isinstance(job, ReferenceJob):
-                self.references.note(job, verdict)
-                self._stop_if_nothing_is_fit(concerned)
-            else:
-                waiting[lesson].append((asked[id(job)], verdict))
-            if not self.references.is_pending(lesson):
-                for one, reached in waiting.pop(lesson, []):
-                    self._take(one, reached, next(done), len(jobs))
-        self.references.close()
-        self._stop_if_nothing_is_fit(concerned)
-        for one, reached in itertools.chain(*waiting.values()):
-            self._take(one, reached, next(done), len(jobs))
+        for tried in (lambda: [*first, *jobs], lambda: self.references.second_tries):
+            for job, verdict in pool.marked(tried()):
+                lesson = job.submission.lesson
+                if isinstance(job, ReferenceJob):
+                    self.references.note(job, verdict)
+                    self._stop_if_nothing_is_fit(concerned)
+                else:
+                    waiting[lesson].append((asked[id(job)], verdict))
+                if not self.references.is_pending(lesson):
+                    for one, reached in waiting.pop(lesson, []):
+                        self._take(one, reached, next(done), len(jobs))
 
     def _stop_if_nothing_is_fit(self, lessons: list[str]) -> None:
         if self.references.unfit.keys() >= set(lessons):

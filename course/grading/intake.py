@@ -10,6 +10,7 @@ from pathlib import Path
 
 from course.command import course_command
 from course.errors import UsageError
+from course.readable import printable
 
 __all__ = [
     "Intake",
@@ -91,7 +92,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
 
 def _shown(name: str) -> str:
     """A file's name for a terminal: without control characters and half surrogate pairs."""
-    return name if name.isprintable() else ascii(name)[1:-1]
+    return printable(name)
 
 
 def anything_new(root: Path, intake: Intake) -> bool:

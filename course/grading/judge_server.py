@@ -10,7 +10,7 @@ import contextlib
 import resource
 import socket
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from course.case import Case
@@ -106,8 +106,7 @@ class _Court:
 
 
 def _told(finding: Finding) -> dict[str, Any]:
-    bare = Finding(**{name: value for name, value in vars(finding).items() if name != "compared"})
-    told = {name: value for name, value in asdict(bare).items() if name != "compared"}
+    told = {name: value for name, value in vars(finding).items() if name != "compared"}
     return {name: value[:_MOST_WORDS] if isinstance(value, str) else value for name, value in told.items()}
 
 

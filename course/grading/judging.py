@@ -12,7 +12,7 @@ import time
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
-from course.grading.exceptions import EngineFailed, EngineLost, WorkerLost
+from course.grading.exceptions import EngineLost, WorkerLost
 from course.grading.worker_handle import Worker
 
 __all__ = ["EVIDENCE_MB", "EVIDENCE_SECONDS", "JudgeProcess"]
@@ -26,8 +26,6 @@ _ROOM_MB = 2048
 """What truths and evidence together may add to the warm interpreter's memory."""
 _WALL_SECONDS = 120.0
 """For a question of any kind, however busy the machine is."""
-_TRIES = 4
-"""To start, before the run ends for it."""
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -107,18 +105,9 @@ class JudgeProcess:
     def start(self) -> None:
         """See that there is a process."""
         limits = {"memory": _ROOM_MB << 20, "disk": 1 << 20, "seconds": 10**6}
-        tries = 0
-        while self._worker is None:
+        if self._worker is None:
             held = contextlib.ExitStack()
-            try:
-                self._worker = held.enter_context(self._engine.forked("judge", _JudgeWorker, {}, **limits))
-            except EngineFailed:
-                # What a learner's code has started may leave no room for one more process, for as long as that runs.
-                tries += 1
-                if tries > _TRIES:
-                    raise
-                time.sleep(tries)
-                continue
+            self._worker = held.enter_context(self._engine.forked("judge", _JudgeWorker, {}, **limits))
             self._held = held
             self.generation += 1
 

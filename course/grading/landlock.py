@@ -11,6 +11,8 @@ import stat
 import struct
 from collections.abc import Sequence
 
+from course.grading.kernel import call
+
 __all__ = ["NEWEST", "SIGNALS", "TRUNCATES", "abi", "restrict"]
 
 NEWEST = 6
@@ -28,15 +30,9 @@ _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | 1 << 14 | 1 << 15
 _TCP, _SCOPED = 3, 3
 """Bind and connect; abstract sockets and signals."""
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 def _syscall(number: int, *arguments: object) -> int:
-    result = int(_libc.syscall(ctypes.c_long(number), *arguments))
-    if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"landlock: {os.strerror(error)}")
-    return result
+    return call("syscall", ctypes.c_long(number), *arguments, about="landlock")
 
 
 def abi() -> int:

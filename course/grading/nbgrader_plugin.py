@@ -186,17 +186,17 @@ def _blueprint_of(root: Path, source: Path, *version: int) -> Any:
     return read_blueprint(source, course_config(root))
 
 
-_judges: dict[int, Any] = {}
+_judges: dict[int, tuple[Any, Any]] = {}
 
 
 def _judge(blueprint: Any) -> Any:
     """One seed for all that this process grades, so that a class is judged alike."""
     from course.grading.judge import Judge
 
-    # Blueprints are kept, so that no other one takes an id.
+    # The blueprint is kept beside its judge, so that no other one takes its id.
     if id(blueprint) not in _judges:
-        _judges[id(blueprint)] = Judge(blueprint, _seed())
-    return _judges[id(blueprint)]
+        _judges[id(blueprint)] = (blueprint, Judge(blueprint, _seed()))
+    return _judges[id(blueprint)][1]
 
 
 def _register(root: Path, lessons: list[str], course: Any) -> tuple[Any, Any]:

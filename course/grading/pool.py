@@ -64,7 +64,9 @@ class LocalPool:
         if not jobs:
             return
         count = min(self._fit.workers, len(jobs))
-        with Engine(self._limits, self._isolation, self._launched, self._fit.processes) as engine:
+        # What was started in advance serves the first round.
+        launched, self._launched = self._launched, None
+        with Engine(self._limits, self._isolation, launched, self._fit.processes) as engine:
             marker = Marker(engine, self._blueprints, self._seed)
 
             def one(job: Job) -> SubmissionVerdict:

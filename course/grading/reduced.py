@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from course.grading import landlock
+from course.grading.kernel import call
 from course.grading.overseer import tasks_here
 from course.grading.sandbox import give_up_rights, limit, said_by_child
 from course.grading.shown import visible_folders
@@ -43,13 +44,9 @@ _FIRST_SPARE, _LAST_SPARE = 10_000, 2**31 - 2
 _RIGHTS = 1 << 0 | 1 << 5 | 1 << 6 | 1 << 7 | 1 << 19
 """CAP_CHOWN, CAP_KILL, CAP_SETGID, CAP_SETUID and CAP_SYS_PTRACE."""
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 def _prctl(option: int, value: int) -> None:
-    if _libc.prctl(option, ctypes.c_ulong(value), 0, 0, 0) < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"prctl: {os.strerror(number)}")
+    call("prctl", option, ctypes.c_ulong(value), 0, 0, 0)
 
 
 def become_subreaper() -> None:

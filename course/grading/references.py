@@ -13,8 +13,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import nbformat
@@ -60,13 +60,9 @@ class ReferenceJob(Job):
     """A lesson's reference answers, to be marked as if somebody had handed them in."""
 
     data: bytes = b""
-    doubtful: Collection[str] | None = None
-    """Of a second try: the lessons that need one by now."""
 
     def order(self, limits: GradingLimits) -> Order:
-        """The notebook as a learner would hand it in. Raises Damaged where nobody needs a second try."""
-        if self.doubtful is not None and self.submission.lesson not in self.doubtful:
-            raise Damaged("no second try is needed")
+        """The notebook as a learner would hand it in."""
         return Order(self.submission.learner, self.submission.lesson, self.data)
 
 
@@ -190,8 +186,8 @@ class References:
     failed: dict[str, str] = field(default_factory=dict)
     """Lesson -> why."""
     _asked: dict[str, dict[str, str]] = field(default_factory=dict)
-    _doubtful: dict[str, str] = field(default_factory=dict)
-    """Lesson -> why its reference answers lost marks, where a limit ended them: the machine may have been busy."""
+    _doubtful: dict[str, ReferenceJob] = field(default_factory=dict)
+    """By lesson: reference answers that a limit ended. The machine may have been busy."""
 
     def key(self, lesson: str) -> str:
         """Changes with all that the outcome depends on."""
@@ -210,9 +206,10 @@ class References:
             made.append(ReferenceJob(Submission(REFERENCE, lesson, one.path), "", data=data))
         return made
 
-    def second_tries(self, jobs: Iterable[ReferenceJob]) -> list[ReferenceJob]:
-        """To be marked after everything else; what is not needed then costs nothing."""
-        return [replace(job, doubtful=self._doubtful) for job in jobs]
+    @property
+    def second_tries(self) -> list[ReferenceJob]:
+        """To be marked when everything else is, and the machine less busy."""
+        return [job for lesson, job in self._doubtful.items() if self.is_pending(lesson)]
 
     def is_pending(self, lesson: str) -> bool:
         """Whether its reference answers are being marked."""
@@ -226,24 +223,16 @@ class References:
     def note(self, job: ReferenceJob, verdict: SubmissionVerdict) -> None:
         """Learn how the reference answers of a lesson have ended."""
         lesson = job.submission.lesson
-        if lesson not in self._asked or (job.doubtful is not None and lesson not in self._doubtful):
-            return
         why = shortfall(self.lessons[lesson].blueprint, self._asked[lesson], verdict)
         limits = {one.status for one in verdict.exercises if one.score < one.max_score} & _LIMITS
         if why and limits and lesson not in self._doubtful:
-            self._doubtful[lesson] = why
+            self._doubtful[lesson] = job
             return
         del self._asked[lesson]
         if why:
             self.failed[lesson] = why
         else:
             self.keep(lesson)
-
-    def close(self) -> None:
-        """Everything is marked. What was never tried again has failed: its turn came before the first try had ended."""
-        for lesson in self._asked.keys() & self._doubtful.keys():
-            del self._asked[lesson]
-            self.failed[lesson] = self._doubtful[lesson]
 
     def keep(self, lesson: str) -> None:
         """They have earned full marks: the next run need not ask."""

@@ -23,6 +23,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from course.grading.kernel import call
 from course.grading.shown import visible_folders
 from course.grading.syscalls import ARCHITECTURES, filter_calls
 from course.grading.usage import MAX_FILES
@@ -48,19 +49,9 @@ _NOATIME, _NODIRATIME, _RELATIME = 1024, 2048, 1 << 21
 _DETACH = 2
 _NOBODY = 65534
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-def _call(name: str, *arguments: object) -> int:
-    result = int(getattr(_libc, name)(*arguments))
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
-    return result
-
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -> None:
-    _call(
+    call(
         "mount", source.encode(), target.encode(), kind.encode(), ctypes.c_ulong(flags),
         options.encode() if options else None,
     )  # fmt: skip
@@ -69,7 +60,7 @@ def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -
 def _become_root_of_own_namespace(flags: int, inside: int = 0) -> None:
     """Unshare a user namespace with the others in ``flags``; the caller becomes user ``inside`` there."""
     uid, gid = os.geteuid(), os.getegid()
-    _call("unshare", _NEWUSER | flags)
+    call("unshare", _NEWUSER | flags)
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{inside} {uid} 1")
     _write("/proc/self/gid_map", f"{inside} {gid} 1")
@@ -91,7 +82,7 @@ def confine(root: str) -> None:
     """
     if os.geteuid() == 0:
         # Root could make a mount namespace of its own at once; then it stops being root for good.
-        _call("unshare", _NEWNS | _NEWIPC | _NEWUTS | _NEWNET)
+        call("unshare", _NEWNS | _NEWIPC | _NEWUTS | _NEWNET)
         _build_tree(root)
         _stop_being_root()
         _become_root_of_own_namespace(_NEWPID)
@@ -107,7 +98,7 @@ def _stop_being_root() -> None:
     os.setgroups([])
     os.setresgid(_NOBODY, _NOBODY, _NOBODY)
     os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-    _call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
+    call("prctl", 4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the new user again
 
 
 def _is_mapped(path: str) -> bool:
@@ -144,9 +135,9 @@ def _build_tree(root: str) -> None:
         os.makedirs(root + folder, exist_ok=True)
     _mount("/proc", root + "/proc", "", _BIND | _REC)
     os.chdir(root)
-    _call("syscall", ctypes.c_long(_pivot_root_number()), b".", b"old")
+    call("syscall", ctypes.c_long(_pivot_root_number()), b".", b"old")
     os.chdir("/")
-    _call("umount2", b"/old", _DETACH)
+    call("umount2", b"/old", _DETACH)
     os.rmdir("/old")
     _mount("none", "/", "", _REMOUNT | _BIND | _RDONLY | _NOSUID | _NODEV)
 
@@ -169,7 +160,7 @@ def _read_only_below(path: str) -> None:
     """Make a bind mount and all mounts below it read-only: a file system mounted inside a shown folder comes with it."""
     attributes = struct.pack("<4Q", _MOUNT_ATTR_RDONLY | _MOUNT_ATTR_NOSUID | _MOUNT_ATTR_NODEV, 0, _PRIVATE, 0)
     try:
-        _call(
+        call(
             "syscall", ctypes.c_long(_MOUNT_SETATTR), -100, path.encode(), _AT_RECURSIVE, attributes,
             ctypes.c_size_t(len(attributes)),
         )  # fmt: skip
@@ -247,9 +238,9 @@ def limit(memory: int, files: int, disk: int, seconds: int) -> None:
 
 def give_up_rights() -> None:
     """No capability is left, and no program that is started brings any."""
-    _call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+    call("prctl", 38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
     header = struct.pack("<Ii", 0x20080522, 0)
-    _call("capset", header, struct.pack("<6I", 0, 0, 0, 0, 0, 0))
+    call("capset", header, struct.pack("<6I", 0, 0, 0, 0, 0, 0))
 
 
 _mapped_bytes = 0

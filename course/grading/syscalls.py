@@ -7,11 +7,11 @@ and processes of whoever grades are then in sight.
 from __future__ import annotations
 
 import ctypes
-import os
 import platform
 import struct
 from collections.abc import Sequence
 
+from course.grading.kernel import call
 from course.grading.landlock import TRUNCATES
 
 __all__ = ["ARCHITECTURES", "NAMES", "ask", "filter_calls"]
@@ -213,7 +213,6 @@ def _program(rules: dict[str, list[_Line]]) -> list[_Line]:
 _LISTEN, _WAIT_KILLABLE = 8, 32
 """To be asked; and that a call whose question was taken is interrupted by nothing but the end."""
 _SECCOMP = {_X86: 317, _ARM: 277}
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _install(program: list[_Line], flags: int) -> int:
@@ -221,8 +220,4 @@ def _install(program: list[_Line], flags: int) -> int:
     buffer = ctypes.create_string_buffer(code, len(code))
     whole = struct.pack("@HP", len(program), ctypes.addressof(buffer))
     number = ctypes.c_long(_SECCOMP[platform.machine()])
-    result = int(_libc.syscall(number, ctypes.c_uint(1), ctypes.c_uint(flags), whole))
-    if result < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, f"seccomp: {os.strerror(error)}")
-    return result
+    return call("syscall", number, ctypes.c_uint(1), ctypes.c_uint(flags), whole, about="seccomp")

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
+from course.readable import printable
+
 __all__ = ["MOST", "Damaged", "text_of", "unwrapped"]
 
 
@@ -173,7 +175,7 @@ def _refuse_documents(names: list[str]) -> None:
 
 def _base(name: str) -> str:
     short = PurePosixPath(name.replace("\\", "/")).name[:80]
-    return short if short.isprintable() else ascii(short)[1:-1]
+    return printable(short)
 
 
 def _the_notebook(names: list[str], lesson: str, kind: str) -> str:

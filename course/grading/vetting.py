@@ -24,6 +24,7 @@ from course.grading.intake import submission_at
 from course.grading.rebuild import read_attachments
 from course.grading.receipts import RECEIPTS, receipt_in, time_in
 from course.limits import GradingLimits
+from course.readable import printable
 
 __all__ = ["NotGradable", "VettedCourse"]
 
@@ -119,4 +120,4 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
 
 def _shown(text: str) -> str:
     """For a terminal: without control characters and half surrogate pairs."""
-    return text if text.isprintable() else ascii(text)[1:-1]
+    return printable(text)

@@ -93,7 +93,7 @@ class Worker:
             return NoRoom(self._ended.refused)
         if self._ended.lost:
             return EngineLost("the process that forks workers ended", "", "grade again")
-        return EngineFailed("a worker did not start", "", "grade again")
+        return NoRoom("a process ended before its first word")
 
     def request(
         self, header: dict[str, Any], keys: dict[str, type | tuple[type, ...]], payload: bytes = b""

@@ -1,10 +1,9 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine as ``python -m course.grading.zygote FD ROOT MODE PATH``, where PATH is what may be imported
-from beyond the interpreter's own folders. It imports what lessons
-import, confines itself (:mod:`course.grading.sandbox`), then forks a worker for each request that
-comes over the control socket, and reports how each ended. OpenMP's thread pools do not survive a
-fork, so no tensor is ever added here.
+Started by the engine as ``python -m course.grading.zygote FD ROOT LEVEL PATH``, where PATH is what may be imported from
+beyond the interpreter's own folders. It imports what lessons import, confines itself (:mod:`course.grading.sandbox`), then
+forks a worker, or a judge, for each request that comes over the control socket, and reports how each ended. OpenMP's thread
+pools do not survive a fork, so no tensor is ever added here.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ import traceback
 from typing import TYPE_CHECKING, Any
 
 from course.grading.isolation import Isolation
+from course.grading.kernel import call
 
 if TYPE_CHECKING:
     from course.grading.overseer import Census, Overseer
@@ -165,12 +165,12 @@ class _Zygote:
         line, theirs = socket.socketpair() if self.isolation is Isolation.REDUCED else (None, None)
         try:
             if self.isolation is Isolation.FULL:
-                _unshare(_NEWPID)
+                call("unshare", _NEWPID)
             child = os.fork()
         except OSError as error:
             # The machine is full, and this process has to be there when it no longer is.
             if self.isolation is Isolation.FULL:
-                _setns(self.own_pids, _NEWPID)
+                call("setns", self.own_pids, _NEWPID)
             for one in (line, theirs):
                 if one is not None:
                     one.close()
@@ -181,7 +181,7 @@ class _Zygote:
         if child == 0:
             self.become_worker(request, channel, theirs)
         if self.isolation is Isolation.FULL:
-            _setns(self.own_pids, _NEWPID)
+            call("setns", self.own_pids, _NEWPID)
         os.close(channel)
         if line is not None and theirs is not None:
             theirs.close()
@@ -272,18 +272,6 @@ def _is_empty(group: int) -> bool:
     except OSError:
         return False
     return False
-
-
-def _unshare(flags: int) -> None:
-    from course.grading.sandbox import _call
-
-    _call("unshare", flags)
-
-
-def _setns(descriptor: int, kind: int) -> None:
-    from course.grading.sandbox import _call
-
-    _call("setns", descriptor, kind)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from course.collecting.earlier import Useless, useless
 from course.collecting.enrolled import members_of
 from course.collecting.roster import Member
 from course.grading.results import Score
+from course.readable import printable
 from course.reporting.removal import open_gradebook
 
 __all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
@@ -129,7 +130,7 @@ def how_late(seconds: float, said: bool = False) -> str:
 
 def some(names: Sequence[str]) -> str:
     """Names for a terminal, of very many the first."""
-    shown = [name if name.isprintable() else ascii(name)[1:-1] for name in names[:_SHOWN]]
+    shown = [printable(name) for name in names[:_SHOWN]]
     return ", ".join(shown) + (
         f" and {len(names) - _SHOWN} more (report and --json name all)" if len(names) > _SHOWN else ""
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from course.command import course_command
 from course.errors import UsageError
+from course.readable import printable
 from course.reporting.feedback import chosen_submissions, write_feedback
 from course.reporting.handback import HandedBack, Parcel, hand_back
 from course.reporting.problems import problems_of
@@ -75,7 +76,7 @@ def hand_back_pages(request: HandbackRequest) -> int:
     console = console_for_output()
 
     def say(text: str) -> None:
-        console.print(text if text.isprintable() else ascii(text)[1:-1], highlight=False, markup=False, soft_wrap=True)
+        console.print(printable(text), highlight=False, markup=False, soft_wrap=True)
 
     for learner, lesson, reason in feedback.failed:
         say(f"! not written: feedback/{learner}{'/' if lesson else ''}{lesson}: {reason}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from course.command import course_command, nbgrader_command
 from course.errors import CourseError, UsageError
+from course.readable import printable
 
 if TYPE_CHECKING:
     from course.reporting.findings import Findings
@@ -152,7 +153,7 @@ def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:
         (file.unclear, f"several rows of {label}'s export are meant, or one row by several learners"),
     ):
         for learner in learners:
-            print(f"  ! {learner if learner.isprintable() else ascii(learner)}: {what}", file=stream)
+            print(f"  ! {printable(learner)}: {what}", file=stream)
     if file.unmatched or file.unclear:
         told = (
             nbgrader_command("db student add ID --first-name ... --last-name ... --email ...") + ", then report again"

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Table
 
+from course.readable import printable
 from course.reporting.attendance import latecomers, some
 from course.reporting.console import console_for_output
 from course.reporting.findings import Findings
@@ -61,7 +62,7 @@ def print_report(findings: Findings, page: Path) -> None:
         called = {person.id: person.called for person in records.learners}
         for person in findings.to_talk_to[:5]:
             name = called.get(person.learner, person.learner)
-            name = name if name.isprintable() else ascii(name)
+            name = printable(name)
             say(f"  {name}: {'; '.join(person.reasons)}")
         more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)
         if more or rest:

@@ -19,6 +19,7 @@ from course.command import course_command
 from course.errors import UsageError
 from course.grading.intake import lessons_with_source, take_in
 from course.grading.lock import only_run
+from course.readable import printable
 from course.reporting.attendance import attend, people_of
 from course.reporting.console import console_for_output
 from course.reporting.removal import Traces, remove, traces
@@ -147,7 +148,7 @@ def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
 
 
 def _printable(text: str) -> str:
-    return text if text.isprintable() else ascii(text)[1:-1]
+    return printable(text)
 
 
 def run_roster(arguments: Namespace) -> int:

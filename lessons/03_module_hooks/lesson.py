@@ -1374,6 +1374,7 @@ import torch.nn as nn
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import full_hook_beside
 
 POISON = ("module", "model", "net", "x", "x1", "x2")
 ERRORS = {
@@ -1409,22 +1410,6 @@ def output_and_gradients(net, case):
         "in front: net[0].weight.grad": net[0].weight.grad,
         "in front: x.grad": x.grad,
     }  # fmt: skip
-
-
-def full_hook_beside(layer, case):
-    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
-    found = []
-    try:
-        handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
-    except RuntimeError:
-        return "refused"
-    x = case.tensor("x beside", 2, layer.in_features, requires_grad=True)
-    try:
-        torch.autograd.grad(layer(x).sum(), x, allow_unused=True)  # fills no .grad
-    except RuntimeError:  # no gradient arrives: told by what comes before
-        found.clear()
-    handle.remove()
-    return found
 
 
 def with_zeros_at(fields, *places):
@@ -2268,6 +2253,7 @@ from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.evidence import snapshot
 from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import full_hook_beside
 
 POISON = ("layer", "net", "model", "x")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
@@ -2278,22 +2264,6 @@ ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
     r"TypeError: .*must be Tensor, not": "watcher_changes_output",
 }
-
-
-def full_hook_beside(layer, case):
-    """What a full backward hook brings that is registered on the layer now: PyTorch refuses it beside a deprecated one."""
-    found = []
-    try:
-        handle = layer.register_full_backward_hook(lambda *args: found.append(case.tensor("beside", 3)))
-    except RuntimeError:
-        return "refused"
-    x = case.tensor("x beside", 2, layer.in_features, requires_grad=True)
-    try:
-        torch.autograd.grad(layer(x).sum(), x, allow_unused=True)  # fills no .grad
-    except RuntimeError:  # no gradient arrives: told by what comes before
-        found.clear()
-    handle.remove()
-    return found
 
 
 def net_with_relu(inplace):

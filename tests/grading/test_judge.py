@@ -18,6 +18,7 @@ from course.grading.marking import mark
 from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
 from course.grading.results import ExerciseVerdict, SubmissionVerdict
 from course.grading.testcells import probe_part
+from course.grading.worker_handle import NoRoom
 from course.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
@@ -129,15 +130,15 @@ def test_a_judge_that_finds_no_room_tries_again(
     engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.judge.end()
-    forked, roles = engine.forked, []
+    forked, roles = engine._forked_once, []
 
-    def flaky(role: str, *rest: Any, **limits: Any) -> Any:
+    def flaky(role: str, *rest: Any) -> Any:
         roles.append(role)
         if roles == ["judge"]:
-            raise EngineFailed("a worker did not start", "", "grade again")
-        return forked(role, *rest, **limits)
+            raise NoRoom("a process ended before its first word")
+        return forked(role, *rest)
 
-    monkeypatch.setattr(engine, "forked", flaky)
+    monkeypatch.setattr(engine, "_forked_once", flaky)
     assert _mark(engine, blueprint, Judge(blueprint, seed=7)).score == sum(POINTS.values())
     assert roles[:2] == ["judge", "judge"]
 

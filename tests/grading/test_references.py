@@ -36,9 +36,7 @@ def asked(engine: Engine) -> tuple[PoolMaker, list[str]]:
         marked = pool.marked
 
         def noting(jobs: Sequence[Job]) -> object:
-            # Second tries are for references that a limit has ended.
-            asked_for = [job for job in jobs if getattr(job, "doubtful", None) is None]
-            names.extend(f"{job.submission.learner}/{job.submission.lesson}" for job in asked_for)
+            names.extend(f"{job.submission.learner}/{job.submission.lesson}" for job in jobs)
             return marked(jobs)
 
         pool.marked = noting

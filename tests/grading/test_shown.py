@@ -57,7 +57,7 @@ def test_mounts_are_found_where_the_kernel_cannot_do_it_in_one_call(monkeypatch:
         raise OSError(38, name)
 
     made: list[str] = []
-    monkeypatch.setattr(sandbox, "_call", refuse)
+    monkeypatch.setattr(sandbox, "call", refuse)
     monkeypatch.setattr(sandbox, "_read_only", made.append)
     sandbox._read_only_below("/shown/folder")
     assert made == ["/shown/folder", "/shown/folder/with blank"]
