@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from course.apart import watch_test_cells
+from course.course_file import use_course
 from course.vision import watch_for_torchvision
 
 __all__ = ["hint", "progress"]
 
+use_course(__file__)
 # Before any lesson imports torchvision; see course/vision.py for the reason.
 watch_for_torchvision()
 # Before any test cell runs; see course/apart.py.

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from course.command import Command, course_in, this_python
+from course.course_file import the_course
 from course.errors import CourseError, UsageError
 from course.interrupt import EXIT_CODE, told_to_stop
 
@@ -39,7 +40,7 @@ def _interrupted() -> int:
 def _run(argv: list[str] | None) -> int:
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-    parser = argparse.ArgumentParser(prog=f"{this_python()} -m course", description=_SAYS)
+    parser = argparse.ArgumentParser(prog=f"{this_python()} -m course", description=the_course().says)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)
@@ -94,8 +95,6 @@ def _progress(arguments: argparse.Namespace) -> int:
     print_progress(overview())
     return 0
 
-
-_SAYS = "PyTorch hooks, hands on. Each command explains itself: COMMAND --help"
 
 COMMANDS = (
     Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),

@@ -6,7 +6,8 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+
+from course.course_file import the_course
 
 __all__ = ["OutlinedExercise", "OutlinedLesson", "exercise_named", "fingerprint", "outline"]
 
@@ -40,7 +41,7 @@ class OutlinedLesson:
 def outline() -> tuple[OutlinedLesson, ...]:
     """All lessons in order; empty where the file is missing or was made by another version of the course."""
     try:
-        data = json.loads((resources.files("course") / "outline.json").read_text(encoding="utf-8"))
+        data = json.loads((the_course().folder / "outline.json").read_text(encoding="utf-8"))
         return tuple(
             OutlinedLesson(
                 slug, lesson["title"],

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from html import escape
 
+from course.course_file import the_course
 from course.front_end import FRAME, MONO, prose, shell, show
 from course.hints import Hint, all_hints
 from course.results import Finding
@@ -104,6 +105,5 @@ def _picture(wrong: Finding | None) -> str:
     """Yours beside what was wanted, where somebody is looking: not while nbgrader runs the notebook."""
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
-    from course.pictures.difference import difference_html
-
-    return difference_html(*wrong.compared)
+    pictures = the_course().pictures()
+    return str(pictures.difference_html(*wrong.compared)) if pictures else ""

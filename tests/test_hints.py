@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from course.course_file import CourseFile
 from course.diagnosis import _ERRORS
 from course.errors import HintError
 from course.hints import Hint, _tables, all_hints, exercise_hints, hint_named
@@ -62,8 +63,9 @@ def test_an_incomplete_or_repeated_hint_is_refused(
     files: dict[str, str], said: str, tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = '[x]\nname = "n"\nquestion = "q?"\nidea = "i."\nread = "r"'
+    (tmp_path / "hints").mkdir()
     for name, text in files.items():
-        (tmp_path / name).write_text(text.replace("{x}", whole))
-    monkeypatch.setattr("course.hints.resources.files", lambda package: tmp_path)
+        (tmp_path / "hints" / name).write_text(text.replace("{x}", whole))
+    monkeypatch.setattr("course.hints.the_course", lambda: CourseFile("course", tmp_path, ""))
     with pytest.raises(HintError, match=said):
         _tables.__wrapped__()

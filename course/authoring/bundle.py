@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import os
 import re
 import zipfile
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from course.authoring.orphans import orphans
 from course.command import course_command
 from course.errors import CourseError, UsageError
+from course.files import replace_file
 from course.grading.intake import lessons_with_source
 from course.lab import released_lessons
 from course.reporting.leaks import Secrets, leaks_in, public_text, read_secrets, text_of
@@ -75,12 +75,9 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     searched = _prove(root, files)
     path = (out or root / f"{NAME}.zip").absolute()
     data = _zipped(files)
-    fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_bytes(data)
-        os.replace(fresh, path)
+        replace_file(path, data)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise CourseError(
             f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
         ) from None

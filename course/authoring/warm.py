@@ -7,9 +7,7 @@ are first used: the first optimizer step and the first vmap import torch._dynamo
 from __future__ import annotations
 
 import gc
-import importlib
 import os
-import pkgutil
 import tempfile
 
 import torch._dynamo
@@ -20,13 +18,11 @@ import torch.utils.flop_counter  # noqa: F401
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-import course.data
-import course.pictures
+from course.course_file import the_course
 
 __all__ = ["SHELL"]
 
-for _module in pkgutil.iter_modules(course.pictures.__path__, "course.pictures."):
-    importlib.import_module(_module.name)
+the_course().warm_up()
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

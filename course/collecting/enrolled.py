@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from course.collecting.roster import SEPARATOR, Member, Roster, read_names
 from course.errors import UsageError
+from course.files import replace_file
 
 __all__ = ["ROSTER", "enrol", "is_class_known", "kept_roster", "members_of", "strike_off"]
 
@@ -70,14 +70,11 @@ def _write(root: Path, members: Sequence[Member]) -> None:
         writer.writerow([one.learner, one.name, one.email, also])
     path = root / ROSTER
     data = text.getvalue().encode("utf-8", "backslashreplace")
-    fresh = path.with_name(f".{ROSTER}.new")
     try:
         if path.is_file() and path.read_bytes() == data:
             return
-        fresh.write_bytes(data)
-        os.replace(fresh, path)
+        replace_file(path, data)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise UsageError(
             f"the roster cannot be written: {error.strerror}",
             str(path.absolute()),

@@ -15,6 +15,7 @@ from course.collecting.outcome import Collected, Line, Upload
 from course.collecting.placing import Desk, File
 from course.collecting.roster import Roster
 from course.command import course_command
+from course.files import replace_file
 
 __all__ = ["Stage"]
 
@@ -125,6 +126,4 @@ def _write_list(folder: Path, upload: Upload, lines: Sequence[Line], asked: str 
         "handed_in_for": asked or "",
         "files": [line.as_dict() for line in lines],
     }
-    fresh = folder / "list.json.new"
-    fresh.write_text(json.dumps(told, indent=1, ensure_ascii=True), encoding="utf-8")
-    os.replace(fresh, folder / "list.json")
+    replace_file(folder / "list.json", json.dumps(told, indent=1, ensure_ascii=True))

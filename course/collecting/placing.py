@@ -15,6 +15,7 @@ from course.collecting.contents import LessonBook
 from course.collecting.earlier import lists_in
 from course.collecting.layouts import read_time
 from course.collecting.outcome import Line
+from course.files import written_whole
 
 __all__ = ["Desk", "File", "Held"]
 
@@ -109,9 +110,8 @@ class Desk:
         if not self.dry_run and file.beside:
             there = target / file.beside
             there.parent.mkdir(parents=True, exist_ok=True)
-            coming = there.with_name(f".{there.name[:80]}.coming")
-            shutil.copyfile(here / line.kept, coming)
-            os.replace(coming, there)
+            with written_whole(there) as coming:
+                shutil.copyfile(here / line.kept, coming)
         if self.dry_run or line.status not in {"taken", "taken though renamed"}:
             return line
         fresh = target.with_name(f".{target.name}.coming")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from course.collecting.outcome import PLACED, STATUSES, Collected, Line
 from course.collecting.owners import HIDDEN
 from course.command import course_command
 from course.errors import UsageError
+from course.files import replace_file
 from course.readable import printable
 from course.reporting.console import console_for_output
 
@@ -140,10 +140,8 @@ def _some(names: Sequence[str]) -> str:
 
 def write_json(collected: Collected, path: Path) -> None:
     """The list of all files. Raises UsageError where it cannot be written."""
-    fresh = path.with_name(path.name + ".new")
     try:
-        fresh.write_text(json.dumps(collected.as_dict(), indent=1) + "\n", encoding="utf-8")
-        os.replace(fresh, path)
+        replace_file(path, json.dumps(collected.as_dict(), indent=1) + "\n")
     except OSError as error:
         raise UsageError(
             f"the list cannot be written ({error.strerror})", str(path), "choose another file: --json FILE"

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Protocol
 
 from course.command import course_command
+from course.files import digest_of
 from course.grading.changes import Kind, Work, entry_of, plan, told
 from course.grading.digests import LessonState
 from course.grading.gradebook import Writer
 from course.grading.graded import graded_notebook
 from course.grading.intake import Intake, Submission
-from course.grading.journal import Journal, RunState, digest_of
+from course.grading.journal import Journal, RunState
 from course.grading.penalties import Penalties
 from course.grading.pool import Pool
 from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from course.grading import station
 from course.grading.dask_address import Address
+from course.grading.environment import versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -59,7 +60,7 @@ class Crew:
 
     def _try(self, address: str) -> Future:
         future = self.client.submit(
-            station.prepare, self.run, self.setup, station.versions(), key=f"prepare-{uuid.uuid4().hex}",
+            station.prepare, self.run, self.setup, versions(), key=f"prepare-{uuid.uuid4().hex}",
             pure=False, workers=[address], allow_other_workers=False, priority=10,
         )  # fmt: skip
         future.add_done_callback(lambda _: self.tried())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from traitlets.config import Config
 
-from course.grading.journal import digest_of
+from course.files import digest_of
 from course.grading.rebuild import Blueprint, read_attachments, read_blueprint
 from course.limits import GradingLimits
 
@@ -44,7 +44,8 @@ _NOT_GRADING = {
 """Modules of ``course/`` that no verdict depends on."""
 
 _NOT_MARKING = {
-    "alone", "apparmor", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine", "exceptions",
+    "alone", "apparmor", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine",
+    "environment", "exceptions",
     "formgrader", "gradebook", "graded", "held", "intake", "isolation", "journal", "kernel", "landlock", "launch", "lock",
     "machine", "nbgrader_plugin", "new_cells", "overseer", "penalties", "pool", "reading_view", "receipts", "reduced",
     "references", "results", "sandbox", "selection", "shown", "station", "stock", "syscalls", "trouble", "usage", "vetting",

@@ -18,6 +18,7 @@ from traitlets.config import Config
 
 from course.command import nbgrader_command
 from course.errors import CourseError
+from course.files import written_whole
 from course.grading.exceptions import GradingError
 from course.grading.held import Held, held_in
 from course.grading.new_cells import add_new_cells
@@ -208,13 +209,7 @@ def _create_whole(db_url: str, course_id: str) -> None:
     place = Path(db_url.removeprefix("sqlite:///"))
     if not db_url.startswith("sqlite:///") or place.exists():
         return
-    fresh = place.with_name(place.name + ".new")
-    fresh.unlink(missing_ok=True)
-    try:
-        with _not_logged():
-            create_tables(f"sqlite:///{fresh}")
-            Gradebook(f"sqlite:///{fresh}", course_id).close()
-        fresh.replace(place)
-    except BaseException:
+    with written_whole(place) as fresh, _not_logged():
         fresh.unlink(missing_ok=True)
-        raise
+        create_tables(f"sqlite:///{fresh}")
+        Gradebook(f"sqlite:///{fresh}", course_id).close()

@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from course.files import replace_file
 from course.grading.results import SubmissionVerdict
 
-__all__ = ["Entry", "Journal", "RunState", "digest_of", "replace_file"]
+__all__ = ["Entry", "Journal", "RunState"]
 
 _JOURNAL = ".verdict.json"
-
-
-def digest_of(*parts: bytes) -> str:
-    """Changes with any part; where one part ends and the next begins matters too."""
-    seen = hashlib.sha256()
-    for part in parts:
-        seen.update(len(part).to_bytes(8, "big") + part)
-    return seen.hexdigest()
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. Raises OSError, and then leaves nothing behind."""
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_bytes(data)
-        os.replace(fresh, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            fresh.unlink()
-        raise
 
 
 class RunState:

@@ -12,6 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.course_file import the_course
 from course.grading.exceptions import NoIsolation
 from course.grading.isolation import Isolation
 
@@ -90,7 +91,7 @@ def launch(isolation: Isolation) -> Launched:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-I", "-m", "course.grading.zygote", str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
-        [*command, isolation.value, json.dumps(import_path())],
+        [*command, isolation.value, json.dumps(import_path()), the_course().package],
         pass_fds=[theirs.fileno()],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,

@@ -11,9 +11,9 @@ from nbgrader.converters import Autograde
 from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
+from course.files import digest_of
 from course.grading.exceptions import GradingError
 from course.grading.held import Held
-from course.grading.journal import digest_of
 
 __all__ = ["Penalties"]
 

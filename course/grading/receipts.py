@@ -15,7 +15,7 @@ from pathlib import Path
 
 from nbgrader.utils import parse_utc
 
-from course.grading.journal import replace_file
+from course.files import replace_file
 from course.grading.rebuild import read_file
 from course.grading.unwrapping import Damaged
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import json
 import os
 import re
 import sys
@@ -19,17 +18,18 @@ from pathlib import Path
 
 import nbformat
 
+from course.files import digest_of
 from course.grading.digests import LessonState
+from course.grading.environment import environment
 from course.grading.exceptions import GradingError
 from course.grading.intake import Submission
 from course.grading.isolation import Isolation
-from course.grading.journal import RunState, digest_of
+from course.grading.journal import RunState
 from course.grading.marker import Order
 from course.grading.pool import Job
 from course.grading.rebuild import Blueprint, Damaged, Rebuilt, fill_in
 from course.grading.results import SubmissionVerdict
 from course.grading.shown import visible_folders
-from course.grading.station import versions
 from course.limits import GradingLimits
 
 __all__ = [
@@ -157,17 +157,6 @@ def _imported(blueprint: Blueprint) -> list[str]:
     return list(found)
 
 
-def _environment() -> bytes:
-    """Changes with the interpreter, with what is installed for it, and with the code that grades."""
-    parts = [sys.version, sys.prefix, json.dumps(versions(), sort_keys=True)]
-    for entry in sys.path:
-        try:
-            parts.append(f"{entry} {os.stat(entry).st_mtime_ns}")
-        except OSError:
-            continue
-    return "\0".join(parts).encode()
-
-
 def where_of(here: bool, isolation: Isolation) -> str:
     """For :attr:`References.where`."""
     return f"{'here' if here else 'elsewhere'}, isolation {isolation.value}"
@@ -191,7 +180,7 @@ class References:
 
     def key(self, lesson: str) -> str:
         """Changes with all that the outcome depends on."""
-        return digest_of(self.lessons[lesson].source.encode(), _environment())
+        return digest_of(self.lessons[lesson].source.encode(), environment())
 
     def jobs(self, lessons: Iterable[str]) -> list[ReferenceJob]:
         """What has to be marked before submissions of these lessons are believed."""

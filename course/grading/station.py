@@ -7,11 +7,9 @@ this module too, so it imports nothing heavy by itself.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import os
 import pickle
-import platform
 import socket
 import subprocess
 import sys
@@ -19,10 +17,9 @@ import threading
 import time
 import zlib
 from dataclasses import dataclass, field
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from course.grading.environment import versions
 from course.grading.isolation import Isolation
 
 if TYPE_CHECKING:
@@ -31,39 +28,10 @@ if TYPE_CHECKING:
     from course.grading.rebuild import Blueprint
     from course.grading.results import SubmissionVerdict
 
-__all__ = ["IDLE_SECONDS", "Setup", "finish", "mark", "packed", "prepare", "versions"]
+__all__ = ["IDLE_SECONDS", "Setup", "finish", "mark", "packed", "prepare"]
 
 IDLE_SECONDS = 600.0
 """A station that nobody asked for so long has lost its coordinator, and ends."""
-
-
-def _versions() -> dict[str, str]:
-    found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-    for name in ("torch", "numpy"):
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "none"
-    return {**found, "the course": _digest_of_code()}
-
-
-def _digest_of_code() -> str:
-    """Changes with whatever can change a verdict; reports and authors' tools cannot."""
-    seen, folder = hashlib.sha256(), Path(__file__).parent.parent
-    for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.toml"))):
-        place = path.relative_to(folder)
-        if place.parts[0] not in ("authoring", "collecting", "reporting", "cli.py"):
-            seen.update(str(place).encode() + b"\0" + path.read_bytes() + b"\0")
-    return seen.hexdigest()[:12]
-
-
-# When this is imported, not when it is asked: a process that goes on after `git pull` still runs the old code.
-_LOADED = _versions()
-
-
-def versions() -> dict[str, str]:
-    """What has to be the same here and there, for a verdict to be the same."""
-    return dict(_LOADED)
 
 
 @dataclass(frozen=True)
@@ -130,9 +98,8 @@ _lock = threading.Lock()
 
 def prepare(run: str, setup: bytes, wanted: dict[str, str]) -> dict[str, Any]:
     """Start this process's engine for a run, and try it. ``unfit``: why it must not be asked to mark; empty where it may."""
-    differs = [
-        f"{name} is {_LOADED[name]}, wanted {want}" for name, want in wanted.items() if _LOADED.get(name) != want
-    ]
+    here = versions()
+    differs = [f"{name} is {here.get(name)}, wanted {want}" for name, want in wanted.items() if here.get(name) != want]
     if differs:
         return {"unfit": "it runs other versions: " + "; ".join(differs)}
     # From the coordinator, over Dask's own protocol, which is pickle anyway.

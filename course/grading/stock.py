@@ -13,6 +13,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 
+from course.files import replace_file
 from course.grading.gradebook import register
 from course.grading.intake import Intake, Submission, notebook_problem
 from course.grading.results import GradedClass, Score
@@ -66,9 +67,7 @@ class _State:
     def note(self, key: str, digest: str) -> None:
         self.digests[key] = digest
         self.path.parent.mkdir(exist_ok=True)
-        fresh = self.path.with_suffix(".new")
-        fresh.write_text(json.dumps(self.digests, indent=1, sort_keys=True), encoding="utf-8")
-        fresh.replace(self.path)
+        replace_file(self.path, json.dumps(self.digests, indent=1, sort_keys=True))
 
 
 def _grade(api: NbGraderAPI, root: Path, submission: Submission, state: _State, force: bool) -> Score:

@@ -19,9 +19,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from course.command import course_command
+from course.files import digest_of, replace_file
 from course.grading.engine import Engine
 from course.grading.isolation import Isolation
-from course.grading.journal import digest_of, replace_file
 from course.grading.marker import Marker
 from course.grading.pool import Job, Pool
 from course.grading.rebuild import Blueprint, Damaged

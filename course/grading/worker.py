@@ -19,6 +19,7 @@ from IPython.core.error import StdinNotImplementedError
 
 from course.case import Case
 from course.checking import Check, bring
+from course.course_file import the_course
 from course.grading import wire
 from course.grading.cell_names import additions, names_in
 from course.grading.evidence_wire import packed
@@ -41,28 +42,14 @@ def warm_up() -> None:
     """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
     global _shell, _pristine
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    import importlib
-    import pkgutil
-
     import torch
-
-    import course.compare
-    import course.pictures
-    import course.probing
-    import course.sources
 
     torch.set_num_threads(1)
     # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
     # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
     torch.backends.cpu.get_cpu_capability()
     _shell = new_shell()
-    # torch imports _dynamo with the first optimizer, in a second and a half: better once than in every fork.
-    for name in ("matplotlib.pyplot", "matplotlib_inline.backend_inline", "torch._dynamo", "course.data"):
-        importlib.import_module(name)
-    with contextlib.suppress(ImportError):
-        importlib.import_module("torchvision.models.feature_extraction")
-    for module in pkgutil.iter_modules(course.pictures.__path__):
-        importlib.import_module(f"course.pictures.{module.name}")
+    the_course().warm_up()
     _pristine = Pristine()
 
 

@@ -1,9 +1,9 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
-Started by the engine as ``python -m course.grading.zygote FD ROOT LEVEL PATH``, where PATH is what may be imported from
-beyond the interpreter's own folders. It imports what lessons import, confines itself (:mod:`course.grading.sandbox`), then
-forks a worker, or a judge, for each request that comes over the control socket, and reports how each ended. OpenMP's thread
-pools do not survive a fork, so no tensor is ever added here.
+Started by the engine as ``python -m course.grading.zygote FD ROOT LEVEL PATH COURSE``, where PATH is what may be imported
+from beyond the interpreter's own folders, and COURSE the course's package. It imports what lessons import, confines itself
+(:mod:`course.grading.sandbox`), then forks a worker, or a judge, for each request that comes over the control socket, and
+reports how each ended. OpenMP's thread pools do not survive a fork, so no tensor is ever added here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import gc
+import importlib
 import json
 import os
 import select
@@ -26,7 +27,10 @@ from course.grading.kernel import call
 if TYPE_CHECKING:
     from course.grading.overseer import Census, Overseer
 
-__all__ = ["main"]
+__all__ = ["ROLES", "main"]
+
+ROLES = {"worker": "course.grading.worker", "judge": "course.grading.judge_server"}
+"""What a fork may be: modules with ``serve(channel)``."""
 
 _NEWPID = 0x20000000
 _FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
@@ -37,12 +41,15 @@ def main() -> int:
     """Import, confine, fork on request until the engine hangs up."""
     control = socket.socket(fileno=int(sys.argv[1]))
     root, isolation = sys.argv[2], Isolation(sys.argv[3])
-    given = json.loads(sys.argv[4]) if len(sys.argv) > 4 else []
+    given, course = json.loads(sys.argv[4]), sys.argv[5]
     sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
-        from course.grading import judge_server, sandbox, worker  # noqa: F401 (imported before the forks that use it)
+        importlib.import_module(course)
+        from course.grading import sandbox
 
-        worker.warm_up()
+        # All of it before the forks that use it.
+        importlib.import_module(ROLES["judge"])
+        importlib.import_module(ROLES["worker"]).warm_up()
         sandbox.remember_mapped()
         if isolation is Isolation.FULL:
             sandbox.confine(root)
@@ -195,7 +202,7 @@ class _Zygote:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            from course.grading import judge_server, reduced, sandbox, worker
+            from course.grading import reduced, sandbox
 
             # Nothing that was open here is open there, but the worker's own channel.
             kept = {0, 1, 2, channel, *([line.fileno()] if line is not None else [])}
@@ -214,8 +221,8 @@ class _Zygote:
                     )
             else:
                 os.chdir(request["scratch"])
-            serve = judge_server.serve if request["role"] == "judge" else worker.serve
-            serve(socket.socket(fileno=channel))
+            role = importlib.import_module(ROLES[request["role"]])
+            role.serve(socket.socket(fileno=channel))
         except BaseException as error:
             with contextlib.suppress(Exception):
                 from course.grading import wire

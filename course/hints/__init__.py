@@ -25,8 +25,8 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 
+from course.course_file import the_course
 from course.errors import HintError
 
 __all__ = ["Hint", "all_hints", "exercise_hints", "hint_named"]
@@ -47,7 +47,7 @@ class Hint:
 def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
     misconceptions: dict[str, Hint] = {}
     starts: dict[str, Hint] = {}
-    folder = resources.files(__name__)
+    folder = the_course().folder / "hints"
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         if entry.name.endswith(".toml"):
             try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course.errors import CourseError, UsageError
-from course.grading.journal import replace_file
+from course.files import replace_file
 from course.grading.results import STATUSES, Score
 from course.reporting.class_table import Told
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from course.course_file import the_course
 from course.reporting.harmless import harmless
 
 __all__ = ["Drawn", "drawn"]
@@ -35,10 +36,9 @@ def drawn(compared: dict[str, Any] | None) -> Drawn | None:
 def _drawn(packed: str) -> Drawn | None:
     # Here and not above: most pages of a class have no picture, and torch and matplotlib cost seconds.
     from course.grading.compared import unpack
-    from course.pictures.difference import draw_place
 
-    place = unpack(json.loads(packed))
-    picture = None if place is None else draw_place(place)
+    place, pictures = unpack(json.loads(packed)), the_course().pictures()
+    picture = None if place is None or pictures is None else pictures.draw_place(place)
     if picture is None:
         return None
     png = base64.b64encode(picture.png(colours=32, scale=1.5)).decode("ascii")

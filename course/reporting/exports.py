@@ -30,6 +30,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from course.files import replace_file
 from course.reporting.attendance import how_late
 from course.reporting.findings import Findings
 from course.reporting.statistics import ExerciseStatistics, LessonStatistics
@@ -216,11 +217,6 @@ def csv_text(rows: Iterable[Sequence[object]], delimiter: str = ",", safe: bool 
 
 
 def write_file(path: Path, text: str, encoding: str = "utf-8") -> Path:
-    """Write a file whole or not at all. Raises OSError, and then leaves nothing behind."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        fresh.write_bytes(text.encode(encoding))
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    """Write a file whole or not at all, and return where. Raises OSError, and then leaves nothing behind."""
+    replace_file(path, text.encode(encoding))
     return path

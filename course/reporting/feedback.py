@@ -21,6 +21,7 @@ from pathlib import Path
 
 from course.command import course_command
 from course.errors import CourseError, UsageError
+from course.files import replace_file
 from course.interrupt import for_this_process_only
 from course.reporting.marks import Marks, read_marks
 
@@ -217,7 +218,9 @@ def _write(root: str, tasks: Sequence[Task]) -> list[Trouble]:
     troubles = []
     for task in tasks:
         try:
-            _replace(page_path(Path(root), task.learner, task.lesson), page_of(Path(root), task))
+            place = page_path(Path(root), task.learner, task.lesson)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(place, page_of(Path(root), task))
             troubles.append(Trouble())
         except Exception as error:  # a flaw that one submission has found costs no other learner their page
             troubles.append(_trouble(error))
@@ -280,25 +283,12 @@ def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str
         own = sorted(path.parent.name for path in (root / "feedback" / learner).glob("*/*.html"))
         try:
             rows = [row_of(lesson, marks.get((learner, lesson))) for lesson in dict.fromkeys(own)]
-            _replace(root / "feedback" / learner / "index.html", overview_page(learner, rows))
+            replace_file(root / "feedback" / learner / "index.html", overview_page(learner, rows))
         except Exception as error:
             trouble = _trouble(error)
             _stop_where_the_disk_fails(trouble, root / "feedback" / learner / "index.html")
             failed.append((learner, "", trouble.reason))
     return failed
-
-
-def _replace(path: Path, page: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    try:
-        fresh.write_text(page, encoding="utf-8", errors="backslashreplace")
-        os.replace(fresh, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            fresh.unlink()
-        raise
 
 
 def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from course.course_file import the_course
 from course.grading.results import SubmissionVerdict
 from course.outline import exercise_named, outline
 from course.reporting.cards import Card, cards_of
@@ -82,7 +82,7 @@ def made_of() -> str:
     """Changes whenever anything of this package that ends up in a page does."""
     seen = hashlib.sha256()
     here = Path(__file__).parent
-    hints = [Path(str(entry)) for entry in resources.files("course.hints").iterdir() if entry.name.endswith(".toml")]
+    hints = list((the_course().folder / "hints").glob("*.toml"))
     modules = [here / f"{name}.py" for name in _MODULES]
     paths = [*modules, *(_FOLDER / name for name in _TEMPLATES), *hints, here.parent / "outline.json"]
     for path in sorted(paths):

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from course.errors import CourseError
+from course.files import written_whole
 from course.reporting.addresses import addresses
 from course.reporting.exports import csv_text, write_file
 from course.reporting.feedback import page_path
@@ -165,16 +166,14 @@ class _Record:
 
 def _zip(path: Path, files: Mapping[str, bytes]) -> None:
     """Write a zip whole or not at all, the same for the same files."""
-    fresh = path.with_name(f".{path.name}.new")
-    try:
-        with zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-            for name, data in sorted(files.items()):
-                entry = zipfile.ZipInfo(name, _WHEN)
-                entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
-                archive.writestr(entry, data)
-        os.replace(fresh, path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with (
+        written_whole(path) as fresh,
+        zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+    ):
+        for name, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            archive.writestr(entry, data)
 
 
 def _folder(

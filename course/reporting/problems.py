@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from course.files import replace_file
+
 __all__ = ["forget_problems", "note_problems", "problems_of"]
 
 
@@ -31,9 +33,7 @@ def _write(root: Path, kept: Mapping[tuple[str, str], str]) -> None:
     problems = [{"learner": who, "lesson": lesson, "problem": why} for (who, lesson), why in sorted(kept.items())]
     path = root / ".course" / "problems.json"
     path.parent.mkdir(exist_ok=True)
-    fresh = path.with_name("problems.json.new")
-    fresh.write_text(json.dumps({"problems": problems}, indent=1), encoding="utf-8")
-    fresh.replace(path)
+    replace_file(path, json.dumps({"problems": problems}, indent=1))
 
 
 def problems_of(root: Path) -> dict[tuple[str, str], str]:

@@ -13,7 +13,8 @@ from typing import Any
 from course.collecting.earlier import lists_in
 from course.collecting.enrolled import members_of, strike_off
 from course.errors import CourseError
-from course.grading.journal import RunState, replace_file
+from course.files import replace_file
+from course.grading.journal import RunState
 from course.grading.trouble import trouble_with_gradebook
 from course.reporting.problems import forget_problems
 

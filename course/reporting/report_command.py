@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from course.command import course_command, nbgrader_command
 from course.errors import CourseError, UsageError
+from course.files import replace_file
 from course.readable import printable
 
 if TYPE_CHECKING:
@@ -112,16 +113,12 @@ def _comment(work: Work, titles: dict[str, str]) -> str:
 
 
 def _save(path: Path, data: bytes) -> None:
-    fresh = path.with_name(f".{path.name}.new")
     try:
-        fresh.write_bytes(data)
-        fresh.replace(path)
+        replace_file(path, data)
     except OSError as error:
         raise CourseError(
             f"the grade file cannot be written: {error.strerror}", str(path), "choose a place: --out DIR"
         ) from None
-    finally:
-        fresh.unlink(missing_ok=True)
 
 
 def _tell_absent(findings: Findings, file: GradeFile, quiet: bool) -> None:

@@ -24,6 +24,7 @@ from course.grading.batch import grade_class
 from course.grading.class_run import PoolMaker
 from course.grading.cluster import Cluster, DaskPool, connect
 from course.grading.dask_address import Address
+from course.grading.environment import versions
 from course.grading.exceptions import ClusterLost
 from course.grading.intake import take_in
 from course.grading.isolation import isolation_or_refuse, why_not_isolated
@@ -272,7 +273,7 @@ def test_a_worker_of_another_version_is_not_used(
 ) -> None:
     hand_in("ada", RIGHT)
     scheduler.scale(1)
-    wanted = {**station.versions(), "torch": "1.0"}
+    wanted = {**versions(), "torch": "1.0"}
     monkeypatch.setattr(station, "versions", lambda: wanted)
     said: list[str] = []
     with connect(scheduler.scheduler_address, True, 30, said.append) as cluster, pytest.raises(ClusterLost) as lost:
@@ -286,10 +287,7 @@ def test_a_worker_that_cannot_isolate_says_so(course: Path, monkeypatch: pytest.
         station, "_isolation", lambda wanted: (None, "it cannot isolate submissions: the kernel refuses")
     )
     setup = station.packed(station.Setup(_blueprints(course), 1, {}, None))
-    assert (
-        station.prepare("run", setup, station.versions())["unfit"]
-        == "it cannot isolate submissions: the kernel refuses"
-    )
+    assert station.prepare("run", setup, versions())["unfit"] == "it cannot isolate submissions: the kernel refuses"
 
 
 class _Future:

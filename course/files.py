@@ -1,0 +1,41 @@
+"""Files that are written whole or not at all, and digests of what they hold."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["digest_of", "replace_file", "written_whole"]
+
+
+def digest_of(*parts: bytes) -> str:
+    """Changes with any part; where one part ends and the next begins matters too."""
+    seen = hashlib.sha256()
+    for part in parts:
+        seen.update(len(part).to_bytes(8, "big") + part)
+    return seen.hexdigest()
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """A place beside ``path`` to write to, which takes the place of ``path`` when the block ends.
+
+    If the block raises, or the move does, ``path`` stays as it was and nothing is left behind.
+    """
+    fresh = path.with_name(f"{path.name[:80]}.new")
+    try:
+        yield fresh
+        os.replace(fresh, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise
+
+
+def replace_file(path: Path, data: bytes | str) -> None:
+    """Write a file whole or not at all; text as UTF-8, half surrogate pairs escaped. Raises OSError."""
+    with written_whole(path) as fresh:
+        fresh.write_bytes(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,76 @@
+"""What the tool learns of a course from its ``course.toml``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course import course_file
+from course.course_file import find_course, the_course, use_course
+from course.errors import UsageError
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that works for no course yet."""
+    monkeypatch.setattr(course_file, "_folder", [])
+    monkeypatch.setattr(course_file, "_used", [])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def _course(root: Path, package: str, told: str) -> Path:
+    (root / package).mkdir(parents=True)
+    (root / package / "course.toml").write_text(told)
+    return root / package / "__init__.py"
+
+
+def test_a_package_says_which_course_it_is(nowhere: None, tmp_path: Path) -> None:
+    use_course(str(_course(tmp_path, "knots", 'says = "Knots"\nwarm = ["json.*", "no_such_module"]')))
+    one = the_course()
+    assert (one.package, one.folder, one.says, one.leaves) == ("knots", tmp_path / "knots", "Knots", ())
+    assert one.pictures() is None
+    one.warm_up()
+    use_course(str(_course(tmp_path / "other", "knots", 'says = "Others"\npicture = "json"')))
+    assert the_course().says == "Others"
+    assert the_course().pictures() is json
+
+
+def test_warming_up_imports_whole_packages(tmp_path: Path) -> None:
+    _course(tmp_path, "knots", 'says = "Knots"\nwarm = ["wsgiref.*"]')
+    code = (
+        "import sys; from course import course_file; course_file.use_course('knots/__init__.py'); "
+        "course_file.the_course().warm_up(); assert 'wsgiref.headers' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+
+
+def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
+    _course(tmp_path, "knots", 'says = "Knots"')
+    find_course(tmp_path)
+    assert the_course().package == "knots"
+    assert str(tmp_path) in sys.path
+    find_course(tmp_path / "elsewhere")
+    assert the_course().package == "knots"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({}, "no course here"),
+        ({"one": 'says = "x"', "two": 'says = "x"'}, "more than one course here"),
+        ({"one": "says = x"}, "cannot be read"),
+        ({"one": 'picture = "x"'}, "has no 'says'"),
+    ],
+)
+def test_what_is_no_course_is_refused(
+    nowhere: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: dict[str, str], said: str
+) -> None:
+    for package, text in told.items():
+        _course(tmp_path, package, text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UsageError, match=said):
+        the_course()
