@@ -11,7 +11,7 @@ from course.course_file import the_course
 from course.errors import CourseError, UsageError
 from course.interrupt import EXIT_CODE, told_to_stop
 
-__all__ = ["main"]
+__all__ = ["course_parser", "main"]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -37,9 +37,8 @@ def _interrupted() -> int:
     return EXIT_CODE
 
 
-def _run(argv: list[str] | None) -> int:
-    # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+def course_parser() -> argparse.ArgumentParser:
+    """What reads the command line: every command with its options."""
     parser = argparse.ArgumentParser(prog=f"{this_python()} -m course", description=the_course().says)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
@@ -47,6 +46,13 @@ def _run(argv: list[str] | None) -> int:
         command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
         one.add_arguments(command)
         command.set_defaults(chosen=one)
+    return parser
+
+
+def _run(argv: list[str] | None) -> int:
+    # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    parser = course_parser()
     arguments, rest = parser.parse_known_args(argv)
     if rest and not arguments.chosen.passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

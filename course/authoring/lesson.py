@@ -156,7 +156,7 @@ def _cell(raw: Any, place: str) -> Cell:
             raise LessonError(
                 f"{grade_id} is text with nbgrader metadata, and no written answer",
                 place,
-                'see CONTRIBUTING.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
+                'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
             )
         refuse_bad_markers(raw.source, place, grade_id, "written")
         refuse_unmarkable(raw.source, place, grade_id)
@@ -169,7 +169,7 @@ def _cell(raw: Any, place: str) -> Cell:
         kind = "setup"
     else:
         raise LessonError(
-            f"{grade_id} is a kind of cell that lessons do not use", place, "see CONTRIBUTING.md, 'Cells'"
+            f"{grade_id} is a kind of cell that lessons do not use", place, "see docs/authors.md, 'Cells'"
         )
     refuse_bad_markers(raw.source, place, grade_id, kind)
     _compiles(raw.source, place, grade_id)

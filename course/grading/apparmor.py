@@ -13,6 +13,7 @@ __all__ = ["profile", "what_is_offered"]
 
 _RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _NAME = "course-python"
+_PAGE = "docs/engine.md, 'Isolation'"
 
 
 def what_is_offered() -> str:
@@ -23,7 +24,7 @@ def what_is_offered() -> str:
     if not all(reasons.values()):
         lines.append(f"a run says first:  {isolation_or_refuse()}")
     if reasons[Isolation.FULL]:
-        lines += ["", f"Full isolation needs user namespaces; {_cure()}", "What each level holds: docs/isolation.md"]
+        lines += ["", f"Full isolation needs user namespaces; {_cure()}", f"What each level holds: {_PAGE}"]
     return "\n".join(lines)
 
 
@@ -33,8 +34,11 @@ def _cure() -> str:
     if _is_zero(Path("/proc/sys/user/max_user_namespaces")):
         return "this machine has none: `sysctl user.max_user_namespaces` says 0. Its administrator can raise that."
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
-        return "the container's profile forbids them. docs/isolation.md says how to start it, and what that costs."
-    return "ask the machine's administrator for them (docs/isolation.md)."
+        return (
+            "the container's profile forbids them. How to start it, and what that costs: "
+            "docs/engine.md, 'Full isolation in a container'."
+        )
+    return f"ask the machine's administrator for them ({_PAGE})."
 
 
 def _is_on(path: Path) -> bool:

@@ -107,7 +107,7 @@ class Crew:
             if "deserialization of the task graph" in said:
                 raise self.address.lost(
                     "the scheduler has no course package, or another Python",
-                    "start the scheduler in an environment like this one: see docs/more_machines.md",
+                    "start the scheduler in an environment like this one: see docs/more_machines.md, 'A cluster by hand'",
                 ) from None
             return f"trying it failed ({type(error).__name__}: {said[:200]})"
 
@@ -127,7 +127,8 @@ class Crew:
         if self.unfit and not self.trying:
             raise self.address.lost(
                 "no worker of the cluster may mark: " + "; ".join(sorted(set(self.unfit.values()))[:3]),
-                "make the workers' environment like this one, restart them, grade again (docs/more_machines.md)",
+                "make the workers' environment like this one, restart them, grade again "
+                "(docs/more_machines.md, 'A cluster by hand')",
             )
         if now - self._alone_since > self.patience and not self.trying:
             raise self.address.without_workers(self.patience)

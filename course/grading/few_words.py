@@ -1,7 +1,7 @@
 """What a learner is told of a hidden check: our own words, names and lines that were handed in, and a few numbers.
 
 By the time a hidden check has brought something, learner code may have read the check itself. So nothing that it says
-of itself comes through as it is: no message, no print, no name, no picture. ``docs/hidden_checks.md`` counts what is left.
+of itself comes through as it is: no message, no print, no name, no picture. ``docs/engine.md`` counts what is left.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ __all__ = ["Chosen", "Isolation", "isolation_or_refuse", "offered", "why_not_iso
 
 
 class Isolation(Enum):
-    """The levels, as the command line and the configuration name them; `docs/isolation.md` says what each one holds."""
+    """The levels, as the command line and the configuration name them; `docs/engine.md` says what each one holds."""
 
     FULL = "full"
     REDUCED = "reduced"
@@ -98,5 +98,5 @@ def _line(level: Isolation, wanted: str | None, why: str) -> str:
     because = f"because {why}" if wanted is None else "as you wished"
     return (
         f"isolation: reduced (Landlock ABI {abi()}, system-call filter, limits), {because}; "
-        "what it lacks: docs/isolation.md"
+        "what it lacks: docs/engine.md, 'What each level holds'"
     )

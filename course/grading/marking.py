@@ -3,7 +3,7 @@
 Everything that may be shown comes first: cells with their outputs, and the checks that learners have. Hidden checks are
 asked when the last output has been taken: in the same process, with each exercise's variables as they were, if nothing
 that ran since works on them; else in a fresh one, which runs the cells again and whose outputs nobody takes. What those
-bring is told in words of a known form (:mod:`course.grading.few_words`). ``docs/hidden_checks.md`` says why.
+bring is told in words of a known form (:mod:`course.grading.few_words`). ``docs/engine.md`` says why.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The learner's process stays in the machine's own file tree and among its processes, and, unless root grades, runs as the
 same user as the grader. So what it may open is a list (:mod:`course.grading.landlock`), every call that reaches another
 process, a socket or a file's owner and dates is refused (:mod:`course.grading.syscalls`), and the zygote counts what it
-starts (:mod:`course.grading.overseer`). `docs/isolation.md` says what holds at which level, and is tested.
+starts (:mod:`course.grading.overseer`). `docs/engine.md` says what holds at which level, and is tested.
 """
 
 from __future__ import annotations

@@ -83,7 +83,9 @@ class Worker:
             raise NoRoom(str(header["failed"]).strip().splitlines()[-1])
         if "hello" not in header:
             raise EngineFailed(
-                f"a worker cannot be sealed: {header.get('failed')}", "", "grade again, or see README, 'Isolation'"
+                f"a worker cannot be sealed: {header.get('failed')}",
+                "",
+                "grade again, or see docs/engine.md, 'Isolation'",
             )
 
     def _not_there(self) -> Exception:

@@ -70,7 +70,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     add(
         "--isolation",
         choices=("full", "reduced"),
-        help="demand this level (default: the best there is; docs/isolation.md)",
+        help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
     )
     add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
     add("--anyway", action="store_true", help="grade also lessons whose reference answers lose marks here")

@@ -1,4 +1,4 @@
-"""The pictures that the README shows, taken in a real JupyterLab: ``python -m tests.browser.portraits``.
+"""The pictures that README and docs show, taken in a real JupyterLab: ``python -m tests.browser.portraits``.
 
 The class report is that of a class: ``python -m tests.browser.portraits --report demo/report/index.html`` takes its first part.
 """
@@ -71,7 +71,9 @@ def take_report(page: Path) -> None:
 
 def main() -> int:
     """See the module's text."""
-    parser = argparse.ArgumentParser(prog="python -m tests.browser.portraits", description="the pictures of the README")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.browser.portraits", description="the pictures of README and docs"
+    )
     parser.add_argument("--report", type=Path, metavar="PAGE", help="only the class report, of this page")
     wanted = parser.parse_args()
     if CHROMIUM is None:

@@ -1,4 +1,4 @@
-"""What `docs/isolation.md` has in its table, as cells that try it: each prints the word that stands in the page."""
+"""What `docs/engine.md` has in its table, as cells that try it: each prints the word that stands in the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`docs/isolation.md` says what each level of isolation holds: its table is read, and every row of it tried."""
+"""`docs/engine.md` says what each level of isolation holds: its table is read, and every row of it tried."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from course.grading.shown import visible_folders
 from . import isolation_rows
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "isolation.md"
+PAGE = ROOT / "docs" / "engine.md"
+HEADER = "| what a submission tries | full | reduced |\n| --- | --- | --- |\n"
 ONE_CELL = Path(__file__).with_name("one_cell.py")
 
 
 def _table() -> dict[str, dict[str, str]]:
     """What is tried -> level -> the first word of its cell."""
-    lines = PAGE.read_text(encoding="utf-8").split("| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines()
+    lines = PAGE.read_text(encoding="utf-8").split(HEADER)[1].split("\n\n")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {tries: {"full": full.split(":")[0], "reduced": reduced.split(":")[0]} for tries, full, reduced in rows}
 
@@ -144,7 +145,7 @@ def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytes
     chosen = isolation_or_refuse()
     assert chosen.level is Isolation.REDUCED
     assert chosen.line.startswith("isolation: reduced (Landlock ABI ")
-    assert "because the kernel refuses; what it lacks: docs/isolation.md" in chosen.line
+    assert "because the kernel refuses; what it lacks: docs/engine.md, 'What each level holds'" in chosen.line
     assert isolation_or_refuse(wanted="reduced").level is Isolation.REDUCED
     with pytest.raises(NoIsolation, match="no level of isolation called best"):
         isolation_or_refuse(wanted="best")

@@ -1,0 +1,66 @@
+"""The exercise that `docs/authors.md` tells its reader to copy: it is made from the page, and holds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from course.authoring.build import build
+from course.authoring.contract import MIN_ACCEPTED, MIN_MUTANTS, check_contract, check_release, select
+
+ROOT = Path(__file__).parent.parent.parent
+PART = (
+    (ROOT / "docs/authors.md").read_text(encoding="utf-8").split("## A whole exercise, to copy\n")[1].split("\n## ")[0]
+)
+HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n.*### END HIDDEN TESTS\n", re.DOTALL)
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", PART, re.DOTALL)
+    return str(found)
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course of that lesson alone, written as the page says."""
+    folder = tmp_path / "lessons" / "07_halve"
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for role in ("accepted", "mutants"):
+        (folder / role / "halve_grad").mkdir(parents=True)
+    (folder / "lesson.py").write_text(block("python"))
+    for name, text in re.findall(r"^\| `(\w+\.py)` \| `([^`]+)` \|$", PART, re.MULTILINE):
+        (folder / "accepted/halve_grad" / name).write_text(f"{text}\n")
+    mutants = r"^\| `(\w+\.py)` \| ([^|]+) \| (\w+) \| `([^`]+)` \|$"
+    for name, misconception, hint, text in re.findall(mutants, PART, re.MULTILINE):
+        first = f"# misconception: {misconception} | hint: {hint}"
+        (folder / "mutants/halve_grad" / name).write_text(f"{first}\n{text}\n")
+    return tmp_path
+
+
+def test_it_meets_the_contract(course: Path) -> None:
+    build(course, say=lambda line: None)
+    (record,) = check_contract(select(course, ["halve_grad"]))
+    assert not record.violations
+    assert record.accepted >= MIN_ACCEPTED
+    assert record.killed == record.hinted >= MIN_MUTANTS
+    assert not check_release(course, [lesson for lesson, _ in select(course, [])])
+
+
+def test_without_its_hidden_check_a_mutant_survives_as_the_page_says(course: Path) -> None:
+    path = course / "lessons/07_halve/lesson.py"
+    path.write_text(HIDDEN.sub("", path.read_text()))
+    (record,) = check_contract(select(course, ["halve_grad"]))
+    assert [one.fact for one in record.violations] == [
+        "halve_grad: the mutant in_place survives: in place, and returned"
+    ]
+
+
+def test_its_way_in_leads_to_a_section_of_lesson_02() -> None:
+    way = tomllib.loads(block("toml"))["exercises"]["halve_grad"]
+    assert set(way) == {"question", "idea", "read"}
+    (section,) = re.findall(r"^Lesson 02, '(.+)'$", way["read"])
+    assert f"# ## {section}\n" in (ROOT / "lessons/02_tensor_hooks/lesson.py").read_text(encoding="utf-8")

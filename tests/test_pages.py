@@ -1,0 +1,243 @@
+"""README and docs: what they name is there. Links, headings, targets, commands, options, files, limits, functions."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+import matplotlib.pyplot as plt
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from course.cli import course_parser
+from course.limits import GradingLimits
+
+ROOT = Path(__file__).parent.parent
+PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}
+EVERY_PAGE = pytest.mark.parametrize("page", PAGES)
+SPEAKING = [
+    *ROOT.glob("course/**/*.py"), *ROOT.glob("benchmarks/*.py"), *ROOT.glob("tests/**/*.py"),
+    ROOT / "install.py", ROOT / "nbgrader_config.py",
+]  # fmt: skip
+"""Modules whose messages and docstrings name pages."""
+OTHERS = ("Makefile", "pyproject.toml", ".ci/run", ".github/workflows/ci.yml")
+NAMED = re.compile(r"(?P<page>\bdocs/\w+\.md|\b(?:README|CONTRIBUTING)(?:\.md)?)(?:(?:`|``)?, '(?P<heading>[^']+)')?")
+"""How messages name a page, and a heading of it."""
+
+NOT_OURS = frozenset(
+    {"--no-browser", "--port=8899", "--pids-limit", "--memory", "--cpus", "--security-opt", "--memory-limit", "--nworkers",
+     "--nthreads"}
+)  # fmt: skip
+"""Options of JupyterLab, Docker and Dask that pages name by themselves."""
+EXAMPLES = ("07_halve",)
+"""What pages tell their readers to make."""
+
+
+@cache
+def tokens(page: str) -> tuple[Token, ...]:
+    """The page as a renderer sees it, on one level."""
+    parsed = MarkdownIt("commonmark").enable("table").parse(PAGES[page].read_text(encoding="utf-8"))
+    return tuple(flat for token in parsed for flat in (token, *(token.children or ())))
+
+
+def headings(page: str) -> list[str]:
+    """Their texts, without marks."""
+    seen = tokens(page)
+    inside = [seen[at + 1].content for at, token in enumerate(seen) if token.type == "heading_open"]
+    return [text.replace("`", "") for text in inside]
+
+
+def anchors(page: str) -> set[str]:
+    """What a link's `#` may name, as GitHub makes it."""
+    return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in headings(page)}
+
+
+def code(page: str) -> Iterator[str]:
+    """Spans, and the lines of blocks that are no program's text."""
+    for token in tokens(page):
+        if token.type == "code_inline":
+            yield " ".join(token.content.split())
+        elif token.type == "fence" and token.info in ("", "sh"):
+            yield from token.content.replace("\\\n", " ").splitlines()
+
+
+def commands(page: str) -> Iterator[list[str]]:
+    """What a reader may type, as words. A placeholder in angle brackets is a word like any other."""
+    for line in code(page):
+        for part in re.split(r"&&|\|", line):
+            try:
+                yield shlex.split(part, comments=True)
+            except ValueError:  # a quotation mark of a profile, or of Python
+                continue
+
+
+def after(words: list[str], *start: str) -> list[str] | None:
+    """What follows these words; None if they are not there."""
+    for at in range(len(words)):
+        if tuple(words[at : at + len(start)]) == start:
+            return words[at + len(start) :]
+    return None
+
+
+def test_readme_is_one_page() -> None:
+    assert len((ROOT / "README.md").read_bytes()) <= 6000
+
+
+@EVERY_PAGE
+def test_links_and_pictures_lead_somewhere(page: str) -> None:
+    broken = []
+    for token in tokens(page):
+        target = token.attrGet("href") if token.type == "link_open" else token.attrGet("src")
+        if token.type not in ("link_open", "image") or re.match(r"\w+:", str(target)):
+            continue
+        name, _, anchor = unquote(str(target)).partition("#")
+        there = (PAGES[page].parent / name).resolve() if name else PAGES[page]
+        relative = there.relative_to(ROOT).as_posix()
+        if not there.exists() or (anchor and anchor not in anchors(relative)):
+            broken.append(target)
+    assert not broken
+
+
+def test_every_page_is_one_click_from_readme() -> None:
+    linked = {
+        str(token.attrGet("href")).partition("#")[0] for token in tokens("README.md") if token.type == "link_open"
+    }
+    assert set(PAGES) - {"README.md"} <= linked
+
+
+def messages(path: Path) -> Iterator[str]:
+    """The texts in a module, with the values of its own constants in them, as far as they are known."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    known = {
+        one.targets[0].id: one.value.value
+        for one in tree.body
+        if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name) and isinstance(one.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.JoinedStr):
+            yield "".join(_said(part, known) for part in node.values)
+
+
+def _said(part: ast.expr, known: dict[str, object]) -> str:
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    value = part.value if isinstance(part, ast.FormattedValue) else None
+    return str(known.get(value.id, "?")) if isinstance(value, ast.Name) else "?"
+
+
+def test_pages_and_headings_that_messages_name_are_there() -> None:
+    said = [(path.name, text) for path in SPEAKING if path != Path(__file__) for text in messages(path)]
+    said += [(name, (ROOT / name).read_text(encoding="utf-8")) for name in OTHERS]
+    said += [(name, path.read_text(encoding="utf-8")) for name, path in PAGES.items()]
+    named, wrong = 0, []
+    for where, text in said:
+        for found in NAMED.finditer(" ".join(text.split())):
+            page, heading = found["page"].removesuffix(".md") + ".md", found["heading"]
+            named += heading is not None
+            if page not in PAGES or (heading and heading not in headings(page)):
+                wrong.append((where, found[0]))
+    assert not wrong
+    assert named >= 8
+
+
+@EVERY_PAGE
+def test_targets_of_make_are_there(page: str) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    asked = [word for words in commands(page) if words[:1] == ["make"] for word in words[1:]]
+    assert {word for word in asked if "=" not in word} <= targets
+
+
+@EVERY_PAGE
+def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parser = course_parser()
+    for words in commands(page):
+        rest = after(words, "-m", "course")
+        if rest is None or rest in ([], ["--help"], ["<command>"]):
+            continue
+        try:
+            arguments, unknown = parser.parse_known_args(rest)
+        except SystemExit as end:
+            # 0: it was asked for help. A bare name tells of a command that needs more: `collect`.
+            alone = len(rest) == 1 and "arguments are required" in capsys.readouterr().err
+            assert end.code == 0 or alone, f"{page}: {shlex.join(words)}"
+            continue
+        assert not unknown or arguments.chosen.passes_on, f"{page}: {shlex.join(words)}"
+
+
+def _options() -> set[str]:
+    """All options of the course's commands, of install.py, and of the modules that pages name."""
+    places = [*ROOT.glob("course/**/*.py"), *ROOT.glob("tests/attacks/*.py"), *ROOT.glob("tests/browser/*.py")]
+    places += [*ROOT.glob("benchmarks/*.py"), ROOT / "install.py"]
+    return {found for path in places for found in re.findall(r"\"(--[a-z][\w-]*)\"", path.read_text(encoding="utf-8"))}
+
+
+@EVERY_PAGE
+def test_options_that_stand_alone_are_somebodys(page: str) -> None:
+    named = {words[0] for words in commands(page) if words and words[0].startswith("--")}
+    assert named - NOT_OURS <= _options() | {"--help"}
+
+
+@EVERY_PAGE
+def test_modules_that_are_run_are_there_with_their_options(page: str) -> None:
+    for words in commands(page):
+        for at, word in enumerate(words):
+            if words[at - 1] != "-m" or not re.match(r"(tests|benchmarks)\.\w", word):
+                continue
+            place = ROOT / word.replace(".", "/")
+            text = (place / "__main__.py" if place.is_dir() else place.with_suffix(".py")).read_text(encoding="utf-8")
+            missing = [one for one in words[at + 1 :] if one.startswith("--") and f'"{one}"' not in text]
+            assert not missing, f"{page}: {shlex.join(words)}"
+
+
+@EVERY_PAGE
+def test_files_that_pages_name_are_there(page: str) -> None:
+    for span in (token.content for token in tokens(page) if token.type == "code_inline"):
+        if re.fullmatch(r"(course|tests|docs|lessons|benchmarks|grading|collecting)/[\w./]+", span):
+            made = any(name in span for name in EXAMPLES)
+            assert made or any((base / span).exists() for base in (ROOT, ROOT / "course", ROOT / "docs")), span
+
+
+def test_the_lessons_are_those_of_readme() -> None:
+    outline = json.loads((ROOT / "course/outline.json").read_text(encoding="utf-8"))
+    rows = re.findall(
+        r"^\| `(\w+)` \|.*\| (\d+) \| (\d+) \|$", PAGES["README.md"].read_text(encoding="utf-8"), re.MULTILINE
+    )
+    wanted = []
+    for slug, part in sorted(outline.items()):
+        text = (ROOT / "lessons" / slug / "lesson.py").read_text(encoding="utf-8")
+        (minutes,) = re.findall(r"\*\*Time\*\* about (\d+) minutes", text)
+        wanted.append((slug, str(len(part["exercises"])), minutes))
+    assert rows == wanted
+    assert f"{sum(int(row[1]) for row in rows)} exercises" in PAGES["README.md"].read_text(encoding="utf-8")
+
+
+def test_the_limits_are_those_of_the_engine() -> None:
+    text = PAGES["docs/engine.md"].read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| .* \| ([\d,]+) \|$", text, re.MULTILINE))
+    limits = {name: trait.default_value for name, trait in GradingLimits.class_own_traits(config=True).items()}
+    assert {name: float(value.replace(",", "")) for name, value in rows.items()} == limits
+
+
+def test_the_pictures_for_ones_own_models_are_drawn_as_told() -> None:
+    text = PAGES["docs/learners.md"].read_text(encoding="utf-8")
+    calls = re.findall(r"`(\w+)\.(draw_\w+)\((.*?)\)`", text)
+    assert len(calls) >= 10
+    for module, function, arguments in calls:
+        signature = inspect.signature(getattr(importlib.import_module(f"course.pictures.{module}"), function))
+        given = ast.parse(f"f({arguments})", mode="eval").body
+        assert isinstance(given, ast.Call)
+        signature.bind(*given.args, **{word.arg: word.value for word in given.keywords if word.arg})
+    for block in (token.content for token in tokens("docs/learners.md") if token.info == "python"):
+        exec(compile(block, "docs/learners.md", "exec"), {})
+    plt.close("all")
