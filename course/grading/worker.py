@@ -51,6 +51,10 @@ def warm_up() -> None:
     import course.probing
     import course.sources
 
+    # What these take from torch and the interpreter must be taken before a learner's code can have changed it.
+    import course.storages
+    import course.traces
+
     torch.set_num_threads(1)
     # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
     # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
