@@ -1500,7 +1500,7 @@ from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches, is_same
-from course.evidence import TensorRecord
+from course.evidence import TensorRecord, snapshot
 from course.probing import hook_counts
 from course.traces import as_before, attributes_on, what_runs
 
@@ -1752,6 +1752,7 @@ class LeftAsItWas(OneBatch):
             "what runs afterwards": self.runs(case, model, x),
             "the error in the block": None,
         }
+        gathered = snapshot(per_sample.gradients)  # as they are now: what a later block does to them, TwoBlocks asks
         try:
             with nb.function("PerSampleGradients")(model):
                 raise ArithmeticError(case.words("error", 1)[0])
@@ -1764,7 +1765,7 @@ class LeftAsItWas(OneBatch):
             "attributes left on modules and parameters": sorted(left),
             "what runs after an error": self.runs(case, model, x),
             "the trace of all attributes": attributes_on(model, case),
-            "gradients of the first block, after passes outside": per_sample.gradients,
+            "gradients of the block, after a pass outside": gathered,
         }
 
     def runs(self, case, model, x):
@@ -1785,7 +1786,7 @@ class LeftAsItWas(OneBatch):
             "attributes left on modules and parameters": [],
             "what runs after an error": runs,
             "the trace of all attributes": attributes_on(model, case),
-            "gradients of the first block, after passes outside": self.each(case, *self.given(case)),
+            "gradients of the block, after a pass outside": self.each(case, *self.given(case)),
         }
 
     def mistakes(self, case):
