@@ -1,4 +1,4 @@
-"""Attacks on facts: wrong answers that leave hooks behind, and lie about how many there are.
+"""Attacks on facts: wrong answers that leave hooks behind, or do another thing wrong, and lie about what a probe asks.
 
 Each is a mutant of its exercise, which the checks find, with a lie in front of it. What a count says, the process that
 ran the answer says about itself; what a hook does when the model runs again, it cannot say.
@@ -108,11 +108,11 @@ def _asked_by(*names):
 """
 """Whether one of these functions asks, be it in a comprehension."""
 
-_LIES |= {
+_ABOUT_ONE_FACT = {
     "needs_a_gradient": (
         "_needs, _freeze, _frozen = torch._C.TensorBase.__dict__['requires_grad'], torch.Tensor.requires_grad_, []\n"
         "def _noting(self, value=True):\n"
-        "    if _needs.__get__(self):\n"
+        "    if _needs.__get__(self) and _asked_by('swap_relu'):\n"
         "        _frozen.append(self)\n"
         "    return _freeze(self, value)\n"
         "def _lie(self):\n"
@@ -263,7 +263,7 @@ def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     wrong = re.sub(r"\A# misconception: .*\n", "", text)
 
     def build(scene: Scene) -> None:
-        scene.hand_in({exercise: f"{_MINE}{_ASKED}{_LIES[lie]}\n{wrong}"})
+        scene.hand_in({exercise: f"{_MINE}{_ASKED}{(_LIES | _ABOUT_ONE_FACT)[lie]}\n{wrong}"})
 
     return Attack(
         f"{lie}_{exercise}_{mutant}", f"{lie.replace('_', ' ')}, in front of a wrong {exercise}", "facts", build,
