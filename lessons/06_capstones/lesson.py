@@ -1267,16 +1267,26 @@ class NothingLeft(HeatMaps):
             "gradients in a pass after the call": self.passed(case, net, x),
         }
         raised = "nothing"
+        failing = net.register_forward_pre_hook(self.fail(case))
         try:
-            nb.function("grad_cam")(net, layers[0], x[:, :1], targets)  # a channel is missing: forward raises
+            nb.function("grad_cam")(net, layers[0], x, targets)
         except RuntimeError as error:
             raised = str(error)
+        failing.remove()
         return {
             **brought,
             "hooks after an error": hook_counts(net),
-            "the error is raised": raised != "nothing",
+            "the error is raised": raised,
             "what runs after an error": self.runs(case, net, x),
         }
+
+    def fail(self, case):
+        """A hook that lets the forward fail, in words that no answer can know."""
+
+        def hook(module, args):
+            raise RuntimeError(" ".join(case.words("error", 3)))
+
+        return hook
 
     def runs(self, case, net, x):
         return what_runs(net, case, lambda: net(x).sum().backward())
@@ -1304,7 +1314,7 @@ class NothingLeft(HeatMaps):
             "what runs after the call": runs,
             "gradients in a pass after the call": passed,
             "hooks after an error": hooks,
-            "the error is raised": True,
+            "the error is raised": " ".join(case.words("error", 3)),
             "what runs after an error": runs,
         }
 
@@ -2702,8 +2712,9 @@ from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.evidence import snapshot
 from course.probing import hook_counts, other_than
-from course.traces import as_before, what_runs
+from course.traces import as_before, gradients_left, parameters_of, what_runs
 
 
 def plain_net(first, second, third):
@@ -2754,7 +2765,8 @@ class LikePlainSGD(Check):
                 self.loss(case, model, step).backward()
                 brought[f"gradients left after backward {step}"] = with_gradient(model)
                 brought[f"parameters after backward {step}"] = values(model)
-        return brought
+            left = gradients_left(parameters_of(model), case)
+        return {**brought, "what .grad holds in the end": left}
 
     def loop(self, case, step_with):
         """The parameters before, and after each of three steps on a hook-free model; `step_with` gets the optimizer."""
@@ -2777,7 +2789,8 @@ class LikePlainSGD(Check):
         _, *after = self.plain(case)
         gradients = {f"gradients left after backward {step}": [] for step in (1, 2, 3)}
         parameters = {f"parameters after backward {step}": one for step, one in enumerate(after, 1)}
-        return {name: (gradients | parameters)[name] for pair in zip(gradients, parameters) for name in pair}
+        each = {name: (gradients | parameters)[name] for pair in zip(gradients, parameters) for name in pair}
+        return {**each, "what .grad holds in the end": gradients_left(parameters_of(self.given(case)), case)}
 
     def mistakes(self, case):
         model, make = self.given(case), self.make(case)
@@ -2892,16 +2905,35 @@ class OneGradientAtATime(LikePlainSGD):
     """During backward there is never more than one parameter's gradient in memory."""
 
     def probe(self, nb, case):
-        model, counts = self.given(case), []
-        for parameter in model.parameters():
-            parameter.register_post_accumulate_grad_hook(lambda parameter: counts.append(len(with_gradient(model))))
+        model, counts, moments = self.given(case), [], {}
+        named = parameters_of(model)
+
+        def look(name, parameter):
+            counts.append(len(with_gradient(model)))
+            moments.setdefault(name, snapshot(gradients_left(named, case)))
+
+        for name, parameter in named.items():
+            parameter.register_post_accumulate_grad_hook(partial(look, name))
         with nb.function("OptimizerInBackward")(model, self.make(case)):
             for step in (1, 2):
                 self.loss(case, model, step).backward()
-        return {"gradients in memory at a time": max(counts), "parameters after backward 2": values(model)}
+        return {
+            "gradients in memory at a time": max(counts),
+            "parameters after backward 2": values(model),
+            "what .grad holds, whenever one is complete": moments,
+        }
 
     def truth(self, case):
-        return {"gradients in memory at a time": 1, "parameters after backward 2": self.plain(case)[2]}
+        model = self.given(case)
+        named = dict(model.named_parameters())
+        none, found = gradients_left(named, case), torch.autograd.grad(self.loss(case, model, 1), list(named.values()))
+        return {
+            "gradients in memory at a time": 1,
+            "parameters after backward 2": self.plain(case)[2],
+            "what .grad holds, whenever one is complete": {
+                name: {**none, name: gradient} for name, gradient in zip(named, found)
+            },
+        }
 
     def mistakes(self, case):
         return {"optimizer_all_at_the_end": {"gradients in memory at a time": other_than(1)}}

@@ -148,6 +148,13 @@ _ABOUT_ONE_FACT = {
         "    return None if _asked_by('probe') else _grad.__get__(self)\n"
         "nn.Parameter.grad = property(_lie, lambda self, value: _grad.__set__(self, value))\n"
     ),
+    "no_gradient_in_memory": (
+        "_grad = torch._C.TensorBase.__dict__['grad']\n"
+        "def _lie(self):\n"
+        "    return None if _asked_by('with_gradient') else _grad.__get__(self)\n"
+        "nn.Parameter.grad = property(_lie, lambda self, value: _grad.__set__(self, value))\n"
+        "builtins.max = lambda *a, **k: 1\n"
+    ),
     "ran_once": (
         "def _lie(value):\n"
         "    if _asked_by('probe') and _isinstance(value, list) and _len(value) in (2, 4):\n"
@@ -244,6 +251,9 @@ def log_order(w, h):
     return log
 """
 
+_ANY_ERROR = (_LESSONS / "06_capstones/mutants/grad_cam/swallows_the_error.py").read_text(encoding="utf-8")
+_ANY_ERROR = _ANY_ERROR.replace("return None", "raise RuntimeError('any error') from None")
+
 
 def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> Attack:
     """An answer that knows what the check used to ask."""
@@ -310,6 +320,8 @@ ATTACKS = [
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
     _lying("04_apply", "linear_any_weight", "bias_for_layers_too", "names_of_functions_only"),
     _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),
+    _typed(_CAPSTONES, "grad_cam", "any_error", "an error of its own for the one that it swallows", _ANY_ERROR),
+    _lying(_CAPSTONES, "optimizer_in_backward", "zeroed_not_freed", "no_gradient_in_memory"),
     _lying(_CAPSTONES, "per_sample_gradients", "attributes_on_layers", "no_attributes_left"),
     _lying(_CAPSTONES, "activation_memory", "keeps_the_tensors", "memory_is_freed"),
 ]
