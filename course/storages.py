@@ -19,7 +19,7 @@ _PRIME = 2_147_483_647
 # Taken now, before any learner's code runs: a method of torch that is asked for later could be the learner's.
 _STORAGE_OF: Callable[[torch.Tensor], torch.UntypedStorage] = torch._C.TensorBase.untyped_storage
 _WEAK_REF: Callable[[torch.UntypedStorage], int] = torch._C.StorageBase.__dict__["_weak_ref"]
-_EXPIRED: Callable[[int], bool] = torch.UntypedStorage._expired
+_EXPIRED: Callable[[int], bool] = torch.UntypedStorage._expired  # type: ignore[assignment]  # torch declares it otherwise
 _FREE: Callable[[int], None] = torch.UntypedStorage._free_weak_ref
 
 
