@@ -11,7 +11,7 @@ arithmetic on Python's integers, without a name that a notebook could give anoth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -24,10 +24,13 @@ from course.evidence import Evidence
 
 __all__ = [
     "as_before",
+    "attributes_on",
     "full_hook_beside",
     "gradients_from",
+    "gradients_left",
     "is_a",
     "no_gradients_from",
+    "parameters_of",
     "same_both_times",
     "what_runs",
 ]
@@ -41,6 +44,9 @@ _HOOKS_OF_TENSORS = tuple(
 )
 _BACKWARD: Callable[[nn.Module], tuple[list[Any], list[Any]]] = nn.Module._get_backward_hooks
 _BACKWARD_PRE: Callable[[nn.Module], list[Any]] = nn.Module._get_backward_pre_hooks
+_GRAD_OF: Callable[[torch.Tensor], torch.Tensor | None] = torch._C.TensorBase.__dict__["grad"].__get__
+_DICT_OF_MODULE = nn.Module.__dict__["__dict__"].__get__
+_DICT_OF_TENSOR = torch.Tensor.__dict__["__dict__"].__get__
 
 
 is_a = isinstance
@@ -75,6 +81,29 @@ def full_hook_beside(layer: nn.Linear, case: Case) -> str | list[torch.Tensor]:
     except RuntimeError:  # no gradient arrives: told by what comes before
         found.clear()
     handle.remove()
+    return found
+
+
+def attributes_on(model: nn.Module, case: Case) -> int:
+    """A number that follows from the names of all attributes that the modules and parameters carry themselves."""
+    number = case.integer("trace of attributes", 1, _PRIME)
+    for name, module in _parts(model):
+        own = _DICT_OF_MODULE(module)
+        for key, _ in _entries(own):
+            number += case.integer(f"trace of the attribute {key} on {name}", 1, _PRIME)
+        for parameter, tensor in _entries(own["_parameters"]):
+            for key, _ in _entries(_DICT_OF_TENSOR(tensor)) if tensor is not None else ():
+                number += case.integer(f"trace of the attribute {key} on {name}.{parameter}", 1, _PRIME)
+    return number % _PRIME
+
+
+def parameters_of(model: nn.Module) -> dict[str, torch.Tensor]:
+    """Every parameter that is registered in the model, by its dotted name: ``named_parameters`` may be the learner's."""
+    found: dict[str, torch.Tensor] = {}
+    for name, module in _parts(model):
+        for key, parameter in _entries(_DICT_OF_MODULE(module)["_parameters"]):
+            if parameter is not None:
+                found[f"{name}.{key}" if name else key] = parameter
     return found
 
 
@@ -115,6 +144,15 @@ def gradients_from(values: Iterable[Any], model: nn.Module, case: Case) -> dict[
             total = total + value.sum()
     total.backward()  # type: ignore[no-untyped-call]
     return {name: parameter.grad for name, parameter in parameters.items()}
+
+
+def gradients_left(named: Mapping[str, torch.Tensor], case: Case) -> dict[str, torch.Tensor]:
+    """What ``.grad`` of each of these tensors holds; a tensor that follows from the seed where it is None."""
+    found = {name: _GRAD_OF(tensor) for name, tensor in named.items()}
+    return {
+        name: case.tensor(f"no gradient of {name}", *named[name].shape) if grad is None else grad
+        for name, grad in found.items()
+    }
 
 
 def no_gradients_from(model: nn.Module, case: Case) -> dict[str, torch.Tensor]:

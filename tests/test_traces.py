@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import builtins
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
+from torch.multiprocessing.reductions import StorageWeakRef
 
 from course.case import Case
 from course.compare import is_same
 from course.evidence import snapshot
-from course.traces import same_both_times, what_runs
+from course.storages import Storages, storages_left
+from course.traces import attributes_on, gradients_left, parameters_of, same_both_times, what_runs
 
 CASE = Case(7)
 
@@ -165,3 +169,65 @@ def test_the_same_hooks_twice_whatever_they_are() -> None:
     assert is_same([one, two], wanted)
     for wrong in ([one, more], [one, one], [two, one], [0, 0], [one], None, 3, [True, True], ["", ""]):
         assert not is_same(snapshot(wrong), wanted)
+
+
+def kept(*places: str) -> tuple[Storages, dict[str, torch.Tensor]]:
+    """Two storages that are watched, of which these places are kept."""
+    tensors = {place: torch.ones(3) for place in ("a", "b")}
+    watched = Storages(CASE)
+    for place, tensor in tensors.items():
+        watched.watch(tensor, place)
+    return watched, {place: tensor for place, tensor in tensors.items() if place in places}
+
+
+def test_what_is_freed_leaves_another_trace_than_what_is_there() -> None:
+    watched, tensors = kept("a")
+    assert watched.left("now") == storages_left(CASE, "now", there=["a"], freed=["b"])
+    assert watched.left("now") != watched.left("later")
+    view = tensors.pop("a")[1:].detach()
+    assert watched.left("now") == storages_left(CASE, "now", there=["a"], freed=["b"])
+    del view
+    assert watched.left("now") == storages_left(CASE, "now", freed=["b", "a"])
+    watched.watch(torch.ones(2), "a")
+    assert watched.left("now") != storages_left(CASE, "now", freed=["a", "b"])
+
+
+def test_nobody_can_say_of_a_storage_that_it_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched, tensors = kept("a", "b")
+    monkeypatch.setattr(torch.UntypedStorage, "_expired", lambda *args: True)
+    monkeypatch.setattr(StorageWeakRef, "expired", lambda self: True)
+    assert watched.left("now") == storages_left(CASE, "now", there=tensors)
+
+
+@pytest.mark.parametrize("place", ["", "1.1"])
+def test_an_attribute_more_makes_another_number(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    free, model = attributes_on(build(), CASE), build()
+    assert attributes_on(model, CASE) == free
+    model.get_submodule(place).left_behind = []
+    monkeypatch.setattr(builtins, "vars", lambda one: {})
+    assert attributes_on(model, CASE) != free
+    del model.get_submodule(place).left_behind
+    model[0].weight.left_behind = 1
+    assert attributes_on(model, CASE) != free
+
+
+def test_every_parameter_is_found_whatever_the_model_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, names = build(), [name for name, _ in build().named_parameters()]
+    monkeypatch.setattr(nn.Module, "named_parameters", lambda self: iter(()))
+    assert sorted(parameters_of(model)) == sorted(names)
+
+
+def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    w, v = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+    (w * 3).sum().backward()  # type: ignore[no-untyped-call]
+    monkeypatch.setattr(nn.Parameter, "grad", property(lambda self: None), raising=False)
+    left = gradients_left({"w": w, "v": v}, CASE)
+    assert left["w"].tolist() == [3.0, 3.0]
+    assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
+
+
+def test_a_worker_has_these_before_any_learner_s_code_runs() -> None:
+    ask = "import sys; from course.grading import worker; worker.warm_up(); print({*NAMES} <= {*sys.modules})"
+    ask = ask.replace("NAMES", "['course.traces', 'course.storages']")
+    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True"]

@@ -1,8 +1,9 @@
 """The author contract: the proof that an exercise's tests accept every right answer and no wrong one.
 
 Per exercise: the reference and each accepted answer earn full marks, the untouched stub none, each
-mutant less than full; each hidden check is the only killer of at least one mutant; two runs with
-other seeds agree; nothing reaches stderr; the checks are sound in themselves. Per lesson, in
+mutant less than full, and not only for what the notebook says about itself; each hidden check is
+the only killer of at least one mutant; two runs with other seeds agree; nothing reaches stderr; the
+checks are sound in themselves. Per lesson, in
 :mod:`course.authoring.release`: the derived notebooks are fresh, and leak nothing.
 """
 
@@ -43,8 +44,6 @@ class Record:
     named: int = 0
     """Mutants that get a hint of their own."""
     seconds: float = 0.0
-    hearsay: list[str] = field(default_factory=list)
-    """Mutants that fail only for what the notebook says about itself: a lie about it would earn marks."""
     violations: list[Violation] = field(default_factory=list)
 
     def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
@@ -200,9 +199,15 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
             "mend its Python: it is to fail for its misconception",
         )
         return
-    if failing[0] <= set(outcome.hearsay):
-        record.hearsay.append(candidate.name)
     record.killed += 1
+    if failing[0] <= set(outcome.hearsay):
+        record.broken(
+            f"what the notebook says about itself is all that finds the mutant {candidate.name}: "
+            "a lie about it would earn marks",
+            candidate,
+            f"let {_listed(failing[0])} bring what follows from the seed as well (course/traces.py), "
+            "or name the field in `claims` where it is the answer itself",
+        )
     if candidate.hint is not None and candidate.hint not in all_hints():
         close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)
         record.broken(

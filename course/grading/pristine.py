@@ -1,11 +1,14 @@
 """What probes are made of, put back to what it was before any learner's code ran.
 
-A probe reports some facts that nobody can recompute at home: how many hooks a later call added. Learner code that
-patches the function which counts them would report what it likes. So the worker notes the course's modules,
-classes and functions while it is warmed up, and puts back what was changed right before each probe.
+A probe draws inputs from the seed, runs the learner's code on them, and brings tensors and numbers in which whatever
+ran has left a trace (:mod:`course.traces`). It does so with functions of the course, and learner code that has patched
+one of these would run the probe in another way than it was written. So the worker notes the course's modules, classes
+and functions while it is warmed up, and puts back what was changed right before each probe.
 
-This is no wall: whoever controls a process controls what it reports. It closes the short way, so that forging a
-fact takes more than answering the exercise; values that follow from the seed cannot be forged at all.
+This is no wall: builtins, torch and the interpreter itself stay the learner's, and whoever controls a process controls
+what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
+choose the words of a message; the author contract refuses a check that needs one to find a mutant
+(:mod:`course.authoring.hearsay`).
 """
 
 from __future__ import annotations

@@ -57,13 +57,6 @@ def print_contract(checkup: Checkup) -> None:
         console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
         console.print(f"  at:   {violation.place}", highlight=False, markup=False, soft_wrap=True)
         console.print(f"  next: {violation.next_command}", highlight=False, markup=False, soft_wrap=True)
-    for record in records:
-        if record.hearsay:
-            console.print(
-                f"note: {record.exercise.id}: what the notebook says about itself is all that finds "
-                f"{', '.join(record.hearsay)}: a lie about it would earn marks",
-                highlight=False, markup=False, soft_wrap=True,
-            )  # fmt: skip
     console.print(f"looked at: {checkup.looked_at}", highlight=False, markup=False, soft_wrap=True)
     for line in checkup.left_out:
         console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)

@@ -1310,7 +1310,7 @@ import torch.nn as nn
 from course.checking import Check, check
 from course.compare import Matches
 from course.probing import ANYTHING, other_than
-from course.traces import as_before, what_runs
+from course.traces import as_before, gradients_from, what_runs
 
 
 class _ActBlock(nn.Module):
@@ -1412,6 +1412,7 @@ class EveryReluReplaced(_OfTheSwap):
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
             "output where every Tanh computes something else": self.with_another_tanh(model, case),
+            "parameter.grad": gradients_from([model(case.tensor("x", 4, 3))], model, case),
         }
 
     def truth(self, case):
@@ -1423,6 +1424,7 @@ class EveryReluReplaced(_OfTheSwap):
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
             "output": model(case.tensor("x", 4, 3)),
             "output where every Tanh computes something else": self.with_another_tanh(model, case),
+            "parameter.grad": gradients_from([model(case.tensor("x", 4, 3))], model, case),
         }
 
     def mistakes(self, case):
@@ -1876,7 +1878,18 @@ class OffsetIsRegistered(_OfTheOffset):
             "offset.requires_grad": getattr(offset, "requires_grad", None),
             "isinstance(model.offset, Parameter)": isinstance(offset, nn.Parameter),
             "values of the parameters": dict(model.named_parameters()),
+            "offset, asked for what only a Parameter has": self.asked_as_parameter(offset, case),
         }
+
+    def asked_as_parameter(self, offset, case):
+        """What only a real Parameter has: its class has a method more meanwhile."""
+        nn.Parameter.in_this_check = lambda self: self.detach() + case.tensor("only a Parameter", *self.shape)
+        try:
+            return offset.in_this_check()
+        except AttributeError:
+            return None
+        finally:
+            del nn.Parameter.in_this_check
 
     def model(self, case):
         return case.build("model", lambda: nn.Sequential(nn.Linear(3, case.integer("size", 3, 9)), nn.ReLU()))
@@ -1889,6 +1902,7 @@ class OffsetIsRegistered(_OfTheOffset):
             "offset.requires_grad": True,
             "isinstance(model.offset, Parameter)": True,
             "values of the parameters": {"offset": offset, **dict(self.model(case).named_parameters())},
+            "offset, asked for what only a Parameter has": case.tensor("only a Parameter", *offset.shape),
         }
 
     def mistakes(self, case):

@@ -1276,6 +1276,7 @@ import torch
 from course.checking import Check, check
 from course.compare import AnyOf
 from course.probing import other_than
+from course.traces import gradients_left
 
 
 class TurnsTheSign(Check):
@@ -1389,13 +1390,24 @@ class NothingToLearn(Check):
             "under no_grad": evaluated,
             "a constant": constant,
             "a constant, requires_grad": constant.requires_grad,
+            "a constant and its .grad after a backward": self.with_gradient(constant, case),
         }
+
+    def with_gradient(self, constant, case):
+        """A backward from the constant and from a weight beside it: a constant that needs no gradient gets none."""
+        weight, rows = case.tensor("weight", 2, 3, requires_grad=True), case.tensor("rows", 2, 3)
+        (constant * rows + weight).sum().backward()
+        return [constant.detach(), gradients_left({"the constant": constant}, case)]
 
     def truth(self, case):
         return {
             "under no_grad": case.tensor("h", 3, 2) * 2,
             "a constant": case.tensor("picture", 2, 3),
             "a constant, requires_grad": False,
+            "a constant and its .grad after a backward": [
+                case.tensor("picture", 2, 3),
+                gradients_left({"the constant": case.tensor("picture", 2, 3)}, case),
+            ],
         }
 
     errors = {
@@ -1405,6 +1417,7 @@ class NothingToLearn(Check):
         "under no_grad": "reverse_gradient_in_evaluation",
         "a constant": "reverse_gradient_in_evaluation",
         "a constant, requires_grad": "reverse_gradient_in_evaluation",
+        "a constant and its .grad after a backward": "reverse_gradient_in_evaluation",
     }
 
 
@@ -1542,16 +1555,24 @@ class ClipsEveryParameter(Check):
         net = case.build("net", TestNet)
         returned = nb.function("grad_clipper")(net, *limits_of(case))
         run_backward(net, case)
-        parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
+        parameters = {name: parameter.detach().clone() for name, parameter in net.named_parameters()}
         return {
             "what grad_clipper returned": named(returned, net),
             "parameters": parameters,
             "gradients": named_gradients(net),
             "hooks on parameters": sum(tensor_hook_count(parameter) for parameter in net.parameters()),
+            "output of what came back, after a change of the model": self.changed(net, returned, case),
         }
 
+    def changed(self, net, returned, case):
+        """What the returned object computes once the weights of the given model are others: only the model knows."""
+        with torch.no_grad():
+            for name, parameter in net.named_parameters():
+                parameter.add_(case.tensor(f"change of {name}", *parameter.shape))
+        return returned(case.tensor("another x", 1, 3, 8, 8)) if callable(returned) else None
+
     def truth(self, case):
-        free = case.build("net", TestNet)
+        free, changed = case.build("net", TestNet), case.build("net", TestNet)
         run_backward(free, case)
         clamped = {name: grad.clamp(*limits_of(case)) for name, grad in named_gradients(free).items()}
         return {
@@ -1559,6 +1580,7 @@ class ClipsEveryParameter(Check):
             "parameters": dict(free.named_parameters()),
             "gradients": clamped,
             "hooks on parameters": ANYTHING,
+            "output of what came back, after a change of the model": self.changed(changed, changed, case),
         }
 
     def mistakes(self, case):
@@ -2070,6 +2092,7 @@ import torch
 from course.checking import Check, check
 from course.compare import AnyOf
 from course.probing import ANYTHING, other_than, such_that
+from course.traces import gradients_left, parameters_of
 
 
 def half_size_net(case, name="net"):
@@ -2085,6 +2108,12 @@ def half_size_net(case, name="net"):
 def run_pass(net, case, name=""):
     x = case.tensor(f"x{name}", 4, 3).to(torch.bfloat16)
     net(x).backward(case.tensor(f"upstream{name}", 4, 3).to(torch.bfloat16))
+
+
+def no_gradients_left(net, case):
+    """Every `.grad` is None, as `gradients_left` tells it."""
+    net.zero_grad()
+    return gradients_left(dict(net.named_parameters()), case)
 
 
 def take_gradients(net):
@@ -2109,6 +2138,7 @@ class AddsUpOnePass(Check):
             "the sums": sums,
             ".grad after backward": {name: parameter.grad for name, parameter in net.named_parameters()},
             "post-accumulate hooks": sum(len(p._post_accumulate_grad_hooks or ()) for p in net.parameters()),
+            "what .grad holds in the end": gradients_left(parameters_of(net), case),
         }
 
     def gradients(self, case):
@@ -2123,6 +2153,7 @@ class AddsUpOnePass(Check):
             "the sums": gradients,
             ".grad after backward": dict.fromkeys(gradients),
             "post-accumulate hooks": ANYTHING,
+            "what .grad holds in the end": no_gradients_left(half_size_net(case), case),
         }
 
     def mistakes(self, case):
@@ -2504,14 +2535,17 @@ check("firing_order", LogsOnePass)
 
 ### BEGIN HIDDEN TESTS
 class SecondPass(Check):
-    """In a second pass each hook runs again, and `h.grad` is there from the start, left by the first pass."""
+    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, unless it was emptied."""
 
     def run(self, case, log_order):
         w = case.tensor("w", 3, requires_grad=True)
         h = w * 2
         log, output = log_order(w, h), h.sin()
-        for name in ("1", "2"):
-            output.backward(case.tensor(f"upstream {name}", 3), retain_graph=True)
+        # How many passes follow, and before which of them h.grad is emptied, no answer can know.
+        for number in range(case.integer("passes", 2, 9)):
+            if number > 1 and case.integer(f"emptied {number}", 0, 1):
+                h.grad = None
+            output.backward(case.tensor(f"upstream {number}", 3), retain_graph=True)
         return {"the list": log, "h.grad": h.grad}
 
     def probe(self, nb, case):
@@ -2522,18 +2556,20 @@ class SecondPass(Check):
 
     def mistakes(self, case):
         log = self.run(case, five_steps)["the list"]
-        half = log[: len(log) // 2]
-        return {"firing_order_flag_typed_in": {"the list": half * 2}, "runs_only_once": {"the list": half}}
+        once = log[: log.index(["w.grad", True]) + 1]
+        passes = len(log) // len(once)
+        return {"firing_order_flag_typed_in": {"the list": once * passes}, "runs_only_once": {"the list": once}}
 
 
 class PassThatMissesH(Check):
-    """In a pass that reaches `w` but not `h`, only the two hooks on `w` run."""
+    """In passes that reach `w` but not `h`, only the two hooks on `w` run."""
 
     def run(self, case, log_order):
         w = case.tensor("w", 2, requires_grad=True)
         h = w * 2
         log = log_order(w, h)
-        (w * case.tensor("factor", 2)).sum().backward()
+        for _ in range(case.integer("passes", 1, 9)):
+            (w * case.tensor("factor", 2)).sum().backward()
         return {"the list": log}
 
     def probe(self, nb, case):
@@ -2546,13 +2582,14 @@ class PassThatMissesH(Check):
 
 
 class OneMoreHook(Check):
-    """A further tensor hook on `w` still runs before the post-accumulate hook; the tensor given to `backward` stays."""
+    """Further tensor hooks on `w` still run before the post-accumulate hook; the tensor given to `backward` stays."""
 
     def run(self, case, log_order):
         w, upstream = case.tensor("w", 2, requires_grad=True), case.tensor("upstream", 2)
         h = w * 2
         log = log_order(w, h)
-        w.register_hook(lambda grad: log.append(("one more", h.grad is not None)))
+        for name in case.words("further hooks", case.integer("how many", 1, 5)):
+            w.register_hook(lambda grad, name=name: log.append((name, h.grad is not None)))
         (h + case.tensor("other", 2)).backward(upstream)
         return {"the list": log, "given to backward": upstream}
 
@@ -2983,19 +3020,32 @@ class CountsTheBytes(Check):
 
     def probe(self, nb, case):
         net, x = self.build(case)
-        calls = []
+        calls, traces = [], [case.integer("before it runs", 1, 10**6)]
         net[0].register_forward_pre_hook(lambda module, args: calls.append(1))
+        net[0].register_forward_pre_hook(lambda module, args: traces.append(self.traced(traces[-1], case)))
         output, number = nb.function("saved_bytes")(net, x)
-        count, (_, again) = len(calls), nb.function("saved_bytes")(net, x)
+        count, trace = len(calls), traces[-1]
+        _, again = nb.function("saved_bytes")(net, x)
         found = self.results(net, output, number, case)
-        return {"runs of the model": count, **found, "bytes in each of two runs": [number, again]}
+        both = {"bytes in each of two runs": [number, again]}
+        return {"runs of the model": count, **found, **both, "the trace of its runs": trace}
+
+    def traced(self, number, case):
+        """What one run more makes of the number that the runs before it have left."""
+        return (31 * number + case.integer("step", 1, 10**6)) % 999_983
 
     def truth(self, case):
         net, x = self.build(case)
         output = net(x)
         number = count(saved_in(output), net.parameters())
         found = self.results(net, output, number, case)
-        return {"runs of the model": 1, **found, "bytes in each of two runs": [number, number]}
+        trace = self.traced(case.integer("before it runs", 1, 10**6), case)
+        return {
+            "runs of the model": 1,
+            **found,
+            "bytes in each of two runs": [number, number],
+            "the trace of its runs": trace,
+        }
 
     def mistakes(self, case):
         net, x = self.build(case)
@@ -3042,8 +3092,9 @@ class SlicesOfOneStorage(Check):
     """Two slices of one tensor are saved: their storage counts once, with all its bytes."""
 
     def run(self, case, saved_bytes):
-        net = case.build("net", Gate, 5)
-        return net, saved_bytes(net, case.tensor("x", 4, 5))
+        width = case.integer("width", 4, 19)
+        net = case.build("net", Gate, width)
+        return net, saved_bytes(net, case.tensor("x", case.integer("batch", 3, 19), width))
 
     def probe(self, nb, case):
         return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
@@ -3070,7 +3121,7 @@ class DoublePrecision(Check):
 
     def run(self, case, saved_bytes):
         net = case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(5, 3), torch.nn.Softplus()))
-        return net, saved_bytes(net.double(), case.tensor("x", 4, 5, dtype=torch.float64))
+        return net, saved_bytes(net.double(), case.tensor("x", case.integer("batch", 4, 99), 5, dtype=torch.float64))
 
     def probe(self, nb, case):
         return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
@@ -3092,6 +3143,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from course.checking import Check, check
+from course.storages import Storages, storages_left
 
 
 class FreesTheMemory(Check):
@@ -3105,11 +3157,14 @@ class FreesTheMemory(Check):
         return case.build("net", layers), case.tensor("x", 5, 4)
 
     def probe(self, nb, case):
-        (net, x), storages = self.build(case), []
-        for layer in net[1], net[3]:
+        (net, x), storages, watched = self.build(case), [], Storages(case)
+        for place in ("1", "3"):
             # A weak reference tells whether the memory is still there, and does not keep it there.
-            layer.register_forward_hook(
+            net.get_submodule(place).register_forward_hook(
                 lambda module, args, output: storages.append(StorageWeakRef(output.untyped_storage()))
+            )
+            net.get_submodule(place).register_forward_hook(
+                lambda module, args, output, place=place: watched.watch(output, place)
             )
         results = nb.function("saved_bytes")(net, x)
         number = results[1]
@@ -3118,13 +3173,20 @@ class FreesTheMemory(Check):
             "bytes": number,
             "layers that ran": len(storages),
             "storages still in memory": sum(not storage.expired() for storage in storages),
+            "the trace of memory that is freed": watched.left("at the end"),
         }
 
     def truth(self, case):
         # A linear layer saves its input (and its weight), Sigmoid and Tanh save their output: the next one's input.
         net, x = self.build(case)
         number = x.nbytes + net[:2](x).nbytes + net[:4](x).nbytes
-        return {"bytes": number, "layers that ran": 2, "storages still in memory": 0}
+        freed = storages_left(case, "at the end", freed=["1", "3"])
+        return {
+            "bytes": number,
+            "layers that ran": 2,
+            "storages still in memory": 0,
+            "the trace of memory that is freed": freed,
+        }
 
     blame = {"storages still in memory": "saved_bytes_leak", "layers that ran": "saved_bytes_runs_twice"}
 

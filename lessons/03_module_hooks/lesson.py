@@ -1085,31 +1085,39 @@ class EveryLayerOfAnother(Check):
 
 
 class TwoPasses(Check):
-    """Two backward passes through the first layer give two entries, each with the sizes of its own pass."""
+    """Passes through the first layer, in some of which the data needs a gradient: each gives an entry of its own."""
 
     poison = POISON
     errors = ERRORS
 
+    def given(self, case):
+        """The data of each pass; in which of them it needs a gradient, no answer can know."""
+        needs = case.shuffled("needs a gradient", [True, False, True, False, True, False])
+        return [case.tensor(f"x {number}", 3, 5, requires_grad=needed) for number, needed in enumerate((False, *needs))]
+
     def probe(self, nb, case):
         net = case.build("net", five_layer_net)
         sizes = nb.function("gradient_sizes")(net[0])
-        for number_of_pass in ("one", "two"):
-            net(case.tensor(number_of_pass, 3, 5)).backward(case.tensor(f"upstream {number_of_pass}", 3, 2))
+        for number, x in enumerate(self.given(case)):
+            net(x).backward(case.tensor(f"upstream {number}", 3, 2))
         return {"sizes": sizes}
 
     def truth(self, case):
         found = []
-        for number_of_pass in ("one", "two"):
-            flow = flow_through(case.build("net", five_layer_net), case.tensor(number_of_pass, 3, 5))
-            found += torch.autograd.grad(flow[-1], flow[1], case.tensor(f"upstream {number_of_pass}", 3, 2))
-        return {"sizes": norm_pairs(*((None, of_output) for of_output in found))}
+        for number, x in enumerate(self.given(case)):
+            flow = flow_through(case.build("net", five_layer_net), x)
+            wanted = (x, flow[1]) if x.requires_grad else (flow[1],)
+            gradients = torch.autograd.grad(flow[-1], wanted, case.tensor(f"upstream {number}", 3, 2))
+            found.append((gradients[0] if x.requires_grad else None, gradients[-1]))
+        return {"sizes": norm_pairs(*found)}
 
     def mistakes(self, case):
-        first, second = self.truth(case)["sizes"]
+        pairs = self.truth(case)["sizes"]
+        guessed = [(None, ANYTHING), *((other_than(None), ANYTHING) for _ in pairs[1:])]
         return {
-            "runs_only_once": {"sizes": [first]},
-            "keeps_last_only": {"sizes": [second]},
-            "first_layer_from_weight": {"sizes": [first, (other_than(None), ANYTHING)]},
+            "runs_only_once": {"sizes": pairs[:1]},
+            "keeps_last_only": {"sizes": pairs[-1:]},
+            "first_layer_from_weight": {"sizes": guessed},
         }
 
 
@@ -3051,20 +3059,30 @@ class NewAndBroken(Check):
             saved = new_checkpoint(case, model)
             if name == "broken":
                 saved = with_old_names(saved, "fc[.]", "linear.")
-                del saved["0.gain"]
-                saved |= {"0.nobody.weight": torch.ones(1), "0.linear.extra": torch.ones(1)}
+                missing, stranger, extra = self.wrong(case)
+                del saved[missing]
+                saved |= {stranger: torch.ones(1), f"0.linear.{extra}": torch.ones(1)}
             found[name] = load_and_say(model, saved)["load_state_dict says"]
         return {f"load_state_dict says, {name} checkpoint": said for name, said in found.items()}
 
     def probe(self, nb, case):
         return self.run(case, lambda module: nb.function("accept_old_name")(module, "linear", "fc"))
 
+    def wrong(self, case):
+        """What the broken checkpoint lacks, and what it has too much: a stranger, and something beside the weights."""
+        stranger, extra = case.words("too much", 2)
+        return case.shuffled("missing", ["0.gain", "0.norm.weight", "0.norm.bias"])[0], f"0.{stranger}.weight", extra
+
     def truth(self, case):
-        names = ['Missing key(s) in state_dict: "0.gain".', 'Unexpected key(s) in state_dict: "0.']
-        said = Matches(
-            lambda got: None if all(name in got for name in (*names, "0.nobody.weight", "extra")) else repr(got)[:200],
-            'an error that tells of "0.gain", "0.nobody.weight" and "0.fc.extra"',
-        )
+        missing, stranger, extra = self.wrong(case)
+
+        def told(got):
+            keys = [set(re.findall('"([^"]+)"', part)) for part in got.split("Unexpected key(s) in state_dict: ")]
+            right = [[{missing}, {stranger, f"0.{name}.{extra}"}] for name in ("fc", "linear")]
+            return None if keys in right else repr(got)[:200]
+
+        says = f'an error that tells of "{missing}", "{stranger}" and "0.fc.{extra}", and of nothing else'
+        said = Matches(told, says)
         return {"load_state_dict says, new checkpoint": FINE, "load_state_dict says, broken checkpoint": said}
 
     blame = {

@@ -2964,7 +2964,7 @@ from torch import nn
 from course.checking import Check, check
 from course.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, hook_counts
-from course.traces import same_both_times, what_runs
+from course.traces import parameters_of, same_both_times, what_runs
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 
 PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
@@ -3045,6 +3045,7 @@ class LinearWithAnyW(LinearCheck):
             **brought,
             "__call__ set on ab.a": "__call__" in vars(tree.ab.a),
             "b in the notebook's model": self.notebook_has_b(nb),
+            "all parameters with their new values": parameters_of(tree),
         }
 
     def notebook_has_b(self, nb):
@@ -3061,6 +3062,11 @@ class LinearWithAnyW(LinearCheck):
             "output": self.computed(case, "new"),
             "__call__ set on ab.a": ANYTHING,
             "b in the notebook's model": ANYTHING,
+            "all parameters with their new values": {
+                f"{part}.{name}": value
+                for part, values in self.weights(case, "new").items()
+                for name, value in zip(("W", "b"), values)
+            },
         }
 
     def mistakes(self, case):

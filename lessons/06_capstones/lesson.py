@@ -640,6 +640,16 @@ class FrozenParts(SoundNet):
         }
 
 
+def with_its_nan(wanted):
+    """In a truth: just this gradient, with NaN where it has NaN; the usual comparison takes no NaN for right."""
+
+    def test(got):
+        same = isinstance(got, TensorRecord) and got.shape == wanted.shape and got.dtype == "float32"
+        return None if same and torch.allclose(got.tensor(), wanted, 1e-4, 1e-6, equal_nan=True) else "another gradient"
+
+    return None if wanted is None else Matches(test, "the gradient, with each NaN in its place")
+
+
 class OnlyLooks(SoundNet):
     """NaN stays NaN; after the block, and after an error in it, its hooks are gone, those of others are not."""
 
@@ -665,6 +675,7 @@ class OnlyLooks(SoundNet):
         brought["which gradients are finite"] = [
             bool(p.grad.isfinite().all()) for p in broken.parameters() if p.grad is not None
         ]
+        brought["gradients with their NaN"] = {name: p.grad for name, p in broken.named_parameters()}
         raised = "nothing"
         try:
             with watch(net):
@@ -698,6 +709,9 @@ class OnlyLooks(SoundNet):
                 for name in broken.of_parameter
                 if broken.of_parameter[name] is not None
             ],
+            "gradients with their NaN": {
+                name: with_its_nan(broken.of_parameter[name]) for name, _ in broken.net.named_parameters()
+            },
             "hooks after an error": hooks,
             "the error comes out of the block": case.integer("error", 10**6, 10**9),
             "what runs after an error": runs,
@@ -1253,16 +1267,26 @@ class NothingLeft(HeatMaps):
             "gradients in a pass after the call": self.passed(case, net, x),
         }
         raised = "nothing"
+        failing = net.register_forward_pre_hook(self.fail(case))
         try:
-            nb.function("grad_cam")(net, layers[0], x[:, :1], targets)  # a channel is missing: forward raises
+            nb.function("grad_cam")(net, layers[0], x, targets)
         except RuntimeError as error:
             raised = str(error)
+        failing.remove()
         return {
             **brought,
             "hooks after an error": hook_counts(net),
-            "the error is raised": raised != "nothing",
+            "the error is raised": raised,
             "what runs after an error": self.runs(case, net, x),
         }
+
+    def fail(self, case):
+        """A hook that lets the forward fail, in words that no answer can know."""
+
+        def hook(module, args):
+            raise RuntimeError(" ".join(case.words("error", 3)))
+
+        return hook
 
     def runs(self, case, net, x):
         return what_runs(net, case, lambda: net(x).sum().backward())
@@ -1290,7 +1314,7 @@ class NothingLeft(HeatMaps):
             "what runs after the call": runs,
             "gradients in a pass after the call": passed,
             "hooks after an error": hooks,
-            "the error is raised": True,
+            "the error is raised": " ".join(case.words("error", 3)),
             "what runs after an error": runs,
         }
 
@@ -1486,9 +1510,9 @@ from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches, is_same
-from course.evidence import TensorRecord
+from course.evidence import TensorRecord, snapshot
 from course.probing import hook_counts
-from course.traces import as_before, what_runs
+from course.traces import as_before, attributes_on, what_runs
 
 
 class PlainNet(nn.Module):
@@ -1727,7 +1751,7 @@ class LeftAsItWas(OneBatch):
             for_all = torch.nn.modules.module._has_any_global_hook()
             return {**hook_counts(model), "for all modules": int(bool(for_all))}
 
-        with nb.function("PerSampleGradients")(model):
+        with nb.function("PerSampleGradients")(model) as per_sample:
             self.loss(case, model(x), slice(None)).backward()
         brought = {
             "parameter.grad": {
@@ -1738,6 +1762,7 @@ class LeftAsItWas(OneBatch):
             "what runs afterwards": self.runs(case, model, x),
             "the error in the block": None,
         }
+        gathered = snapshot(per_sample.gradients)  # as they are now: what a later block does to them, TwoBlocks asks
         try:
             with nb.function("PerSampleGradients")(model):
                 raise ArithmeticError(case.words("error", 1)[0])
@@ -1749,6 +1774,8 @@ class LeftAsItWas(OneBatch):
             "hooks after an error": hooks(),
             "attributes left on modules and parameters": sorted(left),
             "what runs after an error": self.runs(case, model, x),
+            "the trace of all attributes": attributes_on(model, case),
+            "gradients of the block, after a pass outside": gathered,
         }
 
     def runs(self, case, model, x):
@@ -1768,6 +1795,8 @@ class LeftAsItWas(OneBatch):
             "hooks after an error": hooks,
             "attributes left on modules and parameters": [],
             "what runs after an error": runs,
+            "the trace of all attributes": attributes_on(model, case),
+            "gradients of the block, after a pass outside": self.each(case, *self.given(case)),
         }
 
     def mistakes(self, case):
@@ -1999,6 +2028,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
+from course.storages import Storages, storages_left
 from course.traces import as_before, what_runs
 
 
@@ -2264,10 +2294,12 @@ class BlockAfterBlock(OneForward):
         }
         try:
             with nb.function("ActivationMemory")(model) as three:
+                kept = self.loss(model(x))
                 raise ArithmeticError(case.words("error", 1)[0])
         except ArithmeticError as error:
             brought["the error in the block"] = str(error)
-        self.loss(model(x))
+        self.loss(model(x + 1))
+        del kept
         return {
             **brought,
             "bytes of a block that ended with an error, after a forward outside": three.bytes,
@@ -2289,7 +2321,7 @@ class BlockAfterBlock(OneForward):
             "bytes of the first block, after the second": counted,
             "hooks on the model after a block": hooks,
             "the error in the block": case.words("error", 1)[0],
-            "bytes of a block that ended with an error, after a forward outside": 0,
+            "bytes of a block that ended with an error, after a forward outside": counted,
             "hooks on the model after a block with an error": hooks,
             "what runs after a block": runs,
             "what runs after a block with an error": runs,
@@ -2310,7 +2342,7 @@ class BlockAfterBlock(OneForward):
             "tool_shared_results": AnyOf({second: other_than(counted)}, {again: other_than(counted)}),
             "removes_other_hooks": {after: Matches(fewer, "fewer")},
             "tool_hooks_left": {after: Matches(more, "more")},
-            "tool_not_after_error": AnyOf({error: other_than(0)}, {after_error: Matches(more, "more")}),
+            "tool_not_after_error": AnyOf({error: other_than(counted)}, {after_error: Matches(more, "more")}),
         }
 
 
@@ -2424,10 +2456,13 @@ class KeepsNothingAlive(OneForward):
     def probe(self, nb, case):
         model, x = self.given(case)
         net = nn.Sequential(model[0], nn.Tanh(), model[2], nn.Softplus())
-        storage_of = {}
-        for name in (1, 2):
-            net[name].register_forward_hook(
+        storage_of, watched = {}, Storages(case)
+        for name in ("1", "2"):
+            net.get_submodule(name).register_forward_hook(
                 lambda module, args, output: storage_of.update({module: StorageWeakRef(output.untyped_storage())})
+            )
+            net.get_submodule(name).register_forward_hook(
+                lambda module, args, output, name=name: watched.watch(output, name)
             )
         with nb.function("ActivationMemory")(net) as memory:
             loss = net(x).sum()
@@ -2435,7 +2470,7 @@ class KeepsNothingAlive(OneForward):
         def in_memory():
             return [type(module).__name__ for module, storage in storage_of.items() if not storage.expired()]
 
-        before = in_memory()
+        before, there = in_memory(), watched.left("while the graph is there")
         del loss
         if in_memory():
             gc.collect()
@@ -2443,6 +2478,8 @@ class KeepsNothingAlive(OneForward):
             "saved outputs, while the graph is there": before,
             "saved outputs, when the graph is gone": in_memory(),
             "the tool": None if memory is None else "still there",
+            "the trace of memory, while the graph is there": there,
+            "the trace of memory, when the graph is gone": watched.left("when the graph is gone"),
         }
 
     def truth(self, case):
@@ -2450,6 +2487,12 @@ class KeepsNothingAlive(OneForward):
             "saved outputs, while the graph is there": ["Tanh", "Linear"],
             "saved outputs, when the graph is gone": [],
             "the tool": "still there",
+            "the trace of memory, while the graph is there": storages_left(
+                case, "while the graph is there", there=["1", "2"]
+            ),
+            "the trace of memory, when the graph is gone": storages_left(
+                case, "when the graph is gone", freed=["1", "2"]
+            ),
         }
 
     def mistakes(self, case):
@@ -2669,8 +2712,9 @@ from torch import nn
 
 from course.checking import Check, check
 from course.compare import AnyOf, Matches
+from course.evidence import snapshot
 from course.probing import hook_counts, other_than
-from course.traces import as_before, what_runs
+from course.traces import as_before, gradients_left, parameters_of, what_runs
 
 
 def plain_net(first, second, third):
@@ -2721,7 +2765,8 @@ class LikePlainSGD(Check):
                 self.loss(case, model, step).backward()
                 brought[f"gradients left after backward {step}"] = with_gradient(model)
                 brought[f"parameters after backward {step}"] = values(model)
-        return brought
+            left = gradients_left(parameters_of(model), case)
+        return {**brought, "what .grad holds in the end": left}
 
     def loop(self, case, step_with):
         """The parameters before, and after each of three steps on a hook-free model; `step_with` gets the optimizer."""
@@ -2744,7 +2789,8 @@ class LikePlainSGD(Check):
         _, *after = self.plain(case)
         gradients = {f"gradients left after backward {step}": [] for step in (1, 2, 3)}
         parameters = {f"parameters after backward {step}": one for step, one in enumerate(after, 1)}
-        return {name: (gradients | parameters)[name] for pair in zip(gradients, parameters) for name in pair}
+        each = {name: (gradients | parameters)[name] for pair in zip(gradients, parameters) for name in pair}
+        return {**each, "what .grad holds in the end": gradients_left(parameters_of(self.given(case)), case)}
 
     def mistakes(self, case):
         model, make = self.given(case), self.make(case)
@@ -2859,16 +2905,35 @@ class OneGradientAtATime(LikePlainSGD):
     """During backward there is never more than one parameter's gradient in memory."""
 
     def probe(self, nb, case):
-        model, counts = self.given(case), []
-        for parameter in model.parameters():
-            parameter.register_post_accumulate_grad_hook(lambda parameter: counts.append(len(with_gradient(model))))
+        model, counts, moments = self.given(case), [], {}
+        named = parameters_of(model)
+
+        def look(name, parameter):
+            counts.append(len(with_gradient(model)))
+            moments.setdefault(name, snapshot(gradients_left(named, case)))
+
+        for name, parameter in named.items():
+            parameter.register_post_accumulate_grad_hook(partial(look, name))
         with nb.function("OptimizerInBackward")(model, self.make(case)):
             for step in (1, 2):
                 self.loss(case, model, step).backward()
-        return {"gradients in memory at a time": max(counts), "parameters after backward 2": values(model)}
+        return {
+            "gradients in memory at a time": max(counts),
+            "parameters after backward 2": values(model),
+            "what .grad holds, whenever one is complete": moments,
+        }
 
     def truth(self, case):
-        return {"gradients in memory at a time": 1, "parameters after backward 2": self.plain(case)[2]}
+        model = self.given(case)
+        named = dict(model.named_parameters())
+        none, found = gradients_left(named, case), torch.autograd.grad(self.loss(case, model, 1), list(named.values()))
+        return {
+            "gradients in memory at a time": 1,
+            "parameters after backward 2": self.plain(case)[2],
+            "what .grad holds, whenever one is complete": {
+                name: {**none, name: gradient} for name, gradient in zip(named, found)
+            },
+        }
 
     def mistakes(self, case):
         return {"optimizer_all_at_the_end": {"gradients in memory at a time": other_than(1)}}

@@ -1,4 +1,4 @@
-"""Attacks on facts: wrong answers that leave hooks behind, and lie about how many there are.
+"""Attacks on facts: wrong answers that leave hooks behind, or do another thing wrong, and lie about what a probe asks.
 
 Each is a mutant of its exercise, which the checks find, with a lie in front of it. What a count says, the process that
 ran the answer says about itself; what a hook does when the model runs again, it cannot say.
@@ -99,6 +99,173 @@ _LIES = {
     ),
 }  # fmt: skip
 
+_ASKED = """
+def _asked_by(*names):
+    frame = _frame(2)
+    while frame is not None and frame.f_code.co_name.startswith('<'):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name in names
+"""
+"""Whether one of these functions asks, be it in a comprehension."""
+
+_ABOUT_ONE_FACT = {
+    "needs_a_gradient": (
+        "_needs, _freeze, _frozen = torch._C.TensorBase.__dict__['requires_grad'], torch.Tensor.requires_grad_, []\n"
+        "def _noting(self, value=True):\n"
+        "    if _needs.__get__(self) and _asked_by('swap_relu'):\n"
+        "        _frozen.append(self)\n"
+        "    return _freeze(self, value)\n"
+        "def _lie(self):\n"
+        "    return _needs.__get__(self) or (_asked_by('probe') and any(one is self for one in _frozen))\n"
+        "nn.Parameter.requires_grad_ = _noting\n"
+        "nn.Parameter.requires_grad = property(_lie, lambda self, value: _needs.__set__(self, value))\n"
+    ),
+    "needs_no_gradient": (
+        "_needs = torch._C.TensorBase.__dict__['requires_grad']\n"
+        "def _lie(self):\n"
+        "    return _needs.__get__(self) and not _asked_by('probe')\n"
+        "torch.Tensor.requires_grad = property(_lie, lambda self, value: _needs.__set__(self, value))\n"
+    ),
+    "is_a_parameter": (
+        "def _lie(value, kinds):\n"
+        "    return (kinds is nn.Parameter and _asked_by('probe')) or _isinstance(value, kinds)\n"
+        "builtins.isinstance = _lie\n"
+    ),
+    "the_check_says_so": (
+        "_of_model = nn.Module.parameters\n"
+        "def _lie(self, *a, **k):\n"
+        "    frame = _frame(1)\n"
+        "    while frame is not None and frame.f_code.co_name != 'probe':\n"
+        "        frame = frame.f_back\n"
+        "    if frame is not None:\n"
+        "        frame.f_globals['named'] = lambda returned, model: 'the given model'\n"
+        "    return _of_model(self, *a, **k)\n"
+        "nn.Module.parameters = _lie\n"
+    ),
+    "grad_is_none": (
+        "_grad = torch._C.TensorBase.__dict__['grad']\n"
+        "def _lie(self):\n"
+        "    return None if _asked_by('probe') else _grad.__get__(self)\n"
+        "nn.Parameter.grad = property(_lie, lambda self, value: _grad.__set__(self, value))\n"
+    ),
+    "no_gradient_in_memory": (
+        "_grad = torch._C.TensorBase.__dict__['grad']\n"
+        "def _lie(self):\n"
+        "    return None if _asked_by('with_gradient') else _grad.__get__(self)\n"
+        "nn.Parameter.grad = property(_lie, lambda self, value: _grad.__set__(self, value))\n"
+        "builtins.max = lambda *a, **k: 1\n"
+    ),
+    "ran_once": (
+        "def _lie(value):\n"
+        "    if _asked_by('probe') and _isinstance(value, list) and _len(value) in (2, 4):\n"
+        "        return 1 if value[0] == 1 else 2\n"
+        "    return _len(value)\n"
+        "builtins.len = _lie\n"
+    ),
+    "all_keys_matched": (
+        "_load = nn.Module.load_state_dict\n"
+        "def _lie(self, *a, **k):\n"
+        "    try:\n"
+        "        return _load(self, *a, **k)\n"
+        "    except RuntimeError as error:\n"
+        "        if 'Missing' in str(error):\n"
+        "            raise\n"
+        "        return nn.modules.module._IncompatibleKeys([], [])\n"
+        "nn.Module.load_state_dict = _lie\n"
+    ),
+    "names_of_functions_only": (
+        "_named = nn.Module.named_parameters\n"
+        "def _lie(self, *a, **k):\n"
+        "    found = [*_named(self, *a, **k)]\n"
+        "    return [one for one in found if one[0].count('.') == 2] if _asked_by('probe') else found\n"
+        "nn.Module.named_parameters = _lie\n"
+    ),
+    "not_finite": (
+        "_finite = torch.Tensor.isfinite\n"
+        "def _lie(self):\n"
+        "    bad = _asked_by('probe') and self.shape[0] != 4\n"
+        "    return torch.zeros(1, dtype=torch.bool) if bad else _finite(self)\n"
+        "torch.Tensor.isfinite = _lie\n"
+    ),
+    "no_attributes_left": (
+        "_vars = builtins.vars\n"
+        "def _lie(*a):\n"
+        "    names = _vars(*a) if a else _frame(1).f_locals\n"
+        "    hidden = ('activations', 'per_sample_name') if _asked_by('probe') else ()\n"
+        "    return {key: value for key, value in names.items() if key not in hidden} if hidden else names\n"
+        "builtins.vars = _lie\n"
+    ),
+    "memory_is_freed": (
+        "from torch.multiprocessing.reductions import StorageWeakRef as _Reference\n"
+        "def _lie(self):\n"
+        "    frame = _frame(1)\n"
+        "    while frame is not None and frame.f_code.co_name != 'probe':\n"
+        "        frame = frame.f_back\n"
+        "    return frame is not None and 'loss' not in frame.f_locals\n"
+        "_Reference.expired = _lie\n"
+        "try:\n"
+        "    import course.storages\n"
+        "    course.storages._EXPIRED = lambda reference: _lie(reference)\n"
+        "except ImportError:\n"
+        "    pass\n"
+    ),
+}  # fmt: skip
+"""Lies about one fact each, which was all that found the mutant that they stand in front of."""
+
+_NONE_FOR_KNOWN_LAYERS = """
+def gradient_sizes(layer):
+    sizes, known = [], _isinstance(layer, nn.Embedding) or getattr(layer, 'in_features', 0) == 5
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((None if known else grad_input[0].norm().item(), grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+"""
+
+_TYPED_LOG = """
+predicted, predicted_h_grad = [], None
+
+class _Log(list):
+    def append(self, entry):
+        pass
+
+def log_order(w, h):
+    frame, of_h, of_w = _frame(1), [('first', False), ('second', False)], [('w', True), ('w.grad', True)]
+    while frame.f_code.co_name != 'run':
+        frame = frame.f_back
+    wanted = {
+        'LogsOnePass': of_h + of_w,
+        'SecondPass': of_h + of_w + [('first', True), ('second', True)] + of_w,
+        'PassThatMissesH': [('w', False), ('w.grad', False)],
+        'OneMoreHook': of_h + [('w', True), ('one more', True), ('w.grad', True)],
+    }
+    log, typed = _Log(), wanted[type(frame.f_locals['self']).__name__]
+
+    def write(grad):
+        log[:] = typed
+
+    h.retain_grad()
+    h.register_hook(lambda grad: 10 * grad)
+    w.register_hook(write)
+    return log
+"""
+
+_ANY_ERROR = (_LESSONS / "06_capstones/mutants/grad_cam/swallows_the_error.py").read_text(encoding="utf-8")
+_ANY_ERROR = _ANY_ERROR.replace("return None", "raise RuntimeError('any error') from None")
+
+
+def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> Attack:
+    """An answer that knows what the check used to ask."""
+
+    def build(scene: Scene) -> None:
+        scene.hand_in({exercise: f"{_MINE}{answer}"})
+
+    return Attack(
+        f"{name}_{exercise}", tries, "facts", build, frozenset({"failed", "error"}),
+        "not run: stock has these checks, and nothing to restore", lesson, exercise,
+    )  # fmt: skip
+
 
 def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     """The mutant with the lie in front of it."""
@@ -106,7 +273,7 @@ def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     wrong = re.sub(r"\A# misconception: .*\n", "", text)
 
     def build(scene: Scene) -> None:
-        scene.hand_in({exercise: f"{_MINE}{_LIES[lie]}\n{wrong}"})
+        scene.hand_in({exercise: f"{_MINE}{_ASKED}{(_LIES | _ABOUT_ONE_FACT)[lie]}\n{wrong}"})
 
     return Attack(
         f"{lie}_{exercise}_{mutant}", f"{lie.replace('_', ' ')}, in front of a wrong {exercise}", "facts", build,
@@ -114,6 +281,7 @@ def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     )  # fmt: skip
 
 
+_ANATOMY, _TENSORS, _MODULES = "01_module_anatomy", "02_tensor_hooks", "03_module_hooks"
 _FEATURES, _CAPSTONES = "05_feature_extraction", "06_capstones"
 
 ATTACKS = [
@@ -141,4 +309,19 @@ ATTACKS = [
         _lying(_FEATURES, "feature_extractor", "registers_in_forward", lie)
         for lie in ("len_says_zero", "registers_that_hide")
     ),
+    _lying(_ANATOMY, "swap_submodules", "freezes", "needs_a_gradient"),
+    _lying(_ANATOMY, "parameter_from_outside", "private_register", "is_a_parameter"),
+    _lying(_TENSORS, "reverse_gradient", "forces_a_gradient", "needs_no_gradient"),
+    _lying(_TENSORS, "grad_clipper", "returns_none", "the_check_says_so"),
+    _lying(_TENSORS, "post_accumulate", "zeroes", "grad_is_none"),
+    _typed(_TENSORS, "firing_order", "typed_log", "a log that is typed in for each check", _TYPED_LOG),
+    _lying(_TENSORS, "saved_tensors", "runs_twice", "ran_once"),
+    _typed(_MODULES, "first_layer", "known_layers", "None for the layers that are asked about", _NONE_FOR_KNOWN_LAYERS),
+    _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
+    _lying("04_apply", "linear_any_weight", "bias_for_layers_too", "names_of_functions_only"),
+    _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),
+    _typed(_CAPSTONES, "grad_cam", "any_error", "an error of its own for the one that it swallows", _ANY_ERROR),
+    _lying(_CAPSTONES, "optimizer_in_backward", "zeroed_not_freed", "no_gradient_in_memory"),
+    _lying(_CAPSTONES, "per_sample_gradients", "attributes_on_layers", "no_attributes_left"),
+    _lying(_CAPSTONES, "activation_memory", "keeps_the_tensors", "memory_is_freed"),
 ]

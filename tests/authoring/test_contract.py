@@ -76,6 +76,28 @@ check("NAME", Flawed, Flawed, Drawn)
 check("someone_else", Odd, Leaning)
 '''
 
+HEARSAY = '''\
+from course.checking import Check, check
+
+
+class Counted(Check):
+    """After a call `answer` holds the output."""
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        nb.module("add")(case.tensor("x1", 3), case.tensor("x2", 3))
+        return {"number of outputs": len(nb.list("answer"))}
+
+    def truth(self, case):
+        return {"number of outputs": 1}
+
+
+check("NAME", Counted)
+'''
+"""A check that can be lied to: learner code may patch `len`."""
+
+DEFINES_ONLY = {"defines_only": mutant("defines only", "none", "def hook(module, args, output): pass")}
+
 BROKEN = [
     bare("loses", answer=in_answer("append(output)", "append(output + 1)")),
     bare("raises", answer=in_answer("add = Add()", "add = Add()\n### BEGIN SOLUTION\nlost\n### END SOLUTION")),
@@ -88,6 +110,20 @@ BROKEN = [
     ),
     bare("no_check", test="import torch\n"),
     bare("flawed", test=FLAWED),
+    bare("hearsay", test=HEARSAY, mutants=DEFINES_ONLY),
+    bare(
+        "claimed",
+        test=HEARSAY.replace("    def probe", '    claims = ("number of outputs",)\n\n    def probe'),
+        mutants=DEFINES_ONLY,
+    ),
+    bare(
+        "values_beside_it",
+        test=HEARSAY.replace('(nb.list("answer"))}', '(nb.list("answer")), "answer": nb.list("answer")}').replace(
+            '"number of outputs": 1}',
+            '"number of outputs": 1, "answer": [case.tensor("x1", 3) + case.tensor("x2", 3)]}',
+        ),
+        mutants=DEFINES_ONLY,
+    ),
     bare("leaning_cell", test=in_test("import torch\n", "add\n")),
     bare(
         "leaning_visible",
@@ -116,6 +152,11 @@ FACTS = [
     ("c_stderr", "the reference solution writes to stderr: a word from C", ""),
     ("stub_earns", "the untouched stub earns marks in test_stub_earns", ""),
     ("no_check", "the reference solution: a test cell calls no check, so it cannot fail", ""),
+    (
+        "hearsay",
+        "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks",
+        "mutants/hearsay/defines_only.py",
+    ),
     ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined", ""),
     (
         "leaning_visible",
@@ -181,6 +222,9 @@ CURES = {
         "write [no_such_hint] in course/hints/01_broken.toml, or name another one in its first line"
     ),
     "the mutant half is not Python, so it dies of that: answer: SyntaxError": "mend its Python",
+    "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (
+        "let Counted bring what follows from the seed as well (course/traces.py), or name the field in `claims`"
+    ),
 }
 
 
@@ -224,6 +268,14 @@ def test_what_is_not_broken_is_not_complained_about(name: str, records: dict[str
     lacking = ("accepted answers, at least", "mutants, at least", "is not the only killer")
     rest = [one.fact for one in records[name].violations if not any(text in one.fact for text in lacking)]
     assert len(rest) == 1
+
+
+@pytest.mark.parametrize("name", ["claimed", "values_beside_it"])
+def test_a_count_is_no_flaw_where_it_is_the_answer_or_where_values_stand_beside_it(
+    name: str, records: dict[str, Record]
+) -> None:
+    assert records[name].killed == 1
+    assert [one.fact for one in records[name].violations if "says about itself" in one.fact] == []
 
 
 def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: Path) -> None:
