@@ -38,6 +38,12 @@ if importlib.util.find_spec("course"):
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
     c.HTMLExporter.preprocessors = ["course.grading.reading_view.ReadingView"]
 
+    # What to do next, where one of nbgrader's own commands cannot go on: it is said below the error.
+    c.Application.logging_config = {
+        "filters": {"next_step": {"()": "course.reporting.next_step.NextStep"}},
+        "handlers": {"console": {"filters": ["next_step"]}},
+    }
+
 # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
 c.CourseDirectory.ignore = [
     ".ipynb_checkpoints",

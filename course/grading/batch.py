@@ -9,7 +9,6 @@ run was killed is tried last, alone (:mod:`course.grading.suspects`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
@@ -28,7 +27,6 @@ from course.grading.pool import Job, LocalPool, Pool
 from course.grading.rebuild import Blueprint
 from course.grading.references import ReferenceJob, References, where_of
 from course.grading.results import GradedClass
-from course.grading.suspects import CarefulPool, InProgress, Standing, mark_apart, note_of
 from course.grading.trouble import trouble_with_disk, trouble_with_gradebook
 from course.grading.watch import Watch
 from course.limits import GradingLimits
@@ -57,7 +55,7 @@ def grade_class(
     coursedir = NbGraderAPI(config=config).coursedir
     limits = GradingLimits(config=config)
     state = RunState(root, seed)
-    made = pool or _local(root, isolation, workers, launched, watch, force)
+    made = pool or _local(isolation, workers, launched, watch)
     states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
     try:
         late = late_by_word(root)
@@ -75,22 +73,16 @@ def grade_class(
 
 
 def _local(
-    root: Path, isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch, force: bool
+    isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch
 ) -> PoolMaker:  # fmt: skip
-    notes = InProgress(root)
-
     def started(job: Job) -> None:
-        if isinstance(job, ReferenceJob):
-            return
-        notes.write(note_of(job, Standing.STARTED))
-        watch.started(f"{job.submission.learner}/{job.submission.lesson}")
+        if not isinstance(job, ReferenceJob):
+            watch.started(f"{job.submission.learner}/{job.submission.lesson}")
 
     def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
-        pool = LocalPool(
+        return LocalPool(
             blueprints, seed, limits, isolation=isolation, workers=workers, launched=launched, started=started
         )
-        apart = partial(mark_apart, blueprints=blueprints, seed=seed, limits=limits, isolation=isolation)
-        return CarefulPool(pool, notes, apart, seed, force)
 
     return make
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from course.files import digest_of
 from course.grading.digests import BASIS, LessonState
 from course.grading.intake import Submission
 from course.grading.journal import Entry
-from course.grading.rebuild import Blueprint
+from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file
 from course.grading.results import ExerciseVerdict, SubmissionVerdict
 from course.grading.written import written_in
+from course.limits import GradingLimits
 
-__all__ = ["Kind", "Work", "entry_of", "plan", "told"]
+__all__ = ["Kind", "Work", "entry_of", "handed_in_digest", "plan", "told"]
 
 _HARMFUL = ("timeout", "killed", "out of memory")
 
@@ -43,6 +46,18 @@ class Work:
     skip: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     """What a run says about it; nothing for what was handed in anew."""
+
+
+def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
+    """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
+    parts = [key.encode()]
+    try:
+        parts.append(read_file(one.path, limits.notebook_mb << 20))
+        files = read_attachments(one.path.parent, one.path, limits.attachment_mb << 20)
+        parts += [part for name, data in files.items() for part in (os.fsencode(name), data)]
+    except (Damaged, OSError) as error:
+        parts.append(str(error).encode(errors="replace"))
+    return digest_of(*parts)
 
 
 def plan(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -14,8 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from course.command import course_command
-from course.files import digest_of
-from course.grading.changes import Kind, Work, entry_of, plan, told
+from course.grading.changes import Kind, Work, entry_of, handed_in_digest, plan, told
 from course.grading.digests import LessonState
 from course.grading.gradebook import Writer
 from course.grading.graded import graded_notebook
@@ -23,10 +21,10 @@ from course.grading.intake import Intake, Submission
 from course.grading.journal import Journal, RunState
 from course.grading.penalties import Penalties
 from course.grading.pool import Pool
-from course.grading.rebuild import Blueprint, Damaged, read_attachments, read_file
+from course.grading.rebuild import Blueprint
 from course.grading.references import GatedJob, ReferenceJob, References
 from course.grading.results import ExerciseScore, GradedClass, Score, SubmissionVerdict
-from course.grading.suspects import InProgress
+from course.grading.suspects import CarefulPool, InProgress
 from course.grading.trouble import is_busy, is_one_files, is_one_submissions, masked
 from course.grading.watch import Watch
 from course.limits import GradingLimits
@@ -83,7 +81,8 @@ class ClassRun:
             blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
             plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
             try:
-                self._mark(work, made(blueprints, self.state.seed, self.limits))
+                pool = made(blueprints, self.state.seed, self.limits)
+                self._mark(work, CarefulPool(pool, self._in_progress, self.state.seed, force))
             finally:
                 # A run that comes to here was not killed, by nothing that was handed in.
                 self._in_progress.end()
@@ -109,7 +108,8 @@ class ClassRun:
                 self._problems[key] = one.problem
                 continue
             entry = self._journal.read(*key)
-            work = plan(one, self._handed_in(one), entry, self.lessons[one.lesson], force, exercises)
+            handed_in = handed_in_digest(one, self.state.key, self.limits)
+            work = plan(one, handed_in, entry, self.lessons[one.lesson], force, exercises)
             reasons.append(replace(work, entry=None))
             if work.kind in (Kind.WHOLE, Kind.PART):
                 marking.append(work)
@@ -125,22 +125,13 @@ class ClassRun:
                 self._finish(work, None, entry.verdict.answers)
         return marking, told(reasons)
 
-    def _handed_in(self, one: Submission) -> str:
-        parts = [self.state.key.encode()]
-        try:
-            parts.append(read_file(one.path, self.limits.notebook_mb << 20))
-            files = read_attachments(one.path.parent, one.path, self.limits.attachment_mb << 20)
-            parts += [part for name, data in files.items() for part in (os.fsencode(name), data)]
-        except (Damaged, OSError) as error:
-            parts.append(str(error).encode(errors="replace"))
-        return digest_of(*parts)
-
     def _mark(self, work: list[Work], pool: Pool) -> None:
         """Raises ReferencesFail where no lesson is left."""
         concerned = sorted({one.submission.lesson for one in work})
         first = self.references.jobs(concerned)
         jobs = [
-            GatedJob(one.submission, one.handed_in, one.only, one.skip, self.references.unfit) for one in work
+            GatedJob(one.submission, one.handed_in, one.only, one.skip, self.references.unfit, self._in_progress)
+            for one in work
         ]  # fmt: skip
         asked = {id(job): one for job, one in zip(jobs, work, strict=True)}
         # Marked while the reference answers still were: believed when those have passed.

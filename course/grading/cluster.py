@@ -16,13 +16,15 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from course.grading import station
 from course.grading.crew import Crew
 from course.grading.dask_address import Address
 from course.grading.isolation import Isolation
+from course.grading.own_process import in_a_process_of_its_own
 from course.grading.results import STATUSES, SubmissionVerdict
 
 if TYPE_CHECKING:
@@ -104,6 +106,25 @@ class DaskPool:
         finally:
             crew.dismiss()
 
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
+        given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
+        blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
+        told = self._cluster
+        one = partial(_one_alone, job, blueprint, self._seed, given, told.address.text, told.isolation, told.patience)
+        return in_a_process_of_its_own(one)
+
+
+def _one_alone(
+    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], address: str, isolation: Isolation | None,
+    patience: float,
+) -> SubmissionVerdict:  # fmt: skip
+    from course.limits import GradingLimits
+
+    with connect(address, isolation, patience) as cluster:
+        pool = cluster.pool({blueprint.lesson: blueprint}, seed, GradingLimits(**given))
+        return next(verdict for _, verdict in pool.marked([job]))
+
 
 @dataclass
 class _Flight:
@@ -171,6 +192,7 @@ class _Round:
         from course.grading.rebuild import Damaged
 
         submission = job.submission
+        job.begin()
         try:
             order = job.order(self.limits)
         except (Damaged, OSError) as error:

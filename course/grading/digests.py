@@ -47,9 +47,9 @@ _NOT_MARKING = {
     "alone", "apparmor", "batch", "changes", "class_run", "cluster", "crew", "dask_address", "digests", "engine",
     "environment", "exceptions",
     "formgrader", "gradebook", "graded", "held", "intake", "isolation", "journal", "kernel", "landlock", "launch", "lock",
-    "machine", "nbgrader_plugin", "new_cells", "overseer", "penalties", "pool", "reading_view", "receipts", "reduced",
-    "references", "results", "sandbox", "selection", "shown", "station", "stock", "syscalls", "trouble", "usage", "vetting",
-    "watch", "worker_handle", "written", "zygote",
+    "machine", "nbgrader_plugin", "nbgrader_process", "new_cells", "one_by_one", "overseer", "own_process", "penalties", "pool",
+    "reading_view", "receipts", "reduced", "references", "results", "sandbox", "selection", "shown", "station", "stock",
+    "suspects", "syscalls", "trouble", "usage", "vetting", "watch", "worker_handle", "written", "zygote",
 }  # fmt: skip
 """Modules of ``course/grading/`` that decide where, when and for whom, and not what a verdict is."""
 

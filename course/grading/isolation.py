@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -32,17 +33,38 @@ class Chosen:
         return self.line
 
 
-@cache
-def offered() -> dict[Isolation, str]:
-    """Why this machine does not offer a level, in words; empty where it does. Tried, in processes that end at once."""
-    if sys.platform != "linux":
-        reason = f"it exists on Linux only, and this is {sys.platform}"
-        return {Isolation.FULL: reason, Isolation.REDUCED: reason}
-    # Not before: what these import does not exist on Windows.
-    from course.grading.reduced import probe_reduced
-    from course.grading.sandbox import probe_isolation
+class _Offered(Mapping[Isolation, str]):
+    """A level is tried when somebody asks for it: each costs a process, and where full works nobody asks for the other."""
 
-    return {Isolation.FULL: probe_isolation(), Isolation.REDUCED: probe_reduced()}
+    def __getitem__(self, level: Isolation) -> str:
+        if level is Isolation.NONE:
+            raise KeyError(level)
+        return _why_not(level)
+
+    def __iter__(self) -> Iterator[Isolation]:
+        return iter((Isolation.FULL, Isolation.REDUCED))
+
+    def __len__(self) -> int:
+        return 2
+
+
+@cache
+def _why_not(level: Isolation) -> str:
+    if sys.platform != "linux":
+        return f"it exists on Linux only, and this is {sys.platform}"
+    # Not before: what these import does not exist on Windows.
+    if level is Isolation.FULL:
+        from course.grading.sandbox import probe_isolation
+
+        return probe_isolation()
+    from course.grading.reduced import probe_reduced
+
+    return probe_reduced()
+
+
+def offered() -> Mapping[Isolation, str]:
+    """Why this machine does not offer a level, in words; empty where it does. Tried, in processes that end at once."""
+    return _Offered()
 
 
 def why_not_isolated() -> str:

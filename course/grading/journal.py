@@ -12,9 +12,10 @@ from typing import Any
 from course.files import replace_file
 from course.grading.results import SubmissionVerdict
 
-__all__ = ["Entry", "Journal", "RunState"]
+__all__ = ["JOURNAL", "Entry", "Journal", "RunState"]
 
-_JOURNAL = ".verdict.json"
+JOURNAL = ".verdict.json"
+"""In the folder of a submission that a run has graded to its end."""
 
 
 class RunState:
@@ -88,7 +89,7 @@ class Journal:
         """None where there is none, or where it cannot be read: the submission is graded then."""
         folder = self.folder(learner, lesson)
         try:
-            kept: dict[str, Any] = json.loads((folder / _JOURNAL).read_bytes())
+            kept: dict[str, Any] = json.loads((folder / JOURNAL).read_bytes())
             verdict = SubmissionVerdict.from_dict(kept["verdict"])
             entry = Entry(kept["handed_in"], kept["source"], dict(kept["basis"]), dict(kept["tests"]), verdict)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -103,4 +104,4 @@ class Journal:
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / f"{verdict.lesson}.ipynb", notebook)
         data = {**{name: value for name, value in vars(entry).items() if name != "verdict"}, "verdict": asdict(verdict)}
-        replace_file(folder / _JOURNAL, json.dumps(data).encode())
+        replace_file(folder / JOURNAL, json.dumps(data).encode())

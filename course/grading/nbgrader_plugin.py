@@ -9,11 +9,9 @@ understands.
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
-import secrets
-from functools import cache
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +24,12 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
 from course.errors import CourseError
+from course.grading.nbgrader_process import blueprint_of, engine_for, judge_for, limits_in, registered, seed
 
 __all__ = ["LookFirst", "Mark", "Rebuild"]
+
+_told: set[str] = set()
+"""Lessons of which it was said that their tests run beside the learner's code."""
 
 
 class LookFirst(NotebookExporter):  # type: ignore[misc]
@@ -37,6 +39,8 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
         """Raises NbGraderException, having said why, where nothing can be graded."""
         super().__init__(config=config, **given)
         self.converter = self.parent if isinstance(self.parent, Autograde) else None
+        self.marked_apart: dict[tuple[str, str], Any] = {}
+        """Verdicts on what may have ended an earlier run, by learner and lesson."""
         if self.converter is not None:
             try:
                 self._make_ready(self.converter)
@@ -47,16 +51,31 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
 
     def _make_ready(self, converter: Autograde) -> None:
         from course.grading.intake import lessons_with_source
+        from course.grading.journal import JOURNAL
+        from course.grading.one_by_one import LastPlace, OneByOne
+        from course.grading.suspects import InProgress
         from course.grading.vetting import VettedCourse
 
-        limits = _limits(self.config)
+        limits = limits_in(self.config)
         whose = self._whose(converter)
         root = Path(converter.coursedir.root)
         lessons = lessons_with_source(root, sorted({lesson for _, lesson in whose.values()}))
-        converter.assignments = {place: found for place, found in converter.assignments.items() if place in whose}
+        assignments = {place: found for place, found in converter.assignments.items() if place in whose}
         converter.coursedir = VettedCourse(converter.coursedir, limits, lambda told: self.log.warning("%s", told))
-        states, state = _register(root, lessons, converter.coursedir)
-        self._try_references(_engine(self, limits, root), limits, states, state)
+        states, state = registered(root, lessons, converter.coursedir)
+        self._engine, self._limits, self._states = engine_for(self, limits, root), limits, states
+        self._try_references(self._engine, limits, states, state)
+        self._notes = InProgress(root)
+        self._run = OneByOne(self._notes, state.key, limits, whose)
+        for learner, lesson in self._run.cut_off:
+            # nbgrader takes what a killed run has left there for graded, and would pass over it.
+            graded = Path(converter.coursedir.format_path(converter.coursedir.autograded_directory, learner, lesson))
+            if not (graded / JOURNAL).exists():
+                shutil.rmtree(graded, ignore_errors=True)
+        converter.assignments = {
+            LastPlace(place) if self._run.is_suspect(whose[place]) else place: found
+            for place, found in assignments.items()
+        }
 
     def _try_references(self, engine: Any, limits: Any, states: Any, state: Any) -> None:
         """Raise ReferencesFail where the reference answers themselves lose marks, and nobody said to go on."""
@@ -68,7 +87,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
         references = References(states, state, where_of(True, engine.isolation), anyway)
         for job in references.jobs(states):
             lesson = job.submission.lesson
-            marker = Marker(engine, {lesson: states[lesson].blueprint}, _seed())
+            marker = Marker(engine, {lesson: states[lesson].blueprint}, seed())
             while references.is_pending(lesson):
                 references.note(job, marker.mark(job.order(limits)))
         if references.unfit:
@@ -97,12 +116,40 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """As ever, but an empty notebook in place of a submission: :class:`Rebuild` reads that, where it can do no harm."""
         converter = self.converter
-        if converter is None or resources is None or not any(filename in own for own in converter.assignments.values()):
+        if converter is None or resources is None:
             return super().from_filename(filename, resources, **given)  # type: ignore[no-any-return]
-        converter.coursedir.refuse(resources["nbgrader"]["student"], resources["nbgrader"]["assignment"])
+        if not any(filename in own for own in converter.assignments.values()):
+            # Rebuilt by now, and being marked. Whatever this raises has not ended the run.
+            try:
+                return super().from_filename(filename, resources, **given)  # type: ignore[no-any-return]
+            finally:
+                self._run.end()
         folder, name = os.path.split(filename)
         resources["metadata"] = {"name": os.path.splitext(name)[0], "path": folder}
-        return self.from_notebook_node(new_notebook(), resources, **given)  # type: ignore[no-any-return]
+        try:
+            self._begin(converter, resources["nbgrader"]["student"], resources["nbgrader"]["assignment"])
+            return self.from_notebook_node(new_notebook(), resources, **given)  # type: ignore[no-any-return]
+        except BaseException:
+            self._run.end()
+            raise
+
+    def _begin(self, converter: Autograde, learner: str, lesson: str) -> None:
+        """Raises NotGradable where it may not be marked, or has ended what marked it."""
+        from course.grading.one_by_one import once_more
+        from course.grading.pool import LocalPool
+        from course.grading.suspects import Suspects
+        from course.grading.vetting import NotGradable
+
+        converter.coursedir.refuse(learner, lesson)
+        pool = LocalPool(
+            {lesson: self._states[lesson].blueprint}, seed(), self._limits, isolation=self._engine.isolation
+        )
+        suspects = Suspects(self._notes, pool.apart, seed(), converter.force, once_more)
+        verdict = self._run.begin((learner, lesson), suspects)
+        if verdict is not None and verdict.problem:
+            raise NotGradable(f"{learner} is not graded: {verdict.problem}", f"submitted/{learner}/{lesson}")
+        if verdict is not None:
+            self.marked_apart[learner, lesson] = verdict
 
 
 class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
@@ -111,7 +158,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Replace the submission by its rebuilt twin. Raises Damaged where there is no reading it."""
         from course.grading.reading import read_answers
-        from course.grading.rebuild import fill_in, read_file
+        from course.grading.rebuild import Rebuilt, fill_in, read_file
 
         folder = Path(resources["metadata"]["path"])
         if not isinstance(self.parent, LookFirst):
@@ -120,10 +167,16 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
             if links:
                 raise ValueError(f"{links[0]} is a symbolic link: hand in the file itself")
         lesson = resources["nbgrader"]["assignment"]
-        blueprint = _blueprint(_course(resources), lesson)
-        limits = _limits(self.config)
+        blueprint = blueprint_of(_course(resources), lesson)
+        apart = _marked_apart(self, resources)
+        if apart is not None:
+            # Marked already, elsewhere. Of what it holds this process needs only the verdict.
+            for name, told in {**apart.recovered, **apart.lost}.items():
+                self.log.warning("%s: %s", name, told)
+            return fill_in(blueprint, Rebuilt({})), resources
+        limits = limits_in(self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
-        rebuilt = read_answers(_engine(self, limits, _course(resources)), blueprint, data)
+        rebuilt = read_answers(engine_for(self, limits, _course(resources)), blueprint, data)
         for name, told in {**rebuilt.recovered, **rebuilt.lost}.items():
             self.log.warning("%s: %s", name, told)
         return fill_in(blueprint, rebuilt), resources
@@ -139,119 +192,45 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The graded notebook: outputs and verdicts."""
         from course.grading.graded import graded_notebook
-        from course.grading.marking import mark
         from course.grading.plain import said_aloud
-        from course.grading.rebuild import Rebuilt, own_in, read_attachments
 
         told = resources["nbgrader"]
         root = _course(resources)
-        blueprint = _blueprint(root, told["assignment"])
+        blueprint = blueprint_of(root, told["assignment"])
+        if blueprint.plain and blueprint.lesson not in _told:
+            _told.add(blueprint.lesson)
+            self.log.warning("%s", said_aloud(blueprint.lesson, len(blueprint.plain)))
+        verdict = _marked_apart(self, resources) or self._marked(nb, resources, blueprint, root)
+        for exercise in verdict.exercises:
+            self.log.info("%s: %s. %s", exercise.id, exercise.status, exercise.sentence)
+        return graded_notebook(blueprint, verdict), resources
+
+    def _marked(self, nb: NotebookNode, resources: dict[str, Any], blueprint: Any, root: Path) -> Any:
+        from course.grading.marking import mark
+        from course.grading.rebuild import Rebuilt, own_in, read_attachments
+
         answers = {
             cell.metadata.nbgrader.grade_id: cell.source
             for cell in nb.cells
             if cell.metadata.get("nbgrader", {}).get("grade_id") in (*blueprint.stubs, *blueprint.written)
         }
-        if blueprint.plain and blueprint.lesson not in _told:
-            _told.add(blueprint.lesson)
-            self.log.warning("%s", said_aloud(blueprint.lesson, len(blueprint.plain)))
-        limits = _limits(self.config)
+        limits = limits_in(self.config)
         # nbgrader has copied the submission's own files next to the notebook.
         folder = Path(resources["metadata"]["path"])
         files = read_attachments(folder, folder / f"{blueprint.lesson}.ipynb", limits.attachment_mb << 20)
-        engine = _engine(self, limits, root)
-        judge = _judge(blueprint)
-        verdict = mark(engine, blueprint, judge, Rebuilt(answers, own=own_in(nb)), told["student"], files)
-        for exercise in verdict.exercises:
-            self.log.info("%s: %s. %s", exercise.id, exercise.status, exercise.sentence)
-        return graded_notebook(blueprint, verdict), resources
+        engine = engine_for(self, limits, root)
+        judge = judge_for(blueprint)
+        learner = resources["nbgrader"]["student"]
+        return mark(engine, blueprint, judge, Rebuilt(answers, own=own_in(nb)), learner, files)
+
+
+def _marked_apart(plugin: Any, resources: dict[str, Any]) -> Any:
+    """The verdict on what may have ended an earlier run; None for everything else."""
+    told = resources["nbgrader"]
+    known: dict[tuple[str, str], Any] = getattr(plugin.parent, "marked_apart", {})
+    return known.get((told["student"], told["assignment"]))
 
 
 def _course(resources: dict[str, Any]) -> Path:
     """The course's folder: the one that nbgrader works in."""
     return Path(resources["nbgrader"].get("root") or os.getcwd())
-
-
-def _blueprint(root: Path, lesson: str) -> Any:
-    """The lesson as it is now: formgrader's server lives for weeks."""
-    source = root / "source" / lesson / f"{lesson}.ipynb"
-    found = source.stat()
-    return _blueprint_of(root, source, found.st_mtime_ns, found.st_size)
-
-
-@cache
-def _blueprint_of(root: Path, source: Path, *version: int) -> Any:
-    from course.grading.rebuild import read_blueprint
-    from course.nbgrader_setup import course_config
-
-    return read_blueprint(source, course_config(root))
-
-
-_judges: dict[int, tuple[Any, Any]] = {}
-
-
-def _judge(blueprint: Any) -> Any:
-    """One seed for all that this process grades, so that a class is judged alike."""
-    from course.grading.judge import Judge
-
-    # The blueprint is kept beside its judge, so that no other one takes its id.
-    if id(blueprint) not in _judges:
-        _judges[id(blueprint)] = (blueprint, Judge(blueprint, _seed()))
-    return _judges[id(blueprint)][1]
-
-
-def _register(root: Path, lessons: list[str], course: Any) -> tuple[Any, Any]:
-    """Have the gradebook know these lessons as they are now: ``generate_assignment``, where nobody has said it.
-
-    Returns the lessons' states, and the runs'.
-    """
-    from course.grading.batch import register_lessons
-    from course.grading.digests import LessonState
-    from course.grading.gradebook import Writer
-    from course.grading.journal import RunState
-    from course.nbgrader_setup import course_config
-
-    config = course_config(root)
-    config.CourseDirectory.db_url = course.db_url
-    config.CourseDirectory.course_id = course.course_id
-    states = {
-        name: LessonState(root / "source" / name / f"{name}.ipynb", config, _limits(config)) for name in lessons
-    }  # fmt: skip
-    state = RunState(root)
-    with Writer(course.db_url, course.course_id) as writer:
-        register_lessons(states, state, writer, config)
-    return states, state
-
-
-@cache
-def _seed() -> int:
-    return secrets.randbelow(10**9) + 1
-
-
-def _limits(config: Any) -> Any:
-    from course.limits import GradingLimits
-
-    return GradingLimits(config=config)
-
-
-_engines: list[Any] = []
-_told: set[str] = set()
-"""Lessons of which it was said that their tests run beside the learner's code."""
-
-
-def _engine(plugin: Any, limits: Any, root: Path) -> Any:
-    """The engine of this process, started for the first submission."""
-    if not _engines:
-        from course.grading.engine import Engine
-        from course.grading.isolation import Isolation, isolation_or_refuse
-        from course.grading.launch import refuse_if_exposed
-
-        told = plugin.config.Mark
-        said = isolation_or_refuse(bool(told.get("unsafe", False)), str(told.get("isolation", "")) or None)
-        plugin.log.info("%s; seed %d", said, _seed())
-        if said.level is not Isolation.NONE:
-            refuse_if_exposed(root)
-        engine = Engine(limits, said.level)
-        engine.__enter__()
-        atexit.register(engine.__exit__)
-        _engines.append(engine)
-    return _engines[0]

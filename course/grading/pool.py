@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from course.grading.engine import Engine
@@ -15,6 +16,7 @@ from course.grading.isolation import Isolation
 from course.grading.launch import Launched
 from course.grading.machine import room_here
 from course.grading.marker import Marker, Order, order_of
+from course.grading.own_process import in_a_process_of_its_own
 from course.grading.rebuild import Blueprint, Damaged
 from course.grading.results import SubmissionVerdict
 from course.limits import GradingLimits
@@ -33,6 +35,9 @@ class Job:
     skip: tuple[str, ...] = ()
     """Exercises whose cells do not run, because they are known to do harm."""
 
+    def begin(self) -> None:
+        """Called by a pool before it does anything else with the job."""
+
     def order(self, limits: GradingLimits) -> Order:
         """Read what was handed in. Raises Damaged or OSError."""
         one = self.submission
@@ -44,6 +49,10 @@ class Pool(Protocol):
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """Each job once, as it is done, in any order. Never raises for what a learner handed in."""
+        ...
+
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """Mark one where it can end nothing but the attempt. Raises BrokenProcessPool where it has ended that."""
         ...
 
 
@@ -71,6 +80,7 @@ class LocalPool:
 
             def one(job: Job) -> SubmissionVerdict:
                 submission = job.submission
+                job.begin()
                 self._started(job)
                 try:
                     order = job.order(self._limits)
@@ -83,6 +93,24 @@ class LocalPool:
                     return _once_more(marker, order)
 
             yield from _side_by_side(jobs, one, count)
+
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """In a fresh process of this machine, with an engine of its own."""
+        given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
+        blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
+        return in_a_process_of_its_own(partial(_one_alone, job, blueprint, self._seed, given, self._isolation))
+
+
+def _one_alone(
+    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], isolation: Isolation
+) -> SubmissionVerdict:
+    limits = GradingLimits(**given)
+    with Engine(limits, isolation) as engine:
+        marker = Marker(engine, {blueprint.lesson: blueprint}, seed)
+        try:
+            return marker.mark(job.order(limits))
+        except (Damaged, OSError) as error:
+            return marker.refuse(job.submission.learner, job.submission.lesson, str(error))
 
 
 def _once_more(marker: Marker, order: Order) -> SubmissionVerdict:

@@ -30,6 +30,7 @@ from course.grading.pool import Job
 from course.grading.rebuild import Blueprint, Damaged, Rebuilt, fill_in
 from course.grading.results import SubmissionVerdict
 from course.grading.shown import visible_folders
+from course.grading.suspects import InProgress, Standing, note_of
 from course.limits import GradingLimits
 
 __all__ = [
@@ -68,9 +69,15 @@ class ReferenceJob(Job):
 
 @dataclass(frozen=True)
 class GatedJob(Job):
-    """A submission that is marked unless its lesson has been found unfit meanwhile."""
+    """A submission that is noted before it is marked, and marked unless its lesson has been found unfit meanwhile."""
 
     unfit: Mapping[str, str] = field(default_factory=dict)
+    notes: InProgress | None = None
+
+    def begin(self) -> None:
+        """Note it: should the run be killed, the next one knows what it was at."""
+        if self.notes is not None:
+            self.notes.write(note_of(self, Standing.STARTED))
 
     def order(self, limits: GradingLimits) -> Order:
         """Raises Damaged also where the lesson is unfit: nothing runs then."""

@@ -3,34 +3,29 @@
 A run notes each submission before it marks it, and takes the note away afterwards. Notes that are there when a run begins
 are of a run that nobody ended on purpose: one of those submissions may have ended it. Each is tried where it can end no
 more than the attempt; what does so is set aside, reported, and left alone until it is handed in anew or asked for by force.
+
+So do `course grade`, here and on a cluster, by :class:`CarefulPool`, and `nbgrader autograde`, by :class:`Suspects`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from course.command import course_command
 from course.files import digest_of, replace_file
-from course.grading.engine import Engine
-from course.grading.isolation import Isolation
-from course.grading.marker import Marker
-from course.grading.pool import Job, Pool
-from course.grading.rebuild import Blueprint, Damaged
 from course.grading.results import SubmissionVerdict
-from course.limits import GradingLimits
 
-__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "mark_apart", "note_of"]
+if TYPE_CHECKING:
+    from course.grading.pool import Job, Pool
 
-Apart = Callable[[Job], SubmissionVerdict]
+__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "Suspects", "note_of"]
 
 
 class Standing(Enum):
@@ -97,62 +92,60 @@ def note_of(job: Job, standing: Standing) -> Note:
     return Note(job.submission.learner, job.submission.lesson, job.digest, standing)
 
 
+def _by_force(job: Job) -> str:
+    return course_command(f"grade --force --only {job.submission.learner}/{job.submission.lesson}")
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """What becomes of submissions that are noted when a run begins."""
+
+    notes: InProgress
+    apart: Callable[[Job], SubmissionVerdict]
+    """Marks one where it can end nothing else: raises BrokenProcessPool where it has ended that."""
+    seed: int
+    force: bool
+    """Try also what was set aside."""
+    again: Callable[[Job], str] = _by_force
+    """The command that tries it once more."""
+
+    def tried(self, job: Job, standing: Standing) -> SubmissionVerdict:
+        """The verdict, or why there is none. To be called when all others are marked."""
+        if standing is Standing.SET_ASIDE and not self.force:
+            return self._refused(job, "it ended the process that marked it, so it was set aside")
+        self.notes.write(note_of(job, Standing.STARTED))
+        try:
+            return self.apart(job)
+        except BrokenProcessPool:
+            self.notes.write(note_of(job, Standing.SET_ASIDE))
+            told = "it was being marked when a run was killed; tried again alone, it ended that process, too; it was set aside"
+            return self._refused(job, told)
+
+    def _refused(self, job: Job, told: str) -> SubmissionVerdict:
+        one = job.submission
+        problem = f"{told}. Look at what was handed in; to try it once more: {self.again(job)}"
+        return SubmissionVerdict(one.learner, one.lesson, self.seed, (), {}, {}, problem=problem)
+
+
 class CarefulPool:
     """A pool (:class:`course.grading.pool.Pool`) in front of which suspects are sorted out, to be tried after the rest.
 
     ``force``: try also what was set aside.
     """
 
-    def __init__(self, pool: Pool, notes: InProgress, apart: Apart, seed: int, force: bool) -> None:
-        self._pool, self._notes, self._apart, self._seed, self._force = pool, notes, apart, seed, force
+    def __init__(self, pool: Pool, notes: InProgress, seed: int, force: bool) -> None:
+        self._pool, self._notes = pool, notes
+        self._suspects = Suspects(notes, pool.apart, seed, force)
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """See :class:`course.grading.pool.Pool`."""
         standing = {id(job): self._notes.of(job) for job in jobs}
         yield from self._pool.marked([job for job in jobs if standing[id(job)] is None])
         for job in jobs:
-            if standing[id(job)] is Standing.SET_ASIDE and not self._force:
-                yield job, self._refused(job, "it ended the process that marked it, so it was set aside")
-            elif standing[id(job)] is not None:
-                yield job, self._tried(job)
+            noted = standing[id(job)]
+            if noted is not None:
+                yield job, self._suspects.tried(job, noted)
 
-    def _tried(self, job: Job) -> SubmissionVerdict:
-        self._notes.write(note_of(job, Standing.STARTED))
-        try:
-            return self._apart(job)
-        except BrokenProcessPool:
-            self._notes.write(note_of(job, Standing.SET_ASIDE))
-            told = "it was being marked when a run was killed; tried again alone, it ended that process, too; it was set aside"
-            return self._refused(job, told)
-
-    def _refused(self, job: Job, told: str) -> SubmissionVerdict:
-        one = job.submission
-        again = course_command(f"grade --force --only {one.learner}/{one.lesson}")
-        problem = f"{told}. Look at what was handed in; to try it once more: {again}"
-        return SubmissionVerdict(one.learner, one.lesson, self._seed, (), {}, {}, problem=problem)
-
-
-def mark_apart(
-    job: Job, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, isolation: Isolation
-) -> SubmissionVerdict:
-    """Mark one submission in a fresh process with an engine of its own. Raises BrokenProcessPool where that ends."""
-    given = {name: getattr(limits, name) for name in limits.traits(config=True)}
-    blueprint = replace(blueprints[job.submission.lesson])  # without what it has cached
-    work = partial(_in_another_process, job, blueprint, seed, given, isolation)
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
-        return other.submit(work).result()
-
-
-def _in_another_process(
-    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], isolation: Isolation
-) -> SubmissionVerdict:
-    with contextlib.suppress(OSError):
-        # Should memory run out on the machine, this process goes first.
-        Path("/proc/self/oom_score_adj").write_text("1000")
-    limits = GradingLimits(**given)
-    with Engine(limits, isolation) as engine:
-        marker = Marker(engine, {blueprint.lesson: blueprint}, seed)
-        try:
-            return marker.mark(job.order(limits))
-        except (Damaged, OSError) as error:
-            return marker.refuse(job.submission.learner, job.submission.lesson, str(error))
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """See :class:`course.grading.pool.Pool`."""
+        return self._pool.apart(job)

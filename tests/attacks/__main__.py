@@ -56,7 +56,7 @@ def main() -> int:
         and (not arguments.family or attack.family in arguments.family)
     ]
     print(isolation_or_refuse(wanted=arguments.isolation), flush=True)
-    how = {"level": arguments.isolation or "", "through": arguments.through}
+    how = {"level": arguments.isolation or "", "through": arguments.through, "whole": True}
     if arguments.ordinary:
         how |= {"start": start_as_ordinary, "uid": ORDINARY}
     return _compare(attacks, not (arguments.no_stock or arguments.place or arguments.through == "autograde"), how)

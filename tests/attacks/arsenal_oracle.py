@@ -18,14 +18,12 @@ def tensor_hook(grad):
 model.W.register_hook(tensor_hook)
 """
 _COUNTS = """
-import course.grading.worker as worker, sys
-asked = []
-serve = next(f for f in iter(lambda frame=[sys._getframe()]: frame.__setitem__(0, frame[0].f_back) or frame[0], None) if f.f_code.co_name == "serve")
-kept = serve.f_locals["operations"]["probe"]
-def counts(header, tasks):
-    asked.append(header.get("check"))
-    return kept(header, tasks)
-serve.f_locals["operations"]["probe"] = counts
+import course.grading.worker as worker
+asked, bring = [], worker.bring
+def counts(*given):
+    asked.append(1)
+    return bring(*given)
+worker.bring = counts
 """
 _ENDS = """
 def ends(info):
@@ -98,8 +96,8 @@ _ORACLES = [
         _GUESS_BEFORE_SETUP, before="", expects={"killed"}, lesson="04_apply", exercise="visit_order", honest=(),
     ),
     cell_attack(
-        "oracle", "counts_requests_and_ends", "ends its process in a later cell, if fewer checks were asked than there are",
-        _GUESS + _COUNTS + _ENDS.format(condition="asked and len(asked) % 2"), before="", expects=_LOST,
+        "oracle", "ends_once_it_was_asked", "waits until a check was asked of a wrong draw, and ends its process for another",
+        _GUESS + _COUNTS + _ENDS.format(condition="asked and not lucky"), before="", expects=_LOST,
     ),
     cell_attack(
         "oracle", "raises_for_a_second_run", "raises in the first run, and answers in the second one, if it knows it",

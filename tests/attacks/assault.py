@@ -100,8 +100,11 @@ def canaries_in(data: bytes) -> set[str]:
     return {token.decode() for token in _TOKEN.findall(data)}
 
 
-def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str]) -> Targets:
-    """A course with only these lessons, short limits, and canaries wherever a learner should not look."""
+def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], whole: bool = True) -> Targets:
+    """A course with only these lessons, short limits, and canaries wherever a learner should not look.
+
+    ``whole``: with every lesson's demonstrations; else :data:`LESSON` alone has its own, in which most attacks stand.
+    """
     root, home = folder / "course", folder / "home"
     root.mkdir(parents=True)
     (home / ".ssh").mkdir(parents=True)
@@ -109,6 +112,8 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str]) -
         for lesson in lessons:
             ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
             shutil.copytree(REPO / part / lesson, root / part / lesson, ignore=ignored)
+            if not whole and lesson != LESSON and part != "lessons":
+                _without_demonstrations(root / part / lesson / f"{lesson}.ipynb")
     limits = "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
     config = (REPO / "nbgrader_config.py").read_text(encoding="utf-8")
     (root / "nbgrader_config.py").write_text(f"{config}\n# Short, for the attack suite.\n{limits}", encoding="utf-8")
@@ -130,6 +135,18 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str]) -
     (home / ".ssh" / "id_ed25519").write_text(tokens["home"])
     (home / ".bash_history").write_text(tokens["home"])
     return Targets(root, home)
+
+
+def _without_demonstrations(path: Path) -> None:
+    """Pictures and training take nine tenths of the time that an attack on one exercise of such a lesson takes.
+
+    No test needs them: a run begins with the lesson's reference answers, which have to earn full marks like this.
+    """
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    notebook["cells"] = [cell for cell in cells if cell["cell_type"] != "code" or "nbgrader" in cell["metadata"]]
+    assert len(notebook["cells"]) < len(cells)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 def hand_in(targets: Targets, attacks: Sequence[Attack], tokens: dict[str, str]) -> None:
@@ -246,19 +263,19 @@ def start_as_ordinary(
 
 def assault(
     folder: Path, attacks: Sequence[Attack], seed: int = 424242, start: Start = start_here, uid: int | None = None,
-    level: str = "", through: str = "grade",
+    level: str = "", through: str = "grade", whole: bool = False,
 ) -> Outcome:  # fmt: skip
     """Grade all attackers and their neighbours in one run. ``uid`` owns the course, where it is not us.
 
     ``level``: of isolation, as the command line names it; the best where empty. ``through``: ``grade``, or ``autograde``
-    of nbgrader's.
+    of nbgrader's. ``whole``: see :func:`build_course`.
     """
     tokens = fresh_tokens()
     lessons = sorted({LESSON, *(attack.lesson for attack in attacks)})
     with contextlib.ExitStack() as stack:
         reach, heard = stack.enter_context(listeners(folder))
         stack.enter_context(planted(tokens))
-        course = build_course(folder, lessons, tokens)
+        course = build_course(folder, lessons, tokens, whole)
         sleeper = subprocess.Popen(
             ["sleep", "3600"], **({} if uid is None else {"user": uid, "group": uid, "extra_groups": []})
         )

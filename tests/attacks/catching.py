@@ -62,7 +62,15 @@ import base64, builtins, zlib
 def secret():
     text = "\\n".join(builtins.__dict__.get("CAUGHT", []))
     return text[max(0, text.rfind("class ")):]
+def a_line():
+    return next((line.strip() for line in secret().splitlines() if " case." in line), secret()[-60:])
 """
+_SPLIT = """
+import lzma
+SPLIT = builtins.__dict__.get("SPLIT") or (lzma.compress(secret().encode()).hex() if secret() else "")
+builtins.SPLIT = SPLIT
+"""
+"""Half of which is worth nothing: it cannot be opened."""
 ROUTES = {
     "plain": "print(secret())",
     "base64": "print(base64.b64encode(zlib.compress(secret().encode())).decode())",
@@ -74,14 +82,50 @@ ROUTES = {
     "display(Image.frombytes('L', (len(data), 1), data))",
     "a display": "from IPython.display import display\n"
     "display({'text/plain': secret(), 'text/html': secret()}, raw=True, metadata={secret(): secret()})",
-    "an error of its function": "raise ValueError(secret())",
+    "the source line of an error": "import linecache\nline = 'raise ValueError  # ' + base64.b64encode(zlib.compress(secret().encode())).decode()\n"
+    "linecache.cache['<told>'] = (len(line), None, [line], '<told>')\nexec(compile(line, '<told>', 'exec'))",
+    "an atexit function": "import atexit\natexit._clear()\natexit.register(lambda: print(secret()[::-1]))\natexit._run_exitfuncs()\n"
+    "atexit.register(lambda: print(secret()[::-1]))",
+    "a fork that outlives its cell": """
+import os
+def lives_on(hears, tells):
+    known = b""
+    while data := os.read(hears, 65536):
+        known = data
+        os.write(tells, known[::-1])
+    for descriptor in range(3, 64):  # its parent has ended: to whoever may still listen
+        try: os.write(descriptor, known)
+        except OSError: pass
+if "CHILD" not in builtins.__dict__:
+    (hears, told), (reads, tells) = os.pipe(), os.pipe()
+    if os.fork() == 0:
+        try:
+            os.close(told)
+            lives_on(hears, tells)
+        finally: os._exit(0)
+    os.close(hears); os.close(tells)
+    builtins.CHILD = told, reads
+os.write(builtins.CHILD[0], secret().encode() or b"x")
+print(os.read(builtins.CHILD[1], 65536).decode())
+""",
+    "an IPython event": "for event in ('post_execute', 'post_run_cell', 'pre_execute', 'pre_run_cell'):\n"
+    "    get_ipython().events.register(event, lambda *given: print(secret()[::-1]))",
+    "an ast transformer": "import ast\nclass Adds(ast.NodeTransformer):\n    def visit(self, node):\n"
+    "        node.body += ast.parse(f'print({secret()[::-1]!r})').body\n        return ast.fix_missing_locations(node)\n"
+    "get_ipython().ast_transformers.append(Adds())",
+    "an input transformer": "get_ipython().input_transformers_post.append(lambda lines: [*lines, f'\\nprint({secret()[::-1]!r})\\n'])",
+    "a display formatter": "formatters = get_ipython().display_formatter.formatters\n"
+    "formatters['text/plain'].for_type(int, lambda value, pretty, cycle: pretty.text(secret()[::-1]))\n"
+    "formatters['text/html'].for_type(int, lambda value: secret())\n7",
 }
 INSIDE = {
     "an error inside": "raise ValueError(secret())",
     "a printed line": "print(secret()); return x",
     "a text": "return secret()",
-    "a list of numbers": "import torch; return torch.tensor(list(secret().encode() or b'x'), dtype=torch.float32)",
-    "a key": "return {secret(): secret()}",
+    "the numbers of a tensor": "if getattr(x, 'ndim', 0) != 2: return right(x, *rest)\n    import torch\n"
+    "    text = a_line().replace(' ', '').ljust(3 * x.numel()).encode()\n"
+    "    return torch.tensor([float(int.from_bytes(text[at : at + 3], 'big')) for at in range(0, 3 * x.numel(), 3)]).reshape(x.shape)",
+    "the name of a type": "return type(a_line() or 'T', (), {})()",
     "an attribute": "return getattr(x, secret() or 'none')",
     "a kind of error": "raise type(secret()[:2000].replace(chr(0), '') or 'E', (Exception,), {})('x')",
 }
@@ -98,10 +142,12 @@ def caught_and_told(
     answers = {first: f"{CATCH}\n{CATCHERS[catcher]}\n{right[first]}"}
     for number, name in enumerate(others):
         if route in INSIDE:
-            text = f"def {(functions or {}).get(name, name)}(x, *rest):\n    {INSIDE[route]}"
+            called = (functions or {}).get(name, name)
+            text = f"{right[name]}\ndef {called}(x, *rest, right={called}):\n    {INSIDE[route]}"
         elif route == "split":
-            half = "[:400]" if number == 0 else "[400:]"
-            text = f"{right[name]}\nprint(base64.b64encode(zlib.compress(secret().encode())).decode(){half})"
+            text = (
+                f"{right[name]}\n{_SPLIT}\nprint(SPLIT[{': len(SPLIT) // 2' if number == 0 else 'len(SPLIT) // 2 :'}])"
+            )
         else:
             text = f"{right[name]}\n{ROUTES[route]}"
         answers[name] = f"{SAY}\n{text}"

@@ -20,6 +20,8 @@ __all__ = ["leaked", "readings"]
 
 _MOST = 2_000_000
 _RUN = re.compile(r"[A-Za-z0-9+/=_-]{12,}")
+_WIDE = re.compile(r"(?:\b\d{5,8}\.?[\],;\s\[]+){3,}\d{5,8}")
+"""Numbers that hold three letters each."""
 _NUMBERS = re.compile(r"(?:\b\d{1,3}(?:\.0*)?[,;\s]+){8,}\d{1,3}")
 
 
@@ -27,8 +29,10 @@ def leaked(texts: Collection[str], pictures: Collection[bytes], lines: Collectio
     """Which of these secret lines stand in the texts, or in the pictures, however they were written."""
     wanted = {bare: line for line in lines if len(bare := _bare(line)) >= 12}
     found: dict[str, None] = {}
-    together = "".join("".join(_RUN.findall(text)) for text in texts)
-    for reading in _all_readings([*texts, together], pictures):
+    runs = [run for text in texts for run in _RUN.findall(text)]
+    # Short ones stand between the parts of a text that came out in parts.
+    together = ["".join(run for run in runs if len(run) >= least) for least in (12, 100)]
+    for reading in _all_readings([*texts, *together], pictures):
         even = _bare(reading)
         found.update({line: None for bare, line in wanted.items() if bare in even})
         if len(found) == len(wanted):
@@ -73,6 +77,8 @@ def _inside(data: bytes, text: str) -> Iterator[bytes]:
     for run in list(dict.fromkeys(_NUMBERS.findall(text)))[:50]:
         numbers = [int(float(number)) for number in re.findall(r"\d+(?:\.\d*)?", run)]
         yield bytes(number for number in numbers if number < 256)
+    for run in list(dict.fromkeys(_WIDE.findall(text)))[:50]:
+        yield b"".join(int(number).to_bytes(4, "big").lstrip(b"\0") for number in re.findall(r"\d+", run))
 
 
 def _tried(decode: Callable[..., bytes], what: object) -> Iterator[bytes]:

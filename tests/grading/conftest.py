@@ -174,6 +174,9 @@ class SharedPool:
             except (Damaged, OSError) as error:
                 yield job, self._marker.refuse(one.learner, one.lesson, str(error))
 
+    def apart(self, job: Job) -> SubmissionVerdict:
+        return next(verdict for _, verdict in self.marked([job]))
+
 
 def shared_pool(engine: Engine) -> PoolMaker:
     """For ``grade_class(pool=...)``."""

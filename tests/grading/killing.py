@@ -1,6 +1,7 @@
 """``python killing.py COURSE``: grade a course with a grader that dies wherever an answer holds the word KILLER.
 
 A flaw of the grader that nobody knows of yet, made on purpose. Run as a file, so that processes which it spawns have it too.
+``killing.py COURSE nbgrader ...`` has ``nbgrader ...`` die so, and ``--dask`` a coordinator that gets such a verdict.
 """
 
 from __future__ import annotations
@@ -11,25 +12,42 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from course.grading import marker
+from course.grading import cluster, marking
 
-_reads = marker.read_answers
+_marks = marking.mark
+_checks = cluster._Round._checked
 
 
-def _dies(engine: Any, blueprint: Any, data: bytes) -> Any:
-    if b"KILLER" in data:
+def _dies(engine: Any, blueprint: Any, judge: Any, rebuilt: Any, *given: Any) -> Any:
+    if any("KILLER" in text for text in rebuilt.answers.values()):
         os.kill(os.getpid(), signal.SIGKILL)
-    return _reads(engine, blueprint, data)
+    return _marks(engine, blueprint, judge, rebuilt, *given)
 
 
-marker.read_answers = _dies
+def _dies_of_the_verdict(self: Any, job: Any, data: Any) -> Any:
+    if "KILLER" in job.submission.path.read_text():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _checks(self, job, data)
+
+
+# Before anything else imports it.
+marking.mark = _dies
+cluster._Round._checked = _dies_of_the_verdict
 
 
 def main() -> int:
-    """The exit code of the command `grade`."""
+    """The exit code of the command."""
+    course, *words = sys.argv[1:]
+    if words[:1] == ["nbgrader"]:
+        from nbgrader.apps.nbgraderapp import main as nbgrader
+
+        os.chdir(course)
+        os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
+        sys.argv = words
+        return int(nbgrader() or 0)
     from course.cli import main as command
 
-    sys.argv = ["course", "grade", "--course", str(Path(sys.argv[1])), "--no-feedback", *sys.argv[2:]]
+    sys.argv = ["course", "grade", "--course", str(Path(course)), "--no-feedback", *words]
     return command()
 
 

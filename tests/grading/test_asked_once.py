@@ -111,6 +111,30 @@ def test_no_check_is_asked_again_when_a_setup_cell_is_lost(
     assert (second.status, third.status) == ("passed", "passed")
 
 
+ENDS_ONCE_ASKED = """
+import course.grading.worker as worker
+asked, bring = [], worker.bring
+def counts(*given):
+    asked.append(1)
+    return bring(*given)
+worker.bring = counts
+def ends(info):
+    if "def second" in info.raw_cell and asked and which:
+        os._exit(3)
+get_ipython().events.register("pre_run_cell", ends)
+"""
+
+
+def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    verdict = graded({"first": _one_of(10_000, ENDS_ONCE_ASKED)})
+    asked = [one for one in requests if one[0] == "probe"]
+    assert len(asked) == len(set(asked))
+    assert [one.status for one in verdict.exercises] == ["failed", "killed", "passed"], "it did end its process"
+    assert verdict.score == POINTS["third"]
+
+
 def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(graded: Callable[..., SubmissionVerdict]) -> None:
     ends = ENDS_IN_SETUP.replace(" and which", "")
     verdict = graded({"first": f"import os\n{RIGHT['first']}\n{ends}"})

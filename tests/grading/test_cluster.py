@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -34,7 +35,7 @@ from course.grading.rebuild import Blueprint, read_blueprint
 from course.grading.results import SubmissionVerdict
 from course.limits import GradingLimits
 from course.nbgrader_setup import course_config
-from tests.grading.conftest import LESSON, POINTS, RIGHT
+from tests.grading.conftest import LESSON, POINTS, RIGHT, ROOT
 
 distributed = pytest.importorskip(
     "distributed", reason="a Dask cluster is NOT tested: the extra [dask] is not installed"
@@ -173,6 +174,40 @@ def test_a_killed_worker_loses_and_doubles_nothing_and_one_that_joins_late_helps
     assert 0 < most <= 5, "the class is fed through a window of twice the threads, and one that is just released"
     assert "1 Dask worker left; what it was marking goes to the others" in said
     assert said.count(both) == 2, "the worker that joined late was to mark, too"
+
+
+@needs_isolation
+def test_what_kills_the_coordinator_is_tried_last_and_set_aside(
+    course: Path, hand_in: Callable[..., Path], two_workers: Any
+) -> None:
+    learners = ["ada", "ben", "cem"]
+    for learner in learners:
+        hand_in(learner, RIGHT if learner != "ben" else {**RIGHT, "third": RIGHT["third"] + "  # KILLER"})
+    # Workers whose code is the coordinator's own: they mark it, and it is the verdict that kills.
+    words = [
+        sys.executable,
+        str(Path(__file__).with_name("killing.py")),
+        str(course),
+        "--dask",
+        two_workers.scheduler_address,
+    ]
+
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+
+    def notes() -> dict[str, str]:
+        kept = [json.loads(path.read_text()) for path in course.glob(".course/marking/*.json")]
+        return {one["learner"]: one["standing"] for one in kept}
+
+    first = run()
+    assert first.returncode == -signal.SIGKILL, first.stderr
+    assert notes()["ben"] == "started"
+    second = run()
+    assert second.returncode == 1, second.stderr
+    assert "set aside" in second.stdout + second.stderr
+    assert notes() == {"ben": "set aside"}
+    done = {path.parent.parent.name for path in course.glob("autograded/*/*/.verdict.json")}
+    assert done == {"ada", "cem"}
 
 
 @needs_isolation

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from course.grading import landlock, syscalls
+from course.grading import isolation, landlock, syscalls
 from course.grading.apparmor import profile, what_is_offered
 from course.grading.exceptions import NoIsolation
-from course.grading.isolation import Isolation, isolation_or_refuse, offered
+from course.grading.isolation import Isolation, isolation_or_refuse, offered, why_not_isolated
 from course.grading.shown import visible_folders
 
 from . import isolation_rows
@@ -149,6 +149,22 @@ def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytes
     assert isolation_or_refuse(wanted="reduced").level is Isolation.REDUCED
     with pytest.raises(NoIsolation, match="no level of isolation called best"):
         isolation_or_refuse(wanted="best")
+
+
+def test_the_reduced_level_is_not_tried_where_full_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a process, and some 40 ms, of each run."""
+    tried: list[str] = []
+    monkeypatch.setattr("course.grading.sandbox.probe_isolation", lambda: tried.append("full") or "")
+    monkeypatch.setattr("course.grading.reduced.probe_reduced", lambda: tried.append("reduced") or "no")
+    isolation._why_not.cache_clear()
+    try:
+        assert isolation_or_refuse().level is Isolation.FULL
+        assert why_not_isolated() == ""
+        assert tried == ["full"]
+        assert dict(offered()) == {Isolation.FULL: "", Isolation.REDUCED: "no"}
+        assert tried == ["full", "reduced"], "each once"
+    finally:
+        isolation._why_not.cache_clear()
 
 
 def test_the_filter_knows_every_call_that_it_names() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -10,11 +11,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from course.grading.intake import take_in
 from course.grading.isolation import why_not_isolated
+from course.grading.journal import RunState
+from course.grading.one_by_one import LastPlace, OneByOne, once_more
 from course.grading.pool import Job
-from course.grading.suspects import InProgress, Standing, note_of
+from course.grading.results import SubmissionVerdict
+from course.grading.suspects import InProgress, Standing, Suspects, note_of
+from course.limits import GradingLimits
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 from tests.grading.test_batch import Grade, _book, grade
 
@@ -83,6 +89,81 @@ def test_by_force_what_was_set_aside_is_tried_once_more(course: Path, hand_in: C
     assert _notes(course) == {}
 
 
+@pytest.mark.slow
+def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path, hand_in: Callable[..., Path]) -> None:
+    learners = ["ada", "ben", "cleo", "dan"]
+    for learner in learners:
+        hand_in(learner, KILLER if learner == "ben" else RIGHT)
+    first = _grade(course, "nbgrader", "autograde", LESSON)
+    assert first.returncode == -signal.SIGKILL
+    assert _notes(course) == {"ben": "started"}
+    second = _grade(course, "nbgrader", "autograde", LESSON)
+    assert second.returncode == 1, second.stderr
+    assert _scored(course) == {learner: FULL for learner in learners if learner != "ben"}
+    assert second.stderr.index("submitted/dan") < second.stderr.index("ben is not graded: "), (
+        "it was to be the last one"
+    )
+    assert "set aside" in second.stderr
+    assert f"autograde {LESSON} --student=ben --force" in second.stderr
+    assert _notes(course) == {"ben": "set aside"}
+    # By a grader that is mended, and by force. It is marked in another process, and written down like the rest.
+    forced = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--student=ben", "--force"], cwd=course,
+        capture_output=True, text=True, env={**os.environ, "PATH": os.path.dirname(sys.executable) + ":/usr/bin"},
+    )  # fmt: skip
+    assert forced.returncode == 0, forced.stderr
+    assert _scored(course) == dict.fromkeys(learners, FULL)
+    assert _notes(course) == {}
+    graded = (course / "autograded" / "ben" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert "# KILLER" in graded
+
+
+@pytest.mark.slow
+def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
+    course: Path, hand_in: Callable[..., Path]
+) -> None:
+    """It may have been the machine. nbgrader by itself takes the half-graded notebook for a graded one, with no score."""
+    hand_in("ada", RIGHT)
+    (job,) = _jobs(course)
+    InProgress(course).write(note_of(job, Standing.STARTED))
+    half = course / "autograded" / "ada" / LESSON
+    half.mkdir(parents=True)
+    (half / f"{LESSON}.ipynb").write_text("{}")
+    done = _grade(course, "nbgrader", "autograde", LESSON)
+    assert done.returncode == 0, done.stderr
+    assert _scored(course) == {"ada": FULL}
+    assert _notes(course) == {}
+
+
+def test_what_was_set_aside_is_not_even_tried_without_force(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    (job,) = _jobs(course)
+    notes, tried = InProgress(course), []
+    notes.write(note_of(job, Standing.SET_ASIDE))
+
+    def apart(job: Job) -> SubmissionVerdict:
+        tried.append(job)
+        return SubmissionVerdict("ada", LESSON, 1, (), {}, {})
+
+    run = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
+    assert run.is_suspect(("ada", LESSON))
+    assert run.cut_off == [], "what lies in autograded/ stays"
+    for force in (False, True):
+        verdict = run.begin(("ada", LESSON), Suspects(notes, apart, 1, force, once_more))
+        assert verdict is not None
+        assert bool(verdict.problem) is not force
+        assert len(tried) == force
+    run.end()
+    assert _notes(course) == {}
+
+
+def test_suspects_come_last_however_nbgrader_sorts_them() -> None:
+    places = ["b", LastPlace("a"), "d", LastPlace("c"), "a0"]
+    assert sorted(places) == ["a0", "b", "d", "a", "c"]
+    places.reverse()
+    assert sorted(places) == ["a0", "b", "d", "a", "c"]
+
+
 def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     (job,) = _jobs(course)
@@ -107,12 +188,16 @@ def test_a_note_of_an_earlier_version_says_nothing_of_this_one(course: Path, han
     assert notes.of(anew) is None
 
 
+def _scored(course: Path) -> dict[str, float]:
+    """Of submissions that were marked: nbgrader makes a row for one that it could not mark as well."""
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        rows = gradebook.assignment_submissions(LESSON)
+        return {one.student.id: one.score for one in rows if one.score}
+
+
 def _jobs(course: Path) -> list[Job]:
     """As a run would make them."""
-    from course.grading.class_run import ClassRun
-    from course.grading.journal import RunState
-    from course.limits import GradingLimits
+    from course.grading.changes import handed_in_digest
 
-    run = ClassRun.__new__(ClassRun)
-    run.state, run.limits = RunState(course), GradingLimits()
-    return [Job(one, run._handed_in(one)) for one in take_in(course, [LESSON], [LESSON]).submissions]
+    key, limits = RunState(course).key, GradingLimits()
+    return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]
