@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -45,27 +46,16 @@ def test_hints_are_found_by_id() -> None:
         hint_named("no_such_hint")
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        (
-            {"a.toml": '[x]\nname = "n"\nquestion = "q?"\nidea = "i."'},
-            r"the hint 'x' has no 'read'\n  at:   course/hints/a\.toml",
-        ),
-        (
-            {"a.toml": "[x]\nname = n"},
-            r"the file is no TOML: .*line 2.*\n  at:   course/hints/a\.toml\n  next: mend it",
-        ),
-        ({"a.toml": "{x}", "b.toml": "{x}"}, r"the hint 'x' is defined twice\n  at:   course/hints/b\.toml"),
-    ],
-)
-def test_an_incomplete_or_repeated_hint_is_refused(
-    files: dict[str, str], said: str, tmp_path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("text", [None, "{", "[]", '{"exercises": []}', '{"misconceptions": [{"id": "x"}]}'])
+def test_hints_that_cannot_be_read_are_told_with_what_to_do(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = '[x]\nname = "n"\nquestion = "q?"\nidea = "i."\nread = "r"'
     (tmp_path / "hints").mkdir()
-    for name, text in files.items():
-        (tmp_path / "hints" / name).write_text(text.replace("{x}", whole))
+    if text is not None:
+        (tmp_path / "hints" / "hints.json").write_text(text)
     monkeypatch.setattr("course.hints.the_course", lambda: CourseFile("course", tmp_path, ""))
-    with pytest.raises(HintError, match=said):
+    with pytest.raises(HintError) as caught:
         _tables.__wrapped__()
+    assert caught.value.fact.startswith("the hints cannot be read: ")
+    assert caught.value.place == "course/hints/hints.json"
+    assert caught.value.next_command.startswith("in a clone: make build")

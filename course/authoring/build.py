@@ -1,4 +1,4 @@
-"""Derive the notebooks: ``lesson.py`` -> ``source/`` -> ``release/``, one way only.
+"""Derive the notebooks: ``lessons/`` -> ``source/`` -> ``release/``, one way only.
 
 The same lesson always gives the same bytes: cell ids follow from content, keys are sorted, nothing
 of the machine gets in. The release is made by nbgrader's own generate_assignment, in a scratch
@@ -18,6 +18,7 @@ import nbformat
 from nbgrader.apps import NbGraderAPI
 
 from course.authoring.derived import LIMITS, METADATA, as_text, cell_id, write_where_it_differs
+from course.authoring.hint_texts import write_hints
 from course.authoring.lesson import Cell, Lesson, find_lessons
 from course.authoring.orphans import sweep
 from course.authoring.outlining import write_outline
@@ -80,7 +81,7 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
         sweep(root, say)
     if (root / "course" / "__init__.py").exists():
         outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
-        changed += [outlined] if outlined else []
+        changed += [path for path in (outlined, write_hints(root)) if path]
     return changed
 
 

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from course.authoring.exercise_folder import RIGHT, WRONG
 from course.authoring.orphans import orphans
 from course.command import course_command
 from course.errors import CourseError, UsageError
@@ -162,8 +163,8 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
     public = public_text(root)
     for name, data in files.items():
         place = PurePosixPath(name)
-        forbidden = {"lessons", "source", "accepted", "mutants"} & set(place.parts)
-        if forbidden or place.name == "lesson.py":
+        forbidden = {"lessons", "source"} & set(place.parts)
+        if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
             raise CourseError("the bundle would hold what learners must not have", name, "report this")
         for leak in leaks_in(name, text_of(name, data), solutions if place.suffix == ".py" else strict, public):
             raise CourseError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from course.authoring.contract import Record, check_contract, check_release, chosen
-from course.authoring.hinting import check_hints, check_share, check_ways_in
+from course.authoring.hinting import check_hints, check_share
 from course.authoring.lesson import Lesson
 from course.authoring.syllabus import Syllabus, read_syllabus, refuse_abandoned
 from course.authoring.violation import Violation
@@ -59,7 +59,7 @@ def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], N
     for lesson in lessons:
         others += [replace(violation, lesson=lesson.slug) for violation in check_hints([lesson])]
     if not names:
-        others += [*check_ways_in(root, lessons), *check_share(records)]
+        others += check_share(records)
     of = [len(record.exercise.candidates) for record in records]
     looked_at = (
         f"{len(records)} exercise{'s' * (len(records) != 1)} with {sum(of)} candidates; prose, hints and derived notebooks of "

@@ -39,12 +39,21 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from course.authoring.checkup import check_up
-    from course.reporting.table import print_contract, progress
+    from course.reporting.table import print_contract, print_redundant, progress
 
     with progress("candidates") as step:
         checkup = check_up(arguments.course, arguments.names, step)
     print_contract(checkup)
+    if arguments.redundant:
+        print_redundant(checkup)
     return 1 if checkup.violations else 0
+
+
+def _check_arguments(command: argparse.ArgumentParser) -> None:
+    _names("NAME", "lessons or exercises (default: all)")(command)
+    command.add_argument(
+        "--redundant", action="store_true", help="list mutants that get the same hint for just the same evidence, too"
+    )
 
 
 def _names(metavar: str, help_text: str) -> Callable[[argparse.ArgumentParser], None]:
@@ -59,5 +68,5 @@ COMMANDS = (
         "bundle", _bundle, "make the zip that learners get: lessons, course, a page to start from", _bundle_arguments
     ),
     Command("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
-    Command("check", _check, "prove the author contract", _names("NAME", "lessons or exercises (default: all)")),
+    Command("check", _check, "prove the author contract", _check_arguments),
 )  # fmt: skip

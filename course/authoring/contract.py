@@ -17,6 +17,7 @@ from pathlib import Path
 
 from course.authoring.forks import run_trials
 from course.authoring.lesson import Candidate, Exercise, Lesson
+from course.authoring.redundancy import Way, way_of
 from course.authoring.regions import visible_of
 from course.authoring.release import check_release
 from course.authoring.syllabus import Syllabus, read_syllabus
@@ -44,11 +45,13 @@ class Record:
     named: int = 0
     """Mutants that get a hint of their own."""
     seconds: float = 0.0
+    ways: dict[str, Way] = field(default_factory=dict)
+    """How each mutant that was killed died, by its name."""
     violations: list[Violation] = field(default_factory=list)
 
     def broken(self, fact: str, candidate: Candidate | None = None, cure: str = "") -> None:
-        """Note a violation, placed at the candidate's file, or at the exercise's cell; ``cure``: what to do about it."""
-        place = str(candidate.path) if candidate is not None and candidate.path else self.exercise.answer.place
+        """Note a violation, placed at the candidate's cell, or at the exercise's cell; ``cure``: what to do about it."""
+        place = candidate.place if candidate is not None and candidate.place else self.exercise.answer.place
         again = course_command(f"check {self.exercise.id}")
         again = f"{cure}; then: {again}" if cure else again
         self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
@@ -158,7 +161,7 @@ def _judge_needless(record: Record, name: str, killers: Mapping[str, set[str]]) 
     record.broken(
         f"the hidden check {name} is not the only killer of any mutant: "
         + (f"it finds {', '.join(finds)}" if finds else "it finds none"),
-        cure=f"add a mutant to mutants/{record.exercise.id}/ that passes the other checks, and that {short} alone finds, "
+        cure=f"add a mutant to {record.exercise.id}/wrong.py that passes the other checks, and that {short} alone finds, "
         f"or drop {short}",
     )
 
@@ -189,7 +192,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         record.broken(
             f"the mutant {candidate.name} survives: {candidate.misconception}",
             candidate,
-            f"write a check that it fails, or, if it is right, move it to accepted/{record.exercise.id}/ without its first line",
+            f"write a check that it fails, or, if it is right, move it to {record.exercise.id}/right.py without its first line",
         )
         return
     if any(error.startswith("answer: SyntaxError") for error in outcome.errors):
@@ -200,6 +203,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         )
         return
     record.killed += 1
+    record.ways[candidate.name] = way_of(outcome)
     if failing[0] <= set(outcome.hearsay):
         record.broken(
             f"what the notebook says about itself is all that finds the mutant {candidate.name}: "
@@ -213,8 +217,8 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         record.broken(
             f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
             candidate,
-            f"write [{candidate.hint}] in course/hints/{record.exercise.lesson}.toml, or name another one in its first line"
-            + (f", such as {', '.join(close)}" if close else ""),
+            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/{record.exercise.id}/hints.toml, and make build; "
+            "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
         )
         return
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from course.authoring.contract import Record
+from course.authoring.exercise_folder import HINTS
+from course.authoring.hint_texts import WAY_IN, place_of
 from course.authoring.lesson import Lesson
 from course.authoring.regions import private_lines
 from course.authoring.violation import Violation
 from course.hints import Hint, all_hints, exercise_hints
 
-__all__ = ["SHARE", "check_hints", "check_share", "check_ways_in", "given_away", "share_named"]
+__all__ = ["SHARE", "check_hints", "check_share", "given_away", "share_named"]
 
 SHARE = 0.95
 """Of all mutants, how many must be told which misconception they are."""
@@ -33,22 +33,24 @@ def check_share(records: Sequence[Record]) -> Iterator[Violation]:
     share = share_named(records)
     if share < SHARE:
         unnamed = [one for record in records for one in record.exercise.mutants if one.hint is None]
-        shown = ", ".join(str(one.path) for one in unnamed[:3])
+        shown = ", ".join(one.place for one in unnamed[:3])
         yield Violation(
             f"{share:.1%} of the mutants get a hint of their own, at least {SHARE:.0%} are asked for",
             f"{len(unnamed)} declare none, such as {shown}",
-            "give each a hint in course/hints/, and name it in `mistakes`, `blame` or `errors` of a check",
+            "give each a hint in the exercise's hints.toml, and name it in `mistakes`, `blame` or `errors` of a check",
         )
 
 
 def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
     """What is wrong with the help for these lessons."""
-    exercises = [exercise.id for lesson in lessons for exercise in lesson.exercises]
-    for name in exercises:
-        if name not in exercise_hints():
-            yield Violation(
-                f"{name} has no way in", f"course/hints/: no [exercises.{name}]", "write one: question, idea, read"
-            )
+    for lesson in lessons:
+        for exercise in lesson.exercises:
+            if exercise.id not in exercise_hints():
+                yield Violation(
+                    f"{exercise.id} has no way in",
+                    f"{lesson.path.parent / exercise.id / HINTS}: no [{WAY_IN}]",
+                    "write one: question, idea, read; then: make build",
+                )
     titles = {lesson.slug[:2]: _titles(lesson) for lesson in lessons}
     hints = [*all_hints().values(), *exercise_hints().values()]
     for hint in hints:
@@ -56,24 +58,12 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
             for name in re.findall(r"'((?:[^']|'(?=\w))+)'", names):
                 if number in titles and name not in titles[number]:
                     yield Violation(
-                        f"the hint {hint.id!r} points to a section that is not there: {hint.read}", "course/hints/",
+                        f"the hint {hint.id!r} points to a section that is not there: {hint.read}",
+                        _place(lessons, hint),
                         f"the sections of lesson {number} are: {', '.join(sorted(titles[number]))}",
-                    )  # fmt: skip
+                    )
     for lesson in lessons:
         yield from given_away(lesson, hints)
-
-
-def check_ways_in(root: Path, lessons: Sequence[Lesson]) -> Iterator[Violation]:
-    """Help below ``root`` for exercises that are gone, or have another id now: learners would still be handed it."""
-    known = {exercise.id for lesson in lessons for exercise in lesson.exercises}
-    for path in sorted((root / "course" / "hints").glob("*.toml")):
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        for name in tables.get("exercises", {}):
-            if name not in known:
-                yield Violation(
-                    f"there is a way into {name}, which is no exercise of any lesson", str(path),
-                    f"take [exercises.{name}] out, or give it the id that the exercise has now",
-                )  # fmt: skip
 
 
 def _titles(lesson: Lesson) -> set[str]:
@@ -99,8 +89,14 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
                 if bare in text:
                     yield Violation(
                         f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
-                        "course/hints/", "lead to the idea, in words",
-                    )  # fmt: skip
+                        _place([lesson], hint),
+                        "lead to the idea, in words; then: make build",
+                    )
+
+
+def _place(lessons: Sequence[Lesson], hint: Hint) -> str:
+    """Where the hint is written: ``<slug>/lesson.py`` lies two folders below lessons' own."""
+    return place_of(lessons[0].path.parent.parent.parent, hint.id)
 
 
 def _bare(text: str) -> str:

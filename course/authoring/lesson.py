@@ -1,4 +1,4 @@
-"""Read a lesson: from ``lessons/<slug>/lesson.py`` to cells and exercises.
+"""Read a lesson: from ``lessons/<slug>/lesson.py`` and the folders of its exercises to cells and exercises.
 
 A lesson is a jupytext file in the py:percent format. Its cells carry nbgrader's own metadata, as
 JupyterLab writes them when the file is edited as a notebook, and that metadata says what a cell is:
@@ -10,13 +10,15 @@ written answer      markdown, ``grade`` and ``solution`` true: ``explain_<topic>
 read-only           ``locked`` only: definitions that answers and tests rely on; run while grading
 no metadata         prose, and code that only shows something; not run while grading
 ==================  =========================================================================
+
+A test cell is two lines, which stand for the checks in the exercise's folder: a :class:`Cell` has their whole text.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,7 +26,8 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
-from course.authoring.candidates import Candidate, read_candidates, refuse_unexpected
+from course.authoring.candidates import Candidate, read_candidates
+from course.authoring.exercise_folder import CheckCells, refuse_unexpected
 from course.authoring.regions import refuse_bad_markers, refuse_markers, refuse_unmarkable, stub_of
 from course.errors import LessonError, UsageError
 
@@ -111,7 +114,7 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
 
 
 def read_lesson(folder: Path) -> Lesson:
-    """Parse ``folder``/lesson.py with its accepted answers and mutants. Raises LessonError with place and cure."""
+    """Parse ``folder``/lesson.py with what its exercises' folders hold. Raises LessonError with place and cure."""
     path = folder / "lesson.py"
     try:
         text = path.read_text(encoding="utf-8")
@@ -125,8 +128,20 @@ def read_lesson(folder: Path) -> Lesson:
         )
     cells = tuple(_cell(raw, f"{path}:{line}") for raw, line in zip(notebook.cells, starts, strict=True))
     _refuse_duplicates(cells)
-    lesson = Lesson(folder.name, path, cells, ())
-    return Lesson(folder.name, path, cells, _exercises(lesson, folder))
+    ids = {cell.grade_id for cell in cells if cell.kind == "answer"}
+    refuse_unexpected(folder, ids)
+    checks = CheckCells(folder)
+    cells = tuple(_tested(cell, checks) if cell.kind == "test" else cell for cell in cells)
+    checks.refuse_unused(ids)
+    return Lesson(folder.name, path, cells, _exercises(Lesson(folder.name, path, cells, ()), folder))
+
+
+def _tested(cell: Cell, checks: CheckCells) -> Cell:
+    """A test cell with its whole text."""
+    source, written = checks.made_of(cell.source, cell.grade_id, cell.place)
+    refuse_bad_markers(source, written, cell.grade_id, cell.kind)
+    _compiles(source, written, cell.grade_id)
+    return replace(cell, source=source)
 
 
 def _cell(raw: Any, place: str) -> Cell:
@@ -171,8 +186,9 @@ def _cell(raw: Any, place: str) -> Cell:
         raise LessonError(
             f"{grade_id} is a kind of cell that lessons do not use", place, "see docs/authors.md, 'Cells'"
         )
-    refuse_bad_markers(raw.source, place, grade_id, kind)
-    _compiles(raw.source, place, grade_id)
+    if kind != "test":  # its text may stand elsewhere
+        refuse_bad_markers(raw.source, place, grade_id, kind)
+        _compiles(raw.source, place, grade_id)
     if kind == "answer":
         _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
     return Cell(kind, raw.source, place, grade_id, float(points), extra)
@@ -228,10 +244,9 @@ def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
                 answer.place,
                 "put '### BEGIN SOLUTION' and '### END SOLUTION' around the reference solution",
             )
-        accepted = read_candidates(folder / "accepted" / answer.grade_id, "accepted")
-        mutants = read_candidates(folder / "mutants" / answer.grade_id, "mutant")
+        accepted = read_candidates(folder / answer.grade_id, "accepted")
+        mutants = read_candidates(folder / answer.grade_id, "mutant")
         exercises.append(
             Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )
-    refuse_unexpected(folder, ids)
     return tuple(exercises)

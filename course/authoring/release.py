@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 
 from course.authoring.build import derive
+from course.authoring.hint_texts import derived_hints, hints_are_stale
 from course.authoring.lesson import Lesson
 from course.authoring.orphans import orphans
 from course.authoring.outlining import outline_of, read_outline
@@ -39,7 +40,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
                 mine += leaks(lesson, release)
             mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
             found += [replace(violation, lesson=lesson.slug) for violation in mine]
-    found += _stale_outline(root, lessons)
+    found += [*_stale_outline(root, lessons), *_stale_hints(root)]
     return found
 
 
@@ -87,6 +88,16 @@ def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
         for slug in known:
             if not (root / "lessons" / slug / "lesson.py").exists():
                 yield Violation(f"course/outline.json knows {slug}, which is no lesson", str(path), "make build")
+
+
+def _stale_hints(root: Path) -> Iterator[Violation]:
+    """Where the lessons stand beside the package, its hints must be theirs; elsewhere they are only read."""
+    if not (root / "course" / "__init__.py").exists():
+        derived_hints(root)
+    elif hints_are_stale(root):
+        yield Violation(
+            "course/hints/hints.json is outdated", str(root / "course" / "hints" / "hints.json"), "make build"
+        )
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.authoring.candidates import is_left_over
+from course.authoring.exercise_folder import is_left_over
 from course.authoring.lesson import Lesson, find_lessons, read_lesson
 from course.errors import LessonError
 

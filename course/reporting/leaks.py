@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from course.authoring.exercise_folder import RIGHT, WRONG, read_named_cells
 from course.authoring.regions import private_lines
 
 __all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
@@ -118,9 +119,10 @@ def public_text(root: Path) -> str:
 
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted(folder.glob("accepted/*/*.py")) + sorted(folder.glob("mutants/*/*.py")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield line, str(path.relative_to(folder.parent.parent))
+    for path in sorted(folder.glob(f"*/{RIGHT}")) + sorted(folder.glob(f"*/{WRONG}")):
+        for cell in read_named_cells(path):
+            for line in cell.source.splitlines():
+                yield line, f"{path.relative_to(folder.parent.parent)}: {cell.name}"
 
 
 def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Leak]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from course.authoring.checkup import Checkup
     from course.authoring.contract import Record
 
-__all__ = ["print_contract", "progress"]
+__all__ = ["print_contract", "print_redundant", "progress"]
 
 
 @contextmanager
@@ -69,6 +69,26 @@ def print_contract(checkup: Checkup) -> None:
         f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
         highlight=False,
     )
+
+
+def print_redundant(checkup: Checkup) -> None:
+    """A line for each group of mutants that nothing tells apart, with their places below."""
+    from course.authoring.redundancy import redundant
+
+    console, groups = console_for_output(), list(redundant(checkup.records))
+    for group in groups:
+        console.print(
+            f"alike: {group.exercise.id}: {', '.join(one.name for one in group.mutants)}: the hint "
+            f"{group.mutants[0].hint or 'none'}, for the same evidence in {', '.join(group.checks)}",
+            highlight=False, markup=False, soft_wrap=True,
+        )  # fmt: skip
+        for mutant in group.mutants:
+            console.print(f"  at:   {mutant.place}", highlight=False, markup=False, soft_wrap=True)
+    more = sum(len(group.mutants) - 1 for group in groups)
+    console.print(
+        f"{more} mutant{'s' * (more != 1)} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
+        highlight=False, markup=False, soft_wrap=True,
+    )  # fmt: skip
 
 
 def _state(record: Record, checkup: Checkup) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from arsenal import Attack, Scene
 
+from course.authoring.candidates import read_candidates
+
 __all__ = ["ATTACKS"]
 
 _LESSONS = Path(__file__).resolve().parents[2] / "lessons"
@@ -269,7 +271,7 @@ def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> At
 
 def _lying(lesson: str, exercise: str, mutant: str, lie: str) -> Attack:
     """The mutant with the lie in front of it."""
-    text = (_LESSONS / lesson / "mutants" / exercise / f"{mutant}.py").read_text(encoding="utf-8")
+    text = next(one.source for one in read_candidates(_LESSONS / lesson / exercise, "mutant") if one.name == mutant)
     wrong = re.sub(r"\A# misconception: .*\n", "", text)
 
     def build(scene: Scene) -> None:

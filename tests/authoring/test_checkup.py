@@ -11,8 +11,7 @@ from tiny import Sketch, write_lesson
 
 from course.authoring.build import build
 from course.authoring.checkup import Checkup, check_up
-from course.authoring.hinting import check_ways_in
-from course.authoring.lesson import Lesson, read_lesson
+from course.authoring.lesson import Lesson
 from course.authoring.violation import Violation
 from course.cli import main
 from course.command import course_command
@@ -164,17 +163,3 @@ def test_facts_cannot_paint_the_terminal(
     )
     assert main(["check", "--course", str(two), "other"]) == 1
     assert "error: got [/] and [2.0]" in capsys.readouterr().out
-
-
-def test_help_for_an_exercise_that_is_gone_is_named(two: Path) -> None:
-    hints = two / "course" / "hints"
-    hints.mkdir(parents=True)
-    table = '[exercises.{}]\nquestion = "Q?"\nidea = "I."\nread = "R."\n\n'
-    (hints / "00_tiny.toml").write_text(table.format("again") + table.format("gone"))
-    lessons = [read_lesson(two / "lessons" / name) for name in ("00_tiny", "01_other")]
-    assert list(check_ways_in(two, lessons)) == [
-        Violation(
-            "there is a way into gone, which is no exercise of any lesson", str(hints / "00_tiny.toml"),
-            "take [exercises.gone] out, or give it the id that the exercise has now",
-        )
-    ]  # fmt: skip

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny import ACCEPTED, ANSWER, MUTANTS, START, TEST, Sketch, mutant, write_lesson
+from tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 from course.authoring.contract import Record, check_contract, select
+from course.authoring.redundancy import redundant
+from course.cli import main
 from course.command import course_command
 from course.errors import LessonError, UsageError
 
@@ -127,6 +129,7 @@ BROKEN = [
     bare("leaning_cell", test=in_test("import torch\n", "add\n")),
     bare(
         "leaning_visible",
+        inline=True,
         test="### BEGIN HIDDEN TESTS\nSIZE = 3\n### END HIDDEN TESTS\n" + in_test('("x1", 3)', '("x1", SIZE)'),
     ),
     bare(
@@ -144,7 +147,7 @@ BROKEN = [
     ),
 ]
 
-# Exercise, fact, and the candidate's file where that is the place.
+# Exercise, fact, and the candidate's cell where that is the place.
 FACTS = [
     ("loses", "the reference solution loses marks in Call: answer[0] is tensor(", ""),
     ("raises", "the reference solution raises: answer: NameError: name 'lost' is not defined", ""),
@@ -182,28 +185,28 @@ FACTS = [
     (
         "candidates",
         "accepted answer wrong loses marks in Call: answer[0] is None, wanted a tensor of shape (3,)",
-        "accepted/candidates/wrong.py",
+        "right.py: wrong",
     ),
     (
         "candidates",
         "accepted second_run: two seeds disagree, failing checks none and ['test_candidates/Call',",
-        "accepted/candidates/second_run.py",
+        "right.py: second_run",
     ),
-    ("candidates", "the mutant right survives: none at all", "mutants/candidates/right.py"),
+    ("candidates", "the mutant right survives: none at all", "wrong.py: right"),
     (
         "candidates",
         "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1",
-        "mutants/candidates/other_hint.py",
+        "wrong.py: other_hint",
     ),
     (
         "candidates",
         "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist",
-        "mutants/candidates/unknown_hint.py",
+        "wrong.py: unknown_hint",
     ),
     (
         "candidates",
         "the mutant half is not Python, so it dies of that: answer: SyntaxError",
-        "mutants/candidates/half.py",
+        "wrong.py: half",
     ),
 ]
 
@@ -211,15 +214,15 @@ FACTS = [
 # What to do about it, of facts that alone do not say it.
 CURES = {
     "the hidden check test_candidates/OtherForward is not the only killer of any mutant": (
-        "add a mutant to mutants/candidates/ that passes the other checks, and that OtherForward alone finds, or drop"
+        "add a mutant to candidates/wrong.py that passes the other checks, and that OtherForward alone finds, or drop"
     ),
-    "the mutant right survives: none at all": "write a check that it fails, or, if it is right, move it to accepted/",
+    "the mutant right survives: none at all": "write a check that it fails, or, if it is right, move it to candidates/right.py ",
     "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1": (
         "if that is right, write 'hint: hook_never_ran' in its first line; otherwise let `mistakes` of Call return "
         "{'wrong_order': {<field>: <what the mutant brings>}}"
     ),
     "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist": (
-        "write [no_such_hint] in course/hints/01_broken.toml, or name another one in its first line"
+        "write [no_such_hint] in lessons/01_broken/candidates/hints.toml, and make build; or name another one in its first line"
     ),
     "the mutant half is not Python, so it dies of that: answer: SyntaxError": "mend its Python",
     "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (
@@ -253,14 +256,18 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
     name: str, fact: str, candidate: str, records: dict[str, Record], folder: Path
 ) -> None:
     (found,) = {one for one in records[name].violations if one.fact.startswith(f"{name}: {fact}")}
-    place = str(folder / "lessons" / "01_broken" / candidate) if candidate else records[name].exercise.answer.place
-    assert found.place == place
+    path, _, line = found.place.rpartition(":")
+    at_fault = Path(path).read_text().splitlines()[int(line) - 1]
+    if candidate:
+        file, answer = candidate.split(": ")
+        assert path == str(folder / "lessons" / "01_broken" / name / file)
+        assert at_fault == f"# %% {answer}"
+    else:
+        assert found.place == records[name].exercise.answer.place
+        assert f'"grade_id": "{name}"' in at_fault
     *cure, again = found.next_command.split("; then: ")
     assert again == course_command(f"check {name}")
     assert cure == [] if fact not in CURES else cure[0].startswith(CURES[fact])
-    if not candidate:
-        path, _, line = place.rpartition(":")
-        assert f'"grade_id": "{name}"' in Path(path).read_text().splitlines()[int(line) - 1]
 
 
 @pytest.mark.parametrize("name", ["loses", "raises", "python_stderr", "c_stderr", "stub_earns", "no_check"])
@@ -283,11 +290,42 @@ def test_an_answer_that_never_ends_and_one_that_dies_cost_nobody_else(tmp_path: 
     write_lesson(tmp_path, "00_cut", [bare("cut", accepted=answers)])
     steps: list[tuple[int, int]] = []
     (record,) = check_contract(select(tmp_path, []), lambda done, of, name: steps.append((done, of)), limit=3)
-    facts = {Path(one.place).name: one for one in record.violations if "cut off" in one.fact}
-    assert facts["endless.py"].fact == "cut: accepted answer endless: its trial was cut off: timeout"
-    assert facts["dies.py"].fact == "cut: accepted answer dies: its trial was cut off: died"
-    assert facts["dies.py"].next_command == course_command("check cut")
+    dies, endless = (one for one in record.violations if "cut off" in one.fact)
+    assert endless.fact == "cut: accepted answer endless: its trial was cut off: timeout"
+    assert endless.place.endswith("right.py:6")
+    assert dies.fact == "cut: accepted answer dies: its trial was cut off: died"
+    assert dies.next_command == course_command("check cut")
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_mutants_that_say_the_same_thing_twice_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    never = "def hook(module, args, output): pass"
+    some = {
+        "never": mutant("defines only", "hook_never_ran", never),
+        "elsewhere": mutant("another object", "hook_never_ran", never + "\nAdd().register_forward_hook(hook)"),
+        "no_such_hint": mutant("the same, with another hint", "none", never),
+        "plus_one": mutant("another value", "none", HOOK.format("output + 1")),
+        "plus_two": mutant("a third value", "none", HOOK.format("output + 2")),
+    }
+    write_lesson(tmp_path, "00_alike", [bare("twice", mutants=some)])
+    (record,) = records = check_contract(select(tmp_path, []))
+    (group,) = redundant(records)
+    assert [one.name for one in group.mutants] == ["elsewhere", "never"]
+    assert group.checks == ("Call", "OtherForward")
+    assert record.killed == 5
+    monkeypatch.setattr("course.authoring.checkup.check_contract", lambda pairs, step: records)
+    main(["check", "--course", str(tmp_path), "--redundant"])
+    told = capsys.readouterr().out
+    assert (
+        "alike: twice: elsewhere, never: the hint hook_never_ran, for the same evidence in Call, OtherForward" in told
+    )
+    for one in group.mutants:
+        assert f"  at:   {one.place}\n" in told
+    assert "1 mutant tells no check anything that another one has not told" in told
+    main(["check", "--course", str(tmp_path)])
+    assert "alike: " not in capsys.readouterr().out
 
 
 def test_names_select_lessons_and_exercises(folder: Path) -> None:

@@ -82,13 +82,13 @@ def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_share_of_mutants_with_a_hint_of_their_own() -> None:
-    mutants = tuple(Candidate(str(n), "mutant", "", Path(f"{n}.py")) for n in range(20))
+    mutants = tuple(Candidate(str(n), "mutant", "", f"clip/wrong.py:{n}") for n in range(20))
     exercise = Exercise("clip", "07_seven", Cell("answer", ANSWER, "place", "clip"), (), (), mutants)
     assert share_named([Record(exercise, named=19)]) == 0.95
     assert list(check_share([Record(exercise, named=19)])) == []
     (found,) = check_share([Record(exercise, named=18)])
     assert found.fact.startswith("90.0% of the mutants")
-    assert "20 declare none, such as 0.py" in found.place
+    assert "20 declare none, such as clip/wrong.py:0, clip/wrong.py:1, " in found.place
     assert share_named([]) == 1.0
 
 

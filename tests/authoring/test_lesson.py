@@ -277,7 +277,7 @@ BROKEN: dict[str, tuple[str, str, str, str, str]] = {
 @pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_lesson_is_refused_with_fact_place_and_next_command(broken: str, tmp_path: Path) -> None:
     before, after, line_at_fault, fact, next_command = BROKEN[broken]
-    folder = write_lesson(tmp_path, "00_tiny", [Sketch()])
+    folder = write_lesson(tmp_path, "00_tiny", [Sketch(inline=True)])
     path = folder / "lesson.py"
     before = before.replace("NAME", "catch")
     assert before in path.read_text()
@@ -295,13 +295,13 @@ def test_a_broken_lesson_is_refused_with_fact_place_and_next_command(broken: str
     "first", ["", "add = 1\n", "# misconception: no hint\n", "# hint: none\n", "# misconception: x | hint: Not-An-Id\n"]
 )
 def test_a_mutant_without_its_first_line_is_refused(first: str, folder: Path) -> None:
-    path = folder / "mutants" / "catch" / "formula.py"
-    path.write_text(first + MUTANTS["formula"].split("\n", 1)[1])
+    path = folder / "catch" / "wrong.py"
+    path.write_text("# %% formula\n" + first + MUTANTS["formula"].split("\n", 1)[1])
     with pytest.raises(LessonError) as caught:
         read_lesson(folder)
     assert caught.value.lines() == [
         "error: a mutant's first line names its misconception and the hint expected for it",
-        f"  at:   {path}:1",
+        f"  at:   {path}:2",
         "  next: write: # misconception: <in a few words> | hint: <id, or none>",
     ]
 
@@ -310,10 +310,10 @@ def test_a_mutant_without_its_first_line_is_refused(first: str, folder: Path) ->
     "stray",
     [
         "notes.txt",
-        "accepted/catch/data.csv",
-        "mutants/other/x.py",
-        "mutants/x.py",
-        "mutants/catch/deep/x.py",
+        "catch/data.csv",
+        "other/right.py",
+        "right.py",
+        "catch/deep/right.py",
         "lesson.ipynb",
     ],
 )

@@ -171,7 +171,7 @@ def test_answers_without_a_lesson_are_named_and_nothing_is_taken_away(two: Path)
     (folder / "lesson.py").unlink()
     with pytest.raises(LessonError) as caught:
         build(two, say=lambda line: None)
-    assert caught.value.fact == "lessons/01_gone has no lesson.py, but accepted/again/extends.py"
+    assert caught.value.fact == "lessons/01_gone has no lesson.py, but again/checks.py"
     assert caught.value.next_command.endswith(f"git rm -r {folder}")
     assert len(steps_of(two, "01_gone")) == 2
 
@@ -179,8 +179,8 @@ def test_answers_without_a_lesson_are_named_and_nothing_is_taken_away(two: Path)
 def test_what_python_leaves_of_a_lesson_is_no_lesson(two: Path) -> None:
     folder = two / "lessons" / "01_gone"
     shutil.rmtree(folder)
-    (folder / "accepted" / "again" / "__pycache__").mkdir(parents=True)
-    (folder / "accepted" / "again" / "__pycache__" / "x.pyc").write_text("")
+    (folder / "again" / "__pycache__").mkdir(parents=True)
+    (folder / "again" / "__pycache__" / "x.pyc").write_text("")
     build(two, say=lambda line: None)
     assert steps_of(two, "01_gone") == []
 
@@ -188,16 +188,20 @@ def test_what_python_leaves_of_a_lesson_is_no_lesson(two: Path) -> None:
 def test_an_exercise_that_is_gone_leaves_its_answers_to_the_author(two: Path) -> None:
     path = two / "lessons" / "00_tiny" / "lesson.py"
     path.write_text(
-        path.read_text().replace('"grade_id": "catch"', '"grade_id": "caught"').replace("test_catch", "test_caught")
+        path.read_text()
+        .replace('"grade_id": "catch"', '"grade_id": "caught"')
+        .replace("test_catch", "test_caught")
+        .replace('check("catch")', 'check("caught")')
     )
     with pytest.raises(LessonError) as caught:
         build(two, say=lambda line: None)
     fact, place, cure = caught.value.fact, caught.value.place, caught.value.next_command
-    assert fact == "an unexpected folder: the lesson has no exercise 'catch', of which accepted/catch holds answers"
-    assert place == str(path.parent / "accepted" / "catch")
+    assert fact == "an unexpected folder: the lesson has no exercise 'catch'"
+    assert place == str(path.parent / "catch")
     assert cure.startswith("rename it if the exercise has another id now, or if the exercise is gone: git rm -r ")
-    for role in ("accepted", "mutants"):
-        (path.parent / role / "catch").rename(path.parent / role / "caught")
+    (path.parent / "catch").rename(path.parent / "caught")
+    checks = path.parent / "caught" / "checks.py"
+    checks.write_text(checks.read_text().replace("catch", "caught"))
     build(two, say=lambda line: None)
     for step in ("source", "release"):
         assert '"catch"' not in (two / step / "00_tiny" / "00_tiny.ipynb").read_text()

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from course.authoring.exercise_folder import HIDDEN
+
 ROOT = Path(__file__).parent.parent.parent
 
 HEADER = """\
@@ -155,14 +157,36 @@ class Sketch:
     test: str = TEST
     accepted: Mapping[str, str] = field(default_factory=lambda: ACCEPTED)
     mutants: Mapping[str, str] = field(default_factory=lambda: MUTANTS)
+    hints: str = ""
+    inline: bool = False
+    """Whether the test cell holds its tests itself, instead of two lines that stand for checks.py."""
 
     def text(self) -> str:
         answer = metadata(self.name, solution=True, locked=False)
         test = metadata(f"test_{self.name}", grade=True, points=2)
         return (
             f"\n# %% [markdown]\n# ### Exercise: {self.name}\n# easy · 5 min · 2 points\n"
-            f"\n# %% {answer}\n{self.answer}\n# %% {test}\n{self.test.replace('NAME', self.name)}"
+            f"\n# %% {answer}\n{self.answer}\n# %% {test}\n{self.tests() if self.inline else self.call()}"
         )
+
+    def tests(self) -> str:
+        return self.test.replace("NAME", self.name)
+
+    def call(self) -> str:
+        return f'from course import check\ncheck("{self.name}")\n'
+
+    def files(self) -> Iterable[tuple[str, str]]:
+        """Name and text of what lies in the exercise's folder."""
+        before, marked, hidden = self.tests().partition("### BEGIN HIDDEN TESTS")
+        hidden, _, after = hidden.partition("### END HIDDEN TESTS\n")
+        if not self.inline:
+            assert not after, "hidden checks stand at the end"
+            yield "checks.py", before + HIDDEN + hidden if marked else before
+        for name, sources in (("right.py", self.accepted), ("wrong.py", self.mutants)):
+            if sources:
+                yield name, "\n".join(f"# %% {one}\n{source}" for one, source in sorted(sources.items()))
+        if self.hints:
+            yield "hints.toml", self.hints
 
 
 def write_lesson(root: Path, slug: str, sketches: Iterable[Sketch]) -> Path:
@@ -174,9 +198,8 @@ def write_lesson(root: Path, slug: str, sketches: Iterable[Sketch]) -> Path:
     text = HEADER.replace("{setup}", metadata("setup_imports"))
     for sketch in sketches:
         text += sketch.text()
-        for role, sources in (("accepted", sketch.accepted), ("mutants", sketch.mutants)):
-            (folder / role / sketch.name).mkdir(parents=True)
-            for name, source in sources.items():
-                (folder / role / sketch.name / f"{name}.py").write_text(source)
+        (folder / sketch.name).mkdir()
+        for name, source in sketch.files():
+            (folder / sketch.name / name).write_text(source)
     (folder / "lesson.py").write_text(text)
     return folder

@@ -172,6 +172,21 @@ def test_changed_checking_code_and_limits_concern_everything(
     assert grade().reasons == (f"{LESSON}: the limits in nbgrader_config.py changed, 1 submission graded again",)
 
 
+def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A verdict names its hint. What they are written in, lessons/, no grader reads."""
+    hints = tmp_path / "hints" / "hints.json"
+    hints.parent.mkdir()
+    monkeypatch.setattr(digests, "__file__", str(tmp_path / "grading" / "digests.py"))
+    found = set()
+    for text in (None, "{}", "{} "):
+        if text is not None:
+            hints.write_text(text)
+        found.add(digests.grader_digest.__wrapped__())
+    assert len(found) == 3
+
+
 def test_force_with_an_exercise_marks_that_one_again(
     course: Path, grade: Grade, hand_in: Callable[..., Path], asked: Counter[str]
 ) -> None:

@@ -1,3 +1,0 @@
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    setattr(model, "offset", Parameter(torch.zeros(size)))
-    optimizer.param_groups[0]["params"].append(model.offset)

@@ -1,3 +1,0 @@
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({**optimizer.defaults, "params": [model.offset]})

@@ -1,4 +1,0 @@
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups.clear()
-    optimizer.add_param_group({"params": model.parameters()})

@@ -1,8 +1,0 @@
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, _ in model.named_modules() if name and "." not in name],
-        "modules": [name for name, _ in model.named_modules() if name],
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": dict((name, tuple(p.size())) for name, p in model.named_parameters()),
-        "buffers": [name for name, _ in model.named_buffers()],
-    }

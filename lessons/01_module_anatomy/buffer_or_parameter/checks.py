@@ -1,0 +1,148 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.probing import ANYTHING, other_than
+
+_NAMES = ("gain", "mean", "window", "rate")
+
+
+class _OfTheFrame(Check):
+    """What all checks of AudioFrame have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: (Buffer\.__new__|\S*register_(buffer|parameter))\(\)": "anatomy_register_arguments",
+        r"TypeError: (buffer|parameter) name should be a string": "anatomy_register_arguments",
+        r"TypeError: cannot assign '(numpy|int|float|list)": "anatomy_no_tensor",
+        r"AttributeError: '\S+' object has no attribute 'detach'": "anatomy_no_tensor",
+        r"KeyError: .attribute '\w+' already exists": "anatomy_name_taken",
+        r"AttributeError: 'AudioFrame' object has no attribute '(gain|mean|window|rate)'": "attributes_missing",
+        r"AttributeError: 'AudioFrame' object has no attribute": "anatomy_misspelt_method",
+        r"NameError: name '(gain|window)'": "anatomy_read_without_self",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: AudioFrame\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+        r"RuntimeError: Only Tensors of floating point": "anatomy_whole_numbers",
+    }
+
+
+def _with(*names):
+    """For mistakes: a list that holds one of these names."""
+    return Matches(lambda found: None if set(names) & set(found) else "none of them", "one of them")
+
+
+_of_another_dtype = Matches(
+    lambda found: None if {one.dtype for one in found.values()} != {"float32"} else "float32", "another dtype"
+)
+"""For mistakes: tensors of which one is not of float32."""
+
+
+class InTheRightPlace(_OfTheFrame):
+    """Each of the four is registered as what it is: parameter, buffer, saved or not, plain attribute."""
+
+    blame = {f"values {where}": "wrong_start" for where in ("of the parameters", "of the buffers", "in the state_dict")}
+
+    def probe(self, nb, case):
+        frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
+        return {
+            "attributes": ", ".join(name for name in _NAMES if hasattr(frame, name)) or "none",
+            "types": {name: type(getattr(frame, name, None)).__name__ for name in _NAMES},
+            "parameters": sorted(name for name, _ in frame.named_parameters()),
+            "buffers": sorted(name for name, _ in frame.named_buffers()),
+            "state_dict": sorted(frame.state_dict()),
+            "values of the parameters": dict(frame.named_parameters()),
+            "values of the buffers": dict(frame.named_buffers()),
+            "values in the state_dict": dict(frame.state_dict()),
+        }
+
+    def truth(self, case):
+        gain, mean, window = torch.ones(1), case.tensor("mean", 4), Close(torch.hann_window(4), 1e-5, 1e-6)
+        return {
+            "attributes": ", ".join(_NAMES),
+            "types": ANYTHING,
+            "parameters": ["gain"],
+            "buffers": ["mean", "window"],
+            "state_dict": ["gain", "mean"],
+            "values of the parameters": {"gain": gain},
+            "values of the buffers": {"mean": mean, "window": window},
+            "values in the state_dict": {"gain": gain, "mean": mean},
+        }
+
+    def mistakes(self, case):
+        nothing = Matches(lambda types: None if "NoneType" in types.values() else "all there", "None")
+        return {
+            "attributes_missing": {"attributes": other_than(", ".join(_NAMES))},
+            "anatomy_buffer_is_none": {"types": nothing},
+            "setting_as_tensor": AnyOf({"buffers": _with("rate")}, {"parameters": _with("rate")}),
+            "buffer_as_parameter": {"parameters": _with("mean", "window")},
+            "parameter_as_buffer": {"buffers": _with("gain")},
+            "anatomy_not_a_parameter": {"parameters": []},
+            "plain_tensor": {"buffers": AnyOf([], ["mean"], ["window"])},
+            "anatomy_more_than_asked": AnyOf(
+                {"parameters": other_than(["gain"])}, {"buffers": other_than(["mean", "window"])}
+            ),
+            "saved_anyway": {"state_dict": ["gain", "mean", "window"]},
+            "not_saved": {"state_dict": AnyOf(["gain"], ["gain", "window"])},
+            "anatomy_wrong_dtype": {"values of the buffers": _of_another_dtype},
+        }
+
+
+class StartValues(_OfTheFrame):
+    """The four have their start values, and after `.double()` all tensors are float64."""
+
+    n = 4
+    blame = {name: "wrong_start" for name in ("gain", "mean", "window", "rate")}
+
+    def probe(self, nb, case):
+        frame = nb.function("AudioFrame")(case.tensor("mean", self.n), case.integer("rate", 1_000, 99_000)).double()
+        x = case.tensor("x", 3, self.n, dtype=torch.float64)
+        return {**{name: getattr(frame, name) for name in _NAMES}, "output": frame(x)}
+
+    def truth(self, case):
+        gain, mean = torch.ones(1).double(), case.tensor("mean", self.n).double()
+        window, rate = torch.hann_window(self.n).double(), case.integer("rate", 1_000, 99_000)
+        x = case.tensor("x", 3, self.n, dtype=torch.float64)
+        output = (x - mean) * window * gain
+        rounded = {"window": Close(window, 1e-5, 1e-6), "output": Close(output, 1e-5, 1e-6)}  # float32 until .double()
+        return {"gain": gain, "mean": mean, "rate": rate, **rounded}
+
+    def mistakes(self, case):
+        return {"setting_as_tensor": {"rate": torch.tensor(case.integer("rate", 1_000, 99_000))}}
+
+
+check("buffer_or_parameter", InTheRightPlace, StartValues)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnotherLength(StartValues):
+    """The same for another number of samples."""
+
+    n = 7
+    errors = {
+        **_OfTheFrame.errors,
+        r"RuntimeError: The (size of tensor a|expanded size)": "sizes_of_example",
+    }
+
+
+class OnlyTheGainLearns(_OfTheFrame):
+    """One step of an optimizer changes `gain`, and nothing else."""
+
+    blame = {"window": "anatomy_wrong_dtype"}
+
+    def probe(self, nb, case):
+        frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
+        frame(case.tensor("x", 3, 4, requires_grad=True)).backward(case.tensor("upstream", 3, 4))
+        torch.optim.SGD(frame.parameters(), lr=0.1).step()
+        return {"gain": frame.gain, "mean": frame.mean, "window": frame.window}
+
+    def truth(self, case):
+        gain, mean, window = torch.ones(1, requires_grad=True), case.tensor("mean", 4), torch.hann_window(4)
+        output = (case.tensor("x", 3, 4) - mean) * window * gain
+        (gradient,) = torch.autograd.grad(output, gain, case.tensor("upstream", 3, 4))
+        return {"gain": (gain - 0.1 * gradient).detach(), "mean": mean, "window": Close(window, 1e-5, 1e-6)}
+
+    def mistakes(self, case):
+        return {"gradient_cut": {"gain": torch.ones(1)}}
+
+
+check("buffer_or_parameter", AnotherLength, OnlyTheGainLearns)

@@ -1,0 +1,406 @@
+# %% all_buffers
+# misconception: everything is a buffer | hint: parameter_as_buffer
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.register_buffer("gain", torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% all_parameters
+# misconception: everything is a Parameter | hint: buffer_as_parameter
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = Parameter(mean)
+        self.window = Parameter(torch.hann_window(n))
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% all_saved
+# misconception: the window is saved | hint: saved_anyway
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n))
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% assigns_what_register_returns
+# misconception: assigns what register_buffer returns | hint: anatomy_buffer_is_none
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% attribute_before_buffer
+# misconception: assigns the attribute, then registers it | hint: anatomy_name_taken
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = mean
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% buffer_persistent_by_place
+# misconception: persistent as the second argument of Buffer | hint: anatomy_register_arguments
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean, False)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% extra_buffer
+# misconception: registers the length as well | hint: anatomy_more_than_asked
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+        self.register_buffer("n", torch.tensor(n))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% frozen_gain
+# misconception: the gain needs no gradient | hint: gradient_cut
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1), requires_grad=False)
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% frozen_parameter
+# misconception: the mean is a frozen Parameter | hint: buffer_as_parameter
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = Parameter(mean, requires_grad=False)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% gain_and_mean_swapped
+# misconception: the mean is learned, the gain is not | hint: buffer_as_parameter
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = nn.Buffer(torch.ones(1))
+        self.mean = Parameter(mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% gain_as_buffer_with_gradient
+# misconception: the gain is a buffer that needs a gradient | hint: parameter_as_buffer
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = nn.Buffer(torch.ones(1, requires_grad=True))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% gain_per_sample
+# misconception: a gain for each sample | hint: wrong_start
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(n))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% hard_coded_rate
+# misconception: the rate of the example | hint: wrong_start
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = 16_000
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% hard_coded_size
+# misconception: a window of the size of the example | hint: sizes_of_example
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(4), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% mean_of_the_mean
+# misconception: one mean for all samples | hint: wrong_start
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean.mean())
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% misspelt_method
+# misconception: a method that does not exist | hint: anatomy_misspelt_method
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffers("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% no_rate
+# misconception: forgets the rate | hint: attributes_missing
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% none_saved
+# misconception: the mean is not saved | hint: not_saved
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean, persistent=False)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% number_for_tensor
+# misconception: a Parameter made of a number | hint: anatomy_no_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(1.0)
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% plain_gain
+# misconception: the gain is a plain tensor that needs a gradient | hint: anatomy_not_a_parameter
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = torch.ones(1, requires_grad=True)
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% plain_mean
+# misconception: the mean is a plain tensor | hint: plain_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = mean
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% plain_window
+# misconception: the window is a plain tensor | hint: plain_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.window = torch.hann_window(n)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% rate_as_buffer
+# misconception: the rate is a buffer | hint: setting_as_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.register_buffer("rate", torch.tensor(rate))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% rate_as_parameter
+# misconception: the rate is a Parameter | hint: setting_as_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = Parameter(torch.tensor(float(rate)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% rate_as_tensor
+# misconception: the rate is a plain tensor | hint: setting_as_tensor
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        self.rate = torch.tensor(rate)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% saved_the_wrong_one
+# misconception: saves the window and not the mean | hint: not_saved
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean, persistent=False)
+        self.register_buffer("window", torch.hann_window(n))
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% small_letter
+# misconception: Parameter with a small letter | hint: anatomy_name_not_there
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean)
+        self.window = nn.Buffer(torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% symmetric_window
+# misconception: another window | hint: wrong_start
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n, periodic=False), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% window_float64
+# misconception: a window of float64 | hint: anatomy_wrong_dtype
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n, dtype=torch.float64), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

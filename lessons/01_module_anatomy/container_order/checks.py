@@ -1,0 +1,200 @@
+from itertools import permutations
+
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
+
+
+def _linear_steps(case, count):
+    return [case.build(f"step{number}", nn.Linear, 3, 3) for number in range(count)]
+
+
+def _through(steps, order, x):
+    return nn.Sequential(*(steps[number] for number in order))(x)
+
+
+class _Affine(nn.Module):
+    """A step whose results can be followed in one's head."""
+
+    def __init__(self, scale, shift):
+        super().__init__()
+        self.scale, self.shift = nn.Parameter(torch.tensor(scale)), nn.Parameter(torch.tensor(shift))
+
+    def forward(self, x):
+        return x * self.scale + self.shift
+
+
+class _OfTheChain(Check):
+    """What all checks of the chain have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: 'int' object is not callable": "anatomy_index_for_module",
+        r"AttributeError: 'Chain' object has no attribute 'steps'": "attributes_missing",
+        r"NameError: name '(order|steps)'": "anatomy_read_without_self",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: Chain\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+        r"TypeError: (ModuleList|ModuleDict|Sequential)\b": "anatomy_container_arguments",
+        r"TypeError: \S+ is not a Module subclass": "anatomy_container_arguments",
+        r"TypeError: module name should be a string": "anatomy_container_arguments",
+        r"ValueError: ModuleDict": "anatomy_container_arguments",
+        r"KeyError: ": "anatomy_container_arguments",
+        r"ValueError: (too many|not enough) values to unpack": "anatomy_order_of_example",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+    }
+
+
+class StepsAreRegistered(_OfTheChain):
+    """The parameters of every step are found below the name `steps`, in the order in which they were handed in."""
+
+    def probe(self, nb, case):
+        chain = nb.function("Chain")(_linear_steps(case, 3), [2, 0, 1])
+        return {
+            "type(self.steps)": type(getattr(chain, "steps", None)).__name__,
+            "parameters": dict(chain.named_parameters()),
+        }
+
+    def truth(self, case):
+        steps = _linear_steps(case, 3)
+        wanted = {f"steps.{i}.{name}": p for i in range(3) for name, p in steps[i].named_parameters()}
+        return {"type(self.steps)": ANYTHING, "parameters": wanted}
+
+    def mistakes(self, case):
+        steps, wanted = _linear_steps(case, 3), self.truth(case)["parameters"]
+        moved = [
+            {f"steps.{i}.{name}": p for i, j in enumerate(order) for name, p in steps[j].named_parameters()}
+            for order in list(permutations(range(3)))[1:]
+        ]
+        renamed = Matches(
+            lambda found: None if found and set(found) != set(wanted) else "the same names", "other names"
+        )
+        return {
+            "attributes_missing": {"type(self.steps)": "NoneType", "parameters": {}},
+            "python_list": {"type(self.steps)": AnyOf("list", "tuple", "dict"), "parameters": {}},
+            "anatomy_kept_on_the_class": {"parameters": {}},
+            "registered_in_run_order": {"parameters": AnyOf(*moved)},
+            "anatomy_other_names": {"parameters": renamed},
+        }
+
+
+class RunsInOrder(_OfTheChain):
+    """The input goes through the steps in the given order."""
+
+    def steps(self):
+        return [_Affine(2.0, 1.0), _Affine(3.0, 10.0), _Affine(-1.0, 100.0)]
+
+    def order(self, case):
+        return case.shuffled("which", [[2, 0, 1], [1, 2, 0]])[0]
+
+    def x(self, case):
+        return torch.tensor([float(case.integer(name, 2, 20)) for name in ("first", "second")])
+
+    def probe(self, nb, case):
+        chain = nb.function("Chain")(self.steps(), self.order(case))
+        return {"output": chain(self.x(case))}
+
+    def truth(self, case):
+        return {"output": _through(self.steps(), self.order(case), self.x(case))}
+
+    def mistakes(self, case):
+        steps, order, x = self.steps(), self.order(case), self.x(case)
+        inverted = sorted(range(3), key=lambda number: order[number])
+        several = Matches(lambda found: None if isinstance(found, list) else "one result", "a list")
+        return {
+            "returns_nothing": {"output": None},
+            "given_order": {"output": _through(steps, range(3), x)},
+            "anatomy_reversed_order": {"output": _through(steps, order[::-1], x)},
+            "anatomy_inverted_order": {"output": _through(steps, inverted, x)},
+            "anatomy_order_of_example": {"output": _through(steps, [1, 0], x)},
+            "returns_too_early": {"output": _through(steps, order[:1], x)},
+            "result_not_passed_on": {"output": AnyOf(_through(steps, order[-1:], x), sum(step(x) for step in steps))},
+            "anatomy_all_results": {"output": several},
+        }
+
+
+check("container_order", StepsAreRegistered, RunsInOrder)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnyOrderTwice(_OfTheChain):
+    """A step may run twice or not at all, a chain may be called twice, and what it was given stays as it was."""
+
+    blame = {
+        "keeps the steps themselves": "copied_steps",
+        "x after the call": "overwrites_input",
+        "output of the second call": "consumes_order",
+        "order after the calls": "anatomy_changes_callers_list",
+        "len(steps) after the calls": "anatomy_changes_callers_list",
+        "outputs of the steps in the list after the calls": "anatomy_changes_callers_list",
+    }
+
+    def order(self, case):
+        """One step twice, one not at all."""
+        return case.shuffled("order", [3, 1, 3, 0])
+
+    def probe(self, nb, case):
+        steps, order = _linear_steps(case, 4), self.order(case)
+        handed_in = list(steps)
+        chain = nb.function("Chain")(handed_in, order)
+        x = case.tensor("x", 2, 3)
+        first = chain(x)
+        nb.function("Chain")(_linear_steps(case, 2), [0])  # another chain is nobody's business
+        kept = {id(parameter) for parameter in chain.parameters()}
+        return {
+            "parameters": sorted(name for name, _ in chain.named_parameters()),
+            "keeps the steps themselves": all(id(p) in kept for step in steps for p in step.parameters()),
+            "x after the call": x,
+            "output of the first call": first,
+            "output of the second call": chain(case.tensor("another x", 5, 3)),
+            "order after the calls": order,
+            "len(steps) after the calls": len(handed_in),
+            "values of the parameters": dict(chain.named_parameters()),
+            "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in handed_in],
+        }
+
+    def truth(self, case):
+        steps, order = _linear_steps(case, 4), self.order(case)
+        return {
+            "parameters": sorted(f"steps.{i}.{name}" for i in range(4) for name, _ in steps[i].named_parameters()),
+            "keeps the steps themselves": True,
+            "x after the call": case.tensor("x", 2, 3),
+            "output of the first call": _through(steps, order, case.tensor("x", 2, 3)),
+            "output of the second call": _through(steps, order, case.tensor("another x", 5, 3)),
+            "order after the calls": order,
+            "len(steps) after the calls": 4,
+            "values of the parameters": {f"steps.{i}.{name}": p for i in range(4) for name, p in steps[i].named_parameters()},
+            "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in steps],
+        }
+
+    def mistakes(self, case):
+        steps, wanted = _linear_steps(case, 4), self.truth(case)
+        once = _through(steps, dict.fromkeys(self.order(case)), case.tensor("x", 2, 3))
+        return {
+            "steps_dropped": {"parameters": [name for name in wanted["parameters"] if not name.startswith("steps.3")]},
+            "step_used_once": {"output of the first call": once},
+            "anatomy_kept_on_the_class": {
+                "output of the second call": _through(steps, [0], case.tensor("another x", 5, 3))
+            },
+        }
+
+
+class GradientsArrive(_OfTheChain):
+    """Gradients reach every step that was used."""
+
+    def probe(self, nb, case):
+        steps = _linear_steps(case, 3)
+        nb.function("Chain")(list(steps), [1, 2, 0])(case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
+        return {f"gradient of steps[{i}].weight": step.weight.grad for i, step in enumerate(steps)}
+
+    def truth(self, case):
+        steps = _linear_steps(case, 3)
+        _through(steps, [1, 2, 0], case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
+        return {f"gradient of steps[{i}].weight": step.weight.grad for i, step in enumerate(steps)}
+
+    def mistakes(self, case):
+        return {"gradient_cut": {"gradient of steps[1].weight": None}}
+
+
+check("container_order", AnyOrderTwice, GradientsArrive)

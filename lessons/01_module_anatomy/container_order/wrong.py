@@ -1,0 +1,489 @@
+# %% backwards
+# misconception: runs from the end of the order | hint: anatomy_reversed_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in reversed(self.order):
+            x = self.steps[i](x)
+        return x
+
+# %% calls_the_index
+# misconception: calls the entries of the order | hint: anatomy_index_for_module
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for step in self.order:
+            x = step(x)
+        return x
+
+# %% calls_the_list
+# misconception: calls the ModuleList itself | hint: container_without_forward
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.steps(x)
+
+# %% class_level_container
+# misconception: one container for all chains, in the class body | hint: anatomy_kept_on_the_class
+class Chain(nn.Module):
+    steps = nn.ModuleList()
+
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps.extend(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% copies_the_steps
+# misconception: keeps copies | hint: copied_steps
+from copy import deepcopy
+
+
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(deepcopy(steps))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% detaches
+# misconception: cuts the graph after each step | hint: gradient_cut
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x).detach()
+        return x
+
+# %% each_step_once
+# misconception: uses every step once, as often as the order may say | hint: step_used_once
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in dict.fromkeys(self.order):
+            x = self.steps[i](x)
+        return x
+
+# %% empties_callers_list
+# misconception: takes the steps out of the list that was handed in | hint: anatomy_changes_callers_list
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList()
+        while steps:
+            self.steps.append(steps.pop(0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% given_order
+# misconception: runs the steps as they were handed in | hint: given_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.Sequential(*steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.steps(x)
+
+# %% iterator_kept
+# misconception: keeps an iterator instead of a list | hint: consumes_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        self.order = iter(order)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% layers_for_steps
+# misconception: keeps the steps under another name | hint: anatomy_other_names
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.layers = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.layers[i](x)
+        return x
+
+# %% list_of_results
+# misconception: returns what every step made | hint: anatomy_all_results
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        outs = []
+        for i in self.order:
+            x = self.steps[i](x)
+            outs.append(x)
+        return outs
+
+# %% local_container
+# misconception: keeps the container in a local variable | hint: attributes_missing
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% misspelt_container
+# misconception: a container that torch does not have | hint: anatomy_misspelt_method
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.Modulelist(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% no_grad
+# misconception: computes without autograd | hint: gradient_cut
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    @torch.no_grad()
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% no_return
+# misconception: forgets to return | hint: returns_nothing
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+
+# %% no_super
+# misconception: forgets super().__init__() | hint: init_forgotten
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% not_passed_on
+# misconception: feeds x to every step | hint: result_not_passed_on
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            out = self.steps[i](x)
+        return out
+
+# %% numbers_for_names
+# misconception: reads a ModuleDict by number | hint: anatomy_container_arguments
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleDict({str(i): s for i, s in enumerate(steps)})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% only_ordered_steps
+# misconception: registers only the steps that run, and sorts them | hint: steps_dropped
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps[i] for i in sorted(set(order)))
+        self.order = [sorted(set(order)).index(i) for i in order]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% order_on_the_class
+# misconception: keeps the order on the class | hint: anatomy_kept_on_the_class
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        Chain.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% order_typed_in
+# misconception: types the order of the example | hint: anatomy_order_of_example
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in [1, 0]:
+            x = self.steps[i](x)
+        return x
+
+# %% order_without_self
+# misconception: forgets self | hint: anatomy_read_without_self
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in order:
+            x = self.steps[i](x)
+        return x
+
+# %% overwrites_input
+# misconception: writes into the input | hint: overwrites_input
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.no_grad():
+            for i in self.order:
+                x.copy_(self.steps[i](x))
+        return x
+
+# %% pops_from_the_end
+# misconception: registers the steps from the last to the first | hint: registered_in_run_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList()
+        while steps:
+            self.steps.append(steps.pop())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% pops_order
+# misconception: empties the order in the first call | hint: consumes_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        self.order = list(order)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        while self.order:
+            x = self.steps[self.order.pop(0)](x)
+        return x
+
+# %% python_dict
+# misconception: keeps the steps in a python dict | hint: python_list
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = dict(enumerate(steps))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% python_list
+# misconception: keeps the steps in a python list | hint: python_list
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = steps
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for index in self.order:
+            x = self.steps[index](x)
+        return x
+
+# %% result_on_self
+# misconception: goes on from the last call's result | hint: consumes_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        self.x = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.x is None:
+            self.x = x
+        for i in self.order:
+            self.x = self.steps[i](self.x)
+        return self.x
+
+# %% returns_in_loop
+# misconception: returns after the first step | hint: returns_too_early
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+            return x
+
+# %% reverses_callers_list
+# misconception: turns the list that was handed in | hint: anatomy_changes_callers_list
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        order.reverse()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order[::-1]:
+            x = self.steps[i](x)
+        return x
+
+# %% run_order_container
+# misconception: registers the steps in run order | hint: registered_in_run_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.Sequential(*[steps[i] for i in order])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.steps(x)
+
+# %% searches_the_order
+# misconception: asks at which place a step stands | hint: anatomy_inverted_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in range(len(self.steps)):
+            x = self.steps[self.order.index(i)](x)
+        return x
+
+# %% sorted_order
+# misconception: runs the steps by index | hint: given_order
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in sorted(self.order):
+            x = self.steps[i](x)
+        return x
+
+# %% star_in_module_list
+# misconception: hands the steps to ModuleList one by one | hint: anatomy_container_arguments
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(*steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% sums_the_steps
+# misconception: adds what each step makes of x | hint: result_not_passed_on
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return sum(self.steps[i](x) for i in self.order)
+
+# %% three_steps
+# misconception: unpacks three entries | hint: anatomy_order_of_example
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        a, b, c = self.order
+        return self.steps[c](self.steps[b](self.steps[a](x)))

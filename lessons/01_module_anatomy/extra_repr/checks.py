@@ -1,0 +1,138 @@
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
+
+
+def _limits(case):
+    return -case.integer("low", 3, 99) - 0.5, case.integer("high", 3, 99)
+
+
+class _OfTheClip(Check):
+    """What all checks of Clip have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: \S*extra_repr\(\) (takes 0|missing 1)": "anatomy_method_without_self",
+        r"NameError: name '(low|high)'": "anatomy_read_without_self",
+        r"AttributeError: '(tuple|list|dict|set)' object has no attribute 'split'": "repr_not_text",
+        r"RecursionError": "repr_asks_itself",
+        r"AttributeError: 'Clip' object has no attribute": "attributes_missing",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"TypeError: Clip\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+    def clip(self, nb, case):
+        return nb.function("Clip")(*_limits(case))
+
+
+class ShowsLimits(_OfTheClip):
+    """`repr` of a Clip shows its class and its two limits."""
+
+    def probe(self, nb, case):
+        clip = self.clip(nb, case)
+        is_method = callable(clip.extra_repr)
+        inherited = getattr(clip.extra_repr, "__func__", None) is nn.Module.extra_repr
+        return {
+            "callable(clip.extra_repr)": is_method,
+            "clip.extra_repr is that of nn.Module": inherited,
+            "repr(clip)": repr(clip) if is_method else None,
+        }
+
+    def truth(self, case):
+        low, high = _limits(case)
+        return {
+            "callable(clip.extra_repr)": True,
+            "clip.extra_repr is that of nn.Module": ANYTHING,
+            "repr(clip)": f"Clip(low={low}, high={high})",
+        }
+
+    def mistakes(self, case):
+        text, (low, high) = self.truth(case)["repr(clip)"], _limits(case)
+
+        def says(test):
+            return {"repr(clip)": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+
+        def numbers_there(found):
+            return str(low) in found and str(high) in found
+
+        return {
+            "repr_not_method": {"callable(clip.extra_repr)": False},
+            "repr_misnamed": {"clip.extra_repr is that of nn.Module": True, **says(lambda found: found != text)},
+            "repr_nothing": {"repr(clip)": "Clip()"},
+            "repr_with_name": {"repr(clip)": AnyOf(f"Clip({text})", f"Clip{text[4:-1]}))", f"Clip({text[4:]})")},
+            "repr_not_filled_in": says(lambda found: "{" in found),
+            "repr_hard_coded": {"repr(clip)": "Clip(low=-1, high=2)"},
+            "repr_limits_swapped": {"repr(clip)": f"Clip(low={high}, high={low})"},
+            "repr_incomplete": {"repr(clip)": AnyOf(f"Clip(low={low})", f"Clip(high={high})")},
+            "repr_without_names": says(
+                lambda found: numbers_there(found) and "low" not in found and "high" not in found
+            ),
+            "repr_rounded": says(lambda found: found.startswith(f"Clip(low={int(low)}") and found != text),
+            "repr_other_spelling": says(numbers_there),
+        }
+
+
+check("extra_repr", ShowsLimits)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TreeStays(_OfTheClip):
+    """Within a model, and with a submodule of its own, each Clip shows its own limits and its place in the tree."""
+
+    blame = {"repr(model)": "repr_overridden"}
+
+    def probe(self, nb, case):
+        outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(0, 1)
+        outer.add_module("inner", inner)
+        return {"repr(model)": repr(nn.Sequential(nn.ReLU(), outer, nn.Tanh()))}
+
+    def drawn(self, outer, inner):
+        class Clip(nn.Module):
+            def __init__(self, limits):
+                super().__init__()
+                self.limits = limits
+
+            def extra_repr(self):
+                return "low={}, high={}".format(*self.limits)
+
+        clip = Clip(outer)
+        clip.add_module("inner", Clip(inner))
+        return {"repr(model)": repr(nn.Sequential(nn.ReLU(), clip, nn.Tanh()))}
+
+    def truth(self, case):
+        return self.drawn(_limits(case), (0, 1))
+
+    def mistakes(self, case):
+        return {"anatomy_kept_on_the_class": self.drawn((0, 1), (0, 1))}
+
+
+class ShowsTheMoment(_OfTheClip):
+    """After a limit has changed, the new one is shown, and used."""
+
+    blame = {"repr(clip) after the change": "repr_frozen", "clip(x)": "anatomy_changes_the_rest"}
+
+    def probe(self, nb, case):
+        clip = nb.function("Clip")(0, 1)
+        before = repr(clip)
+        clip.low, clip.high = self.later(case)
+        return {
+            "repr(clip)": before,
+            "repr(clip) after the change": repr(clip),
+            "clip(x)": clip(case.tensor("x", 3, 4)),
+        }
+
+    def truth(self, case):
+        return {
+            "repr(clip)": "Clip(low=0, high=1)",
+            "repr(clip) after the change": "Clip(low={}, high={})".format(*self.later(case)),
+            "clip(x)": torch.clamp(case.tensor("x", 3, 4), *self.later(case)),
+        }
+
+    def later(self, case):
+        """Limits within the numbers that x may hold."""
+        return -case.integer("later low", 6, 19) / 10, case.integer("later high", 6, 19) / 10
+
+
+check("extra_repr", TreeStays, ShowsTheMoment)

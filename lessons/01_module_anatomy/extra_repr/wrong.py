@@ -1,0 +1,335 @@
+# %% as_integers
+# misconception: shows the limits as integers | hint: repr_rounded
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={int(self.low)}, high={int(self.high)}"
+
+# %% asks_itself
+# misconception: begins with str(self) | hint: repr_asks_itself
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return str(self) + f"low={self.low}, high={self.high}"
+
+# %% cached
+# misconception: keeps the first text in a cache | hint: repr_frozen
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    from functools import cache
+
+    @cache
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"
+
+# %% class_name_twice
+# misconception: writes the class name as well | hint: repr_with_name
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"Clip(low={self.low}, high={self.high})"
+
+# %% closes_the_bracket
+# misconception: closes the bracket as well | hint: repr_with_name
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high})"
+
+# %% fills_empty_brackets
+# misconception: fills the brackets only where they are empty | hint: repr_overridden
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def __repr__(self):
+        return super().__repr__().replace("Clip()", f"Clip(low={self.low}, high={self.high})")
+
+# %% forward_lost
+# misconception: loses the forward | hint: anatomy_changes_the_rest
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        pass
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"
+
+# %% frozen_lambda
+# misconception: keeps the limits of __init__ in a closure | hint: repr_frozen
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+        self.extra_repr = lambda: f"low={low}, high={high}"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+# %% frozen_text
+# misconception: the text is made in __init__ | hint: repr_frozen
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+        self.text = f"low={low}, high={high}"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return self.text
+
+# %% hard_coded
+# misconception: the numbers of the example | hint: repr_hard_coded
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return "low=-1, high=2"
+
+# %% limits_on_the_class
+# misconception: keeps the limits on the class | hint: anatomy_kept_on_the_class
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        Clip.low = low
+        Clip.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"
+
+# %% limits_swapped
+# misconception: the limits under the wrong names | hint: repr_limits_swapped
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.high}, high={self.low}"
+
+# %% low_only
+# misconception: shows one limit | hint: repr_incomplete
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}"
+
+# %% method_without_self
+# misconception: a method without self | hint: anatomy_method_without_self
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr() -> str:
+        return f"low={self.low}, high={self.high}"
+
+# %% no_f_string
+# misconception: forgets the f in front of the quotes | hint: repr_not_filled_in
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return "low={self.low}, high={self.high}"
+
+# %% no_names
+# misconception: shows the numbers without their names | hint: repr_without_names
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"{self.low}, {self.high}"
+
+# %% no_self
+# misconception: forgets self | hint: anatomy_read_without_self
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={low}, high={high}"
+
+# %% overrides_repr
+# misconception: overrides __repr__ | hint: repr_overridden
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"Clip(low={self.low}, high={self.high})"
+
+# %% prints
+# misconception: prints instead of returning | hint: repr_nothing
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        print(f"low={self.low}, high={self.high}")
+
+# %% spaces
+# misconception: spaces around the equals sign | hint: repr_other_spelling
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low = {self.low}, high = {self.high}"
+
+# %% str_method
+# misconception: overrides __str__ | hint: repr_misnamed
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def __str__(self) -> str:
+        return f"Clip(low={self.low}, high={self.high})"
+
+# %% text_not_method
+# misconception: extra_repr is a text | hint: repr_not_method
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+        self.extra_repr = f"low={low}, high={high}"
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+# %% tuple
+# misconception: a comma makes a tuple | hint: repr_not_text
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}", f"high={self.high}"
+
+# %% two_decimals
+# misconception: two decimals | hint: repr_rounded
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low:.2f}, high={self.high:.2f}"

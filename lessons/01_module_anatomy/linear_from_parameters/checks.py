@@ -1,0 +1,189 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import other_than
+from course.traces import is_a
+
+
+class _OfMyLinear(Check):
+    """What all checks of MyLinear have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"NameError: name '(weight|bias)'": "anatomy_read_without_self",
+        r"AttributeError: 'MyLinear' object has no attribute '(weight|bias)'": "attributes_missing",
+        r"TypeError: descriptor '__init__' of 'super'": "init_forgotten",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: MyLinear\.\w+\(\) (takes|got|missing)": "anatomy_other_signature",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"RuntimeError: Only Tensors of floating point": "anatomy_whole_numbers",
+        r"RuntimeError: unsupported operation: more than one element": "anatomy_one_number_for_all",
+        r"RuntimeError: The size of tensor a \(\d+\) must match the size of tensor b": "shapes_do_not_fit",
+    }
+
+    def layer(self, nb, case, *size):
+        """The learner's layer with the case's values in its parameters."""
+        layer = nb.function("MyLinear")(*size)
+        with torch.no_grad():
+            layer.weight.copy_(case.tensor("weight", size[1], size[0]))
+            layer.bias.copy_(case.tensor("bias", size[1]))
+        return layer
+
+
+def _those(says, test):
+    """For mistakes: parameters of which ``test`` says yes."""
+    return {"parameters": Matches(lambda found: None if test(found) else "others", says)}
+
+
+class HasParameters(_OfMyLinear):
+    """`weight` and `bias` are registered parameters of the layer itself, with the right shapes, filled with ones."""
+
+    claims = ("isinstance(layer, nn.Linear)",)  # asked with the interpreter's own isinstance
+    blame = {
+        "buffers": "anatomy_more_than_asked",
+        "modules inside": "linear_inside",
+        "isinstance(layer, nn.Linear)": "linear_inside",
+    }
+
+    def probe(self, nb, case):
+        layer = nb.function("MyLinear")(*case.shape("size"))
+        found = [name for name in ("weight", "bias") if hasattr(layer, name)]
+        return {
+            "attributes": ", ".join(found) or "none",
+            "parameters": dict(layer.named_parameters()),
+            "buffers": [name for name, _ in layer.named_buffers()],
+            "modules inside": [f"{name}: {type(part).__name__}" for name, part in layer.named_modules() if name],
+            "isinstance(layer, nn.Linear)": is_a(layer, nn.Linear),
+            "parameters after load_state_dict": self.loaded(nb.function("MyLinear")(*case.shape("size")), case),
+        }
+
+    def loaded(self, layer, case):
+        """The parameters, where a checkpoint of a weight and a bias is all that the layer needs."""
+        try:
+            nn.Module.load_state_dict(layer, self.saved(case))
+            return {"weight": layer.weight, "bias": layer.bias}
+        except Exception as error:  # told by what comes before
+            return str(error)
+
+    def saved(self, case):
+        inside, outside = case.shape("size")
+        return {"weight": case.tensor("weight", outside, inside), "bias": case.tensor("bias", outside)}
+
+    def truth(self, case):
+        inside, outside = case.shape("size")
+        wanted = {"weight": torch.ones(outside, inside), "bias": torch.ones(outside)}
+        return {
+            "attributes": "weight, bias",
+            "parameters": wanted,
+            "buffers": [],
+            "modules inside": [],
+            "isinstance(layer, nn.Linear)": False,
+            "parameters after load_state_dict": self.saved(case),
+        }
+
+    def mistakes(self, case):
+        wanted = self.truth(case)["parameters"]
+        weight, bias = wanted["weight"], wanted["bias"]
+
+        def shapes(found):
+            return [tuple(found[name].shape) for name in ("weight", "bias")] if set(found) == set(wanted) else []
+
+        right = [tuple(weight.shape), tuple(bias.shape)]
+        linear = Matches(lambda found: None if any("Linear" in one for one in found) else "no Linear", "a Linear")
+        return {
+            "linear_inside": {"modules inside": linear},
+            "anatomy_other_names": {"attributes": "none", **_those("other names", bool)},
+            "attributes_missing": {"attributes": other_than("weight, bias")},
+            "sizes_of_example": {"parameters": {"weight": torch.ones(2, 3), "bias": torch.ones(2)}},
+            "anatomy_not_a_parameter": {
+                "attributes": "weight, bias",
+                **_those("not both", lambda found: set(found) < set(wanted)),
+            },
+            "anatomy_more_than_asked": _those("more", lambda found: set(found) > set(wanted)),
+            "weight_transposed": {"parameters": {"weight": weight.T, "bias": AnyOf(bias, weight[0])}},
+            "anatomy_bias_shape": _those(
+                "another bias", lambda found: shapes(found)[:1] == right[:1] and shapes(found) != right
+            ),
+            "anatomy_wrong_dtype": _those(
+                "another dtype",
+                lambda found: shapes(found) == right and {p.dtype for p in found.values()} != {"float32"},
+            ),
+            "wrong_start": _those("other values", lambda found: shapes(found) == right),
+            "anatomy_one_number_for_all": {
+                "parameters after load_state_dict": Matches(
+                    lambda found: None if "more than one element" in found else "something else", "shared memory"
+                )
+            },
+        }
+
+
+class ComputesTheFormula(_OfMyLinear):
+    """The output is x · weightᵀ + bias, whatever the values of the parameters."""
+
+    def probe(self, nb, case):
+        return {"output": self.layer(nb, case, 3, 4)(case.tensor("x", 2, 3))}
+
+    def truth(self, case):
+        x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
+        return {"output": F.linear(x, weight, bias)}
+
+    def mistakes(self, case):
+        x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
+        product, of_ones, ones = F.linear(x, weight), x.sum(1, keepdim=True), torch.ones(4)
+        return {
+            "returns_nothing": {"output": None},
+            "bias_unused": {"output": product},
+            "weight_reshaped": {"output": x @ weight.reshape(3, 4) + bias},
+            "start_values_typed_in": {"output": AnyOf(of_ones + bias, of_ones + ones, product + ones)},
+            "anatomy_other_formula": {"output": AnyOf(product * bias, product - bias, F.relu(product + bias))},
+        }
+
+
+check("linear_from_parameters", HasParameters, ComputesTheFormula)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnyLeadingShape(_OfMyLinear):
+    """`x` may be one row, a batch of rows, or a batch of matrices; forward uses the parameters that are there."""
+
+    shapes = ((4,), (3, 5, 4), (1, 4))
+    errors = {**_OfMyLinear.errors, r"(Runtime|Value|Index|Type)Error: ": "matrix_only"}
+    blame = {f"output for x of shape {shape}": "matrix_only" for shape in ((4,), (3, 5, 4), (1, 4))}
+
+    def probe(self, nb, case):
+        layer = nb.function("MyLinear")(4, 2)
+        layer.weight, layer.bias = nn.Parameter(case.tensor("weight", 2, 4)), nn.Parameter(case.tensor("bias", 2))
+        return {f"output for x of shape {shape}": layer(case.tensor("x", *shape)) for shape in self.shapes}
+
+    def with_parameters(self, case, weight, bias):
+        return {f"output for x of shape {s}": F.linear(case.tensor("x", *s), weight, bias) for s in self.shapes}
+
+    def truth(self, case):
+        return self.with_parameters(case, case.tensor("weight", 2, 4), case.tensor("bias", 2))
+
+    def mistakes(self, case):
+        weight, bias, ones = case.tensor("weight", 2, 4), case.tensor("bias", 2), torch.ones(2, 4)
+        old = [(ones, bias), (weight, ones[:, 0]), (ones, ones[:, 0])]
+        return {"anatomy_kept_copy": AnyOf(*(self.with_parameters(case, *pair) for pair in old))}
+
+
+class GradientsArrive(_OfMyLinear):
+    """Gradients reach the weight, the bias and `x`."""
+
+    blame = {"weight.grad": "gradient_cut", "bias.grad": "gradient_cut", "x.grad": "anatomy_input_cut"}
+
+    def probe(self, nb, case):
+        layer, x = self.layer(nb, case, 3, 2), case.tensor("x", 5, 3, requires_grad=True)
+        layer(x).backward(case.tensor("upstream", 5, 2))
+        return {"weight.grad": layer.weight.grad, "bias.grad": layer.bias.grad, "x.grad": x.grad}
+
+    def truth(self, case):
+        weight, bias = case.tensor("weight", 2, 3, requires_grad=True), case.tensor("bias", 2, requires_grad=True)
+        leaves = weight, bias, x = weight, bias, case.tensor("x", 5, 3, requires_grad=True)
+        gradients = torch.autograd.grad(F.linear(x, weight, bias), leaves, case.tensor("upstream", 5, 2))
+        return dict(zip(("weight.grad", "bias.grad", "x.grad"), gradients))
+
+
+check("linear_from_parameters", AnyLeadingShape, GradientsArrive)

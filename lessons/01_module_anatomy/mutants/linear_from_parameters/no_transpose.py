@@ -1,9 +1,0 @@
-# misconception: multiplies by the weight as it is | hint: shapes_do_not_fit
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight + self.bias

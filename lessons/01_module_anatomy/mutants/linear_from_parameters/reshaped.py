@@ -1,9 +1,0 @@
-# misconception: reshapes the weight instead of transposing it | hint: weight_reshaped
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(out_features, in_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight.reshape(x.shape[-1], -1) + self.bias

@@ -1,9 +1,0 @@
-# misconception: the weight is stored as (in, out) | hint: weight_transposed
-class MyLinear(nn.Module):
-    def __init__(self, in_features: int, out_features: int):
-        super().__init__()
-        self.weight = Parameter(torch.ones(in_features, out_features))
-        self.bias = Parameter(torch.ones(out_features))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x @ self.weight + self.bias

@@ -1,4 +1,0 @@
-# misconception: replaces the parameters of the group | hint: group_replaced
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups[0]["params"] = [model.offset]

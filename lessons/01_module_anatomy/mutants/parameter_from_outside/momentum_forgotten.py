@@ -1,5 +1,0 @@
-# misconception: empties the optimizer's state | hint: group_replaced
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.add_param_group({"params": [model.offset]})
-    optimizer.state.clear()

@@ -1,3 +1,0 @@
-# misconception: the optimizer is not told | hint: optimizer_does_not_know
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))

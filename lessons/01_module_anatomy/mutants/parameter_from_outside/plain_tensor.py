@@ -1,4 +1,0 @@
-# misconception: a plain tensor | hint: unregistered_from_outside
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = torch.zeros(size, requires_grad=True)
-    optimizer.add_param_group({"params": [model.offset]})

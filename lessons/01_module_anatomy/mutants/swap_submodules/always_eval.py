@@ -1,6 +1,0 @@
-# misconception: puts the whole model into eval mode | hint: mode_lost
-def swap_relu(model: nn.Module) -> nn.Module:
-    for name, module in list(model.named_modules(remove_duplicate=False)):
-        if isinstance(module, nn.ReLU):
-            model.set_submodule(name, nn.Tanh())
-    return model.eval()

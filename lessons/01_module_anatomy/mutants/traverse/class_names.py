@@ -1,9 +1,0 @@
-# misconception: names of classes | hint: anatomy_modules_for_names
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, _ in model.named_children()],
-        "modules": [type(m).__name__ for m in model.modules()],
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }

@@ -1,9 +1,0 @@
-# misconception: takes the parameters from the state_dict | hint: anatomy_buffers_among_parameters
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, _ in model.named_children()],
-        "modules": [name for name, _ in model.named_modules() if name],
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": {name: tuple(p.shape) for name, p in model.state_dict().items()},
-        "buffers": [name for name, _ in model.named_buffers()],
-    }

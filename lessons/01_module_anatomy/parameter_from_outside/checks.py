@@ -1,0 +1,206 @@
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import Matches
+from course.probing import ANYTHING, other_than
+
+
+def _sgd(parameters, case):
+    return torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+
+
+def _train_step(model, offset, optimizers, case, name):
+    """One step of training on data called ``name``; the offset, where there is one, is added to the output."""
+    output = model(case.tensor(f"x {name}", 5, 3))
+    loss = ((output if offset is None else output + offset) * case.tensor(f"upstream {name}", 5, 2)).sum()
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    loss.backward()
+    for optimizer in optimizers:
+        optimizer.step()
+
+
+def _trained_by_learner(nb, case, make):
+    """A model after one step without the offset and two steps with it, its optimizer, and a gradient in between."""
+    model = case.build("model", nn.Linear, 3, 2)
+    optimizer = make(model.parameters(), case)
+    _train_step(model, None, [optimizer], case, "one")
+    nb.function("add_offset")(model, 2, optimizer)
+    gradient = None if model.weight.grad is None else model.weight.grad.clone()
+    for name in ("two", "three"):
+        _train_step(model, model.offset, [optimizer], case, name)
+    return model, optimizer, gradient
+
+
+def _trained_apart(case, make, times=1, extra_step=False):
+    """The same, by an optimizer for the old parameters and another, of the same kind, for the offset.
+
+    The options are mistakes: the offset is added more than once; one step more is made.
+    """
+    model = case.build("model", nn.Linear, 3, 2)
+    offset = nn.Parameter(torch.zeros(2))
+    old, new = make(model.parameters(), case), make([offset], case)
+    _train_step(model, None, [old], case, "one")
+    gradient = model.weight.grad.clone()
+    if extra_step:
+        old.step()
+    for name in ("two", "three"):
+        _train_step(model, times * offset, [old, new], case, name)
+    return model, offset, gradient
+
+
+class _OfTheOffset(Check):
+    """What all checks of add_offset have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: param_group must be a dict": "anatomy_group_in_another_form",
+        r"TypeError: optimizer can only optimize Tensors": "anatomy_group_in_another_form",
+        r"ValueError: can't optimize a non-leaf": "optimizer_does_not_know",
+        r"ValueError: loaded state dict": "group_replaced",
+        r"KeyError: '(lr|momentum|weight_decay|maximize|foreach|fused|betas)'": "anatomy_group_without_settings",
+        r"TypeError: (parameter|buffer) name should be a string": "anatomy_register_arguments",
+        r"AttributeError: 'Linear' object has no attribute 'offset'": "attributes_missing",
+        r"KeyError: .attribute 'offset' already exists": "anatomy_name_taken",
+        r"RuntimeError: Only Tensors of floating point": "anatomy_whole_numbers",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: add_offset\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+
+class OffsetIsRegistered(_OfTheOffset):
+    """The model has a parameter `offset`: zeros, of the given size, which needs a gradient."""
+
+    blame = {"isinstance(model.offset, Parameter)": "unregistered_from_outside"}
+
+    def probe(self, nb, case):
+        size = case.integer("size", 3, 9)
+        model = self.model(case)
+        nb.function("add_offset")(model, size, torch.optim.SGD(model.parameters(), lr=0.1))
+        offset = getattr(model, "offset", None)
+        return {
+            "model.offset": offset,
+            "parameters": sorted(name for name, _ in model.named_parameters()),
+            "offset.requires_grad": getattr(offset, "requires_grad", None),
+            "isinstance(model.offset, Parameter)": isinstance(offset, nn.Parameter),
+            "values of the parameters": dict(model.named_parameters()),
+            "offset, asked for what only a Parameter has": self.asked_as_parameter(offset, case),
+        }
+
+    def asked_as_parameter(self, offset, case):
+        """What only a real Parameter has: its class has a method more meanwhile."""
+        nn.Parameter.in_this_check = lambda self: self.detach() + case.tensor("only a Parameter", *self.shape)
+        try:
+            return offset.in_this_check()
+        except AttributeError:
+            return None
+        finally:
+            del nn.Parameter.in_this_check
+
+    def model(self, case):
+        return case.build("model", lambda: nn.Sequential(nn.Linear(3, case.integer("size", 3, 9)), nn.ReLU()))
+
+    def truth(self, case):
+        offset = torch.zeros(case.integer("size", 3, 9))
+        return {
+            "model.offset": torch.zeros(case.integer("size", 3, 9)),
+            "parameters": ["0.bias", "0.weight", "offset"],
+            "offset.requires_grad": True,
+            "isinstance(model.offset, Parameter)": True,
+            "values of the parameters": {"offset": offset, **dict(self.model(case).named_parameters())},
+            "offset, asked for what only a Parameter has": case.tensor("only a Parameter", *offset.shape),
+        }
+
+    def mistakes(self, case):
+        size = case.integer("size", 3, 9)
+
+        def says(test):
+            return {"model.offset": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+
+        return {
+            "attributes_missing": {"model.offset": None, "parameters": ["0.bias", "0.weight"]},
+            "anatomy_other_names": {"model.offset": None},
+            "sizes_of_example": {"model.offset": torch.zeros(2)},
+            "offset_shape": says(lambda found: found.shape != (size,)),
+            "anatomy_wrong_dtype": says(lambda found: found.dtype != "float32"),
+            "wrong_start": {"model.offset": other_than(torch.zeros(size))},
+            "unregistered_from_outside": {"parameters": ["0.bias", "0.weight"]},
+            "gradient_cut": {"parameters": ["0.bias", "0.weight", "offset"], "offset.requires_grad": False},
+        }
+
+
+class JoinsTheTraining(_OfTheOffset):
+    """The optimizer that was there before trains `offset`."""
+
+    blame = {"model.offset": "anatomy_settings_typed_in"}
+
+    def probe(self, nb, case):
+        return {"model.offset": _trained_by_learner(nb, case, _sgd)[0].offset}
+
+    def truth(self, case):
+        return {"model.offset": _trained_apart(case, _sgd)[1]}
+
+    def mistakes(self, case):
+        return {
+            "optimizer_does_not_know": {"model.offset": torch.zeros(2)},
+            "offset_used_twice": {"model.offset": _trained_apart(case, _sgd, times=2)[1]},
+        }
+
+
+check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OthersGoOn(_OfTheOffset):
+    """The other parameters are trained on as if nothing had happened: values, gradients and momentum stay."""
+
+    blame = {
+        "model.weight": "group_replaced",
+        "model.bias": "group_replaced",
+        "model.weight.grad after the call": "anatomy_gradients_thrown_away",
+    }
+
+    def probe(self, nb, case):
+        model, optimizer, gradient = _trained_by_learner(nb, case, _sgd)
+        held = [id(p) for group in optimizer.param_groups for p in group["params"]]
+        return {
+            "model.weight": model.weight,
+            "model.bias": model.bias,
+            "model.weight.grad after the call": gradient,
+            "times the optimizer holds model.weight": held.count(id(model.weight)),
+        }
+
+    def truth(self, case):
+        model, _, gradient = _trained_apart(case, _sgd)
+        return {
+            "model.weight": model.weight,
+            "model.bias": model.bias,
+            "model.weight.grad after the call": gradient,
+            "times the optimizer holds model.weight": ANYTHING,
+        }
+
+    def mistakes(self, case):
+        return {
+            "parameter_in_two_groups": {"times the optimizer holds model.weight": 2},
+            "anatomy_one_step_more": {"model.weight": _trained_apart(case, _sgd, extra_step=True)[0].weight},
+        }
+
+
+def _another(parameters, case):
+    return torch.optim.AdamW(parameters, lr=case.integer("lr", 2, 9) / 100, weight_decay=0.5)
+
+
+class AnotherOptimizer(_OfTheOffset):
+    """The same with another optimizer and another learning rate."""
+
+    blame = {"model.offset": "anatomy_settings_typed_in"}
+
+    def probe(self, nb, case):
+        return {"model.offset": _trained_by_learner(nb, case, _another)[0].offset}
+
+    def truth(self, case):
+        return {"model.offset": _trained_apart(case, _another)[1]}
+
+
+check("parameter_from_outside", OthersGoOn, AnotherOptimizer)

@@ -1,0 +1,204 @@
+# %% adds_it_by_hook
+# misconception: adds the offset by a hook as well | hint: offset_used_twice
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    model.register_forward_hook(lambda m, i, o: o + m.offset)
+
+# %% all_in_the_group
+# misconception: puts all parameters into the group again | hint: parameter_in_two_groups
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.param_groups[0]["params"].extend(model.parameters())
+
+# %% all_parameters_again
+# misconception: hands over all parameters again | hint: parameter_in_two_groups
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": model.parameters()})
+
+# %% another_object
+# misconception: the optimizer gets another object | hint: optimizer_does_not_know
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [Parameter(torch.zeros(size))]})
+
+# %% assigned_again
+# misconception: assigns another object after telling the optimizer | hint: optimizer_does_not_know
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    model.offset = Parameter(torch.zeros(size))
+
+# %% buffer
+# misconception: a buffer that needs a gradient | hint: unregistered_from_outside
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.register_buffer("offset", torch.zeros(size, requires_grad=True))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% class_attribute
+# misconception: set on the class | hint: unregistered_from_outside
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    offset = Parameter(torch.zeros(size))
+    type(model).offset = offset
+    optimizer.add_param_group({"params": [offset]})
+
+# %% clone
+# misconception: the optimizer gets a clone | hint: optimizer_does_not_know
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset.clone()]})
+
+# %% column
+# misconception: a column | hint: offset_shape
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size, 1))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% fixed_learning_rate
+# misconception: a learning rate that was typed in | hint: anatomy_settings_typed_in
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset], "lr": 0.1})
+
+# %% fixed_size
+# misconception: the size of the example | hint: sizes_of_example
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(2))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% float64
+# misconception: an offset of float64 | hint: anatomy_wrong_dtype
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size, dtype=torch.float64))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% frozen
+# misconception: the parameter needs no gradient | hint: gradient_cut
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size), requires_grad=False)
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% group_appended
+# misconception: appends a group without settings | hint: anatomy_group_without_settings
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.param_groups.append({"params": [model.offset]})
+
+# %% group_replaced
+# misconception: replaces the parameters of the group | hint: group_replaced
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.param_groups[0]["params"] = [model.offset]
+
+# %% list_for_group
+# misconception: a list instead of a dict | hint: anatomy_group_in_another_form
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group([model.offset])
+
+# %% momentum_forgotten
+# misconception: empties the optimizer's state | hint: group_replaced
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    optimizer.state.clear()
+
+# %% new_optimizer
+# misconception: builds a new optimizer that nobody uses | hint: optimizer_does_not_know
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+
+# %% no_momentum
+# misconception: a group without momentum | hint: anatomy_settings_typed_in
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset], "momentum": 0.0})
+
+# %% one_number
+# misconception: one number for all outputs | hint: offset_shape
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(1))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% ones
+# misconception: starts with ones | hint: wrong_start
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.ones(size))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% optimizer_not_told
+# misconception: the optimizer is not told | hint: optimizer_does_not_know
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+
+# %% optimizer_set_up_anew
+# misconception: sets the optimizer up anew and loses the momentum | hint: group_replaced
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    settings = dict(optimizer.defaults)
+    optimizer.__init__(model.parameters(), **settings)
+
+# %% parameter_list
+# misconception: keeps it in a ParameterList | hint: anatomy_other_names
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    offset = Parameter(torch.zeros(size))
+    model.extra = nn.ParameterList([offset])
+    optimizer.add_param_group({"params": [offset]})
+
+# %% plain_tensor
+# misconception: a plain tensor | hint: unregistered_from_outside
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = torch.zeros(size, requires_grad=True)
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% private_register
+# misconception: writes a tensor into the private register | hint: unregistered_from_outside
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model._parameters["offset"] = torch.zeros(size, requires_grad=True)
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% register_arguments_swapped
+# misconception: the tensor before the name | hint: anatomy_register_arguments
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.register_parameter(Parameter(torch.zeros(size)), "offset")
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% state_dict_of_optimizer
+# misconception: loads the old state into a new set-up | hint: group_replaced
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    state = optimizer.state_dict()
+    optimizer.__init__(model.parameters(), **optimizer.defaults)
+    optimizer.load_state_dict(state)
+
+# %% steps
+# misconception: makes a step | hint: anatomy_one_step_more
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    optimizer.step()
+
+# %% unregistered_name
+# misconception: registered under another name | hint: anatomy_other_names
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.register_parameter("bias2", Parameter(torch.zeros(size)))
+    optimizer.add_param_group({"params": [model.bias2]})
+
+# %% wrapped_optimizer
+# misconception: trains it in a hook, with a typed-in rate | hint: anatomy_settings_typed_in
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+
+    def train(parameter):
+        parameter.data.sub_(0.1 * parameter.grad)
+
+    model.offset.register_post_accumulate_grad_hook(train)
+
+# %% zeroes_gradients
+# misconception: sets the gradients back | hint: anatomy_gradients_thrown_away
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    optimizer.zero_grad()

@@ -1,0 +1,227 @@
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import Matches
+from course.probing import ANYTHING, other_than
+from course.traces import as_before, gradients_from, what_runs
+
+
+class _ActBlock(nn.Module):
+    """Two layers, each with an activation after it."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(3, 3), first, nn.LeakyReLU())
+        self.linear = nn.Linear(3, 3)
+        self.act = second
+
+    def forward(self, x):
+        return self.act(self.linear(self.inner(x)))
+
+
+class _ActNet(nn.Module):
+    """Activations on three levels. ``kind`` makes them; ``shared`` puts one object at two places."""
+
+    def __init__(self, kind, shared=False):
+        super().__init__()
+        one = kind()
+        self.stem = nn.Linear(3, 3)
+        self.act = kind()
+        self.last = self.act if shared else kind()
+        self.blocks = nn.ModuleList([_ActBlock(one, kind()), _ActBlock(one if shared else kind(), nn.PReLU())])
+        self.stem.bias.requires_grad_(False)
+
+    def forward(self, x):
+        x = self.act(self.stem(x))
+        for block in self.blocks:
+            x = block(x)
+        return self.last(x)
+
+
+def _places(model):
+    """What stands where below the model: 'blocks.0.act: Tanh'."""
+    return [
+        f"{name}: {'Tanh' if isinstance(module, nn.Tanh) else type(module).__name__.lstrip('_')}"
+        for name, module in model.named_modules(remove_duplicate=False)
+        if name
+    ]
+
+
+class _OfTheSwap(Check):
+    """What all checks of swap_relu have in common: the errors that only one misconception brings."""
+
+    errors = {
+        r"TypeError: cannot assign 'torch\.nn\.modules\.": "anatomy_class_for_module",
+        r"ValueError: .module. is not an nn.Module, found <class 'type'>": "anatomy_class_for_module",
+        r"ValueError: .module. is not an nn.Module": "function_for_module",
+        r"ValueError: (not enough|too many) values to unpack": "anatomy_parent_not_found",
+        r"AttributeError: '\w+' object has no attribute '(|[\w.]*\.[\w.]*|\d+)'": "anatomy_parent_not_found",
+        r"AttributeError: .* has no attribute `": "anatomy_parent_not_found",
+        r"ValueError: Cannot set the submodule without a target": "anatomy_root_has_no_parent",
+        r"RuntimeError: (OrderedDict mutated|dictionary)": "anatomy_changed_while_walking",
+        r"KeyError: .module name can.?.?t contain": "dotted_setattr",
+        r"(ValueError: invalid literal for int|TypeError: 'str' object cannot be inter)": "anatomy_parent_not_found",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"AttributeError: module '\S+' has no attribute": "anatomy_misspelt_method",
+        r"TypeError: swap_relu\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+    def runs(self, model, case):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)))
+
+    def with_another_tanh(self, model, case):
+        """What only a real nn.Tanh takes part in: its class computes something else meanwhile."""
+        before, scale = nn.Tanh.forward, case.tensor("scale", 3)
+        nn.Tanh.forward = lambda self, x: x * scale
+        try:
+            return model(case.tensor("x", 4, 3))
+        finally:
+            nn.Tanh.forward = before
+
+
+class EveryReluReplaced(_OfTheSwap):
+    """Every ReLU, at any depth, is replaced in the model itself; nothing else is."""
+
+    claims = ("the returned value",)  # `is` belongs to the language
+    blame = {
+        "the returned value": "copied_model",
+        "everything else is kept": "anatomy_changes_the_rest",
+        "output": "anatomy_changes_the_rest",
+    }
+
+    def probe(self, nb, case):
+        model = case.build("net", _ActNet, nn.ReLU)
+        kept = [id(part) for part in model.modules() if type(part) is not nn.ReLU] + [id(p) for p in model.parameters()]
+        returned = nb.function("swap_relu")(model)
+        after = {id(part) for part in model.modules()} | {id(p) for p in model.parameters()}
+        return {
+            "places": _places(model),
+            "the returned value": "nothing"
+            if returned is None
+            else "the model"
+            if returned is model
+            else "something else",
+            "everything else is kept": all(one in after for one in kept),
+            "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
+            "output": model(case.tensor("x", 4, 3)),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
+            "parameter.grad": gradients_from([model(case.tensor("x", 4, 3))], model, case),
+        }
+
+    def truth(self, case):
+        model = case.build("net", _ActNet, nn.Tanh)
+        return {
+            "places": _places(model),
+            "the returned value": "the model",
+            "everything else is kept": True,
+            "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
+            "output": model(case.tensor("x", 4, 3)),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
+            "parameter.grad": gradients_from([model(case.tensor("x", 4, 3))], model, case),
+        }
+
+    def mistakes(self, case):
+        wanted, untouched = self.truth(case)["places"], _places(_ActNet(nn.ReLU))
+        children, named_act, dotted, names = (_ActNet(nn.ReLU) for _ in range(4))
+        children.act, children.last = nn.Tanh(), nn.Tanh()
+        for part in (named_act, *named_act.blocks):
+            part.act = nn.Tanh()
+        for name, part in list(dotted.named_modules()):
+            if isinstance(part, nn.ReLU):
+                setattr(dotted, name, nn.Tanh())
+        for name, part in list(names.named_modules()):
+            if "ReLU" in type(part).__name__:
+                names.set_submodule(name, nn.Tanh())
+
+        def says(test):
+            return {"places": Matches(lambda found: None if test(found) else "something else", "this mistake")}
+
+        def only_the_first(found):
+            return len(found) == len(wanted) and [f != u for f, u in zip(found, untouched)].count(True) == 1
+
+        def another_class(found):
+            kinds = {f.partition(": ")[2] for f, u in zip(found, untouched) if u.endswith(": ReLU")}
+            same = all(f == u for f, u in zip(found, untouched) if not u.endswith(": ReLU"))
+            return len(found) == len(wanted) and same and not kinds & {"ReLU", "Tanh"}
+
+        return {
+            "not_started": {"places": untouched, "the returned value": "nothing"},
+            "copied_model": {"places": untouched, "the returned value": "something else"},
+            "rebinds_name": {"places": untouched, "the returned value": "the model"},
+            "first_level_only": {"places": _places(children)},
+            "anatomy_by_attribute_name": {"places": _places(named_act)},
+            "dotted_setattr": {"places": _places(dotted)},
+            "by_class_name": {"places": _places(names)},
+            "returns_too_early": says(only_the_first),
+            "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
+            "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
+            "anatomy_another_class": says(another_class),
+            "returns_nothing": {"places": wanted, "the returned value": "nothing"},
+            "anatomy_changes_the_rest": {
+                "parameters that need a gradient": other_than(self.truth(case)["parameters that need a gradient"])
+            },
+        }
+
+
+check("swap_submodules", EveryReluReplaced)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SharedPlaces(_OfTheSwap):
+    """A ReLU that stands at two places is replaced at both."""
+
+    blame = {"places": "shared_place_missed"}
+
+    def probe(self, nb, case):
+        model = case.build("net", _ActNet, nn.ReLU, shared=True)
+        nb.function("swap_relu")(model)
+        return self.brought(model, case)
+
+    def truth(self, case):
+        return self.brought(case.build("net", _ActNet, nn.Tanh, shared=True), case)
+
+    def brought(self, model, case):
+        return {
+            "places": _places(model),
+            "output": model(case.tensor("x", 4, 3)),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
+        }
+
+
+class ModeKept(_OfTheSwap):
+    """Each Tanh is in the mode of the ReLU that it replaces, whatever the mode of the modules around it."""
+
+    blame = {"training": "mode_lost"}
+
+    def mixed(self, model):
+        """In eval mode but for one activation of its own, and one block but for the activation in it."""
+        model.eval()
+        model.act.train()
+        model.blocks[0].train()
+        model.blocks[0].inner[1].eval()
+        return model
+
+    def modes(self, model):
+        return {name: part.training for name, part in model.named_modules(remove_duplicate=False)}
+
+    def probe(self, nb, case):
+        model = self.mixed(case.build("net", _ActNet, nn.ReLU))
+        nb.function("swap_relu")(model)
+        made = {id(part) for part in model.modules() if isinstance(part, nn.Tanh)}
+        return {
+            "different Tanh objects": len(made),
+            "training": self.modes(model),
+            "what runs": self.runs(model, case),
+        }
+
+    def truth(self, case):
+        model = self.mixed(case.build("net", _ActNet, nn.Tanh))
+        runs = as_before(self.runs(model, case))
+        return {"different Tanh objects": ANYTHING, "training": self.modes(model), "what runs": runs}
+
+    def mistakes(self, case):
+        return {"anatomy_one_for_all": {"different Tanh objects": 1}}
+
+
+check("swap_submodules", SharedPlaces, ModeKept)

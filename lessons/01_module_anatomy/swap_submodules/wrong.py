@@ -1,0 +1,275 @@
+# %% always_eval
+# misconception: puts the whole model into eval mode | hint: mode_lost
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh())
+    return model.eval()
+
+# %% by_attribute_name
+# misconception: replaces what is called act | hint: anatomy_by_attribute_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for module in model.modules():
+        if hasattr(module, "act"):
+            module.act = nn.Tanh()
+    return model
+
+# %% changes_forward
+# misconception: changes what the ReLU computes, not what it is | hint: rebinds_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for module in model.modules():
+        if isinstance(module, nn.ReLU):
+            module.forward = torch.tanh
+    return model
+
+# %% class_name_contains
+# misconception: takes every class with ReLU in its name | hint: by_class_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if "ReLU" in type(module).__name__:
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% class_not_object
+# misconception: the class instead of an object | hint: anatomy_class_for_module
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh)
+    return model
+
+# %% copies
+# misconception: changes a copy | hint: copied_model
+from copy import deepcopy
+
+
+def swap_relu(model: nn.Module) -> nn.Module:
+    model = deepcopy(model)
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% deleted_and_added
+# misconception: deletes the name and adds it again | hint: anatomy_moved_to_the_end
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, child in list(parent._modules.items()):
+            if isinstance(child, nn.ReLU):
+                del parent._modules[name]
+                parent.add_module(name, nn.Tanh().train(child.training))
+    return model
+
+# %% does_nothing
+# misconception: returns the model untouched | hint: rebinds_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    return model
+
+# %% dotted_setattr
+# misconception: setattr with a dotted name | hint: dotted_setattr
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules()):
+        if isinstance(module, nn.ReLU):
+            setattr(model, name, nn.Tanh().train(module.training))
+    return model
+
+# %% dotted_setattr_while_walking
+# misconception: setattr with a dotted name, during the walk | hint: anatomy_changed_while_walking
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in model.named_modules():
+        if isinstance(module, nn.ReLU):
+            setattr(model, name, nn.Tanh())
+    return model
+
+# %% draws_new_weights
+# misconception: draws new weights | hint: anatomy_changes_the_rest
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, child in list(parent._modules.items()):
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(child.training)
+            if isinstance(child, nn.Linear):
+                child.reset_parameters()
+    return model
+
+# %% first_level
+# misconception: direct children only | hint: first_level_only
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_children()):
+        if isinstance(module, nn.ReLU):
+            setattr(model, name, nn.Tanh().train(module.training))
+    return model
+
+# %% forward_hook
+# misconception: changes the output of each ReLU with a hook | hint: rebinds_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for module in model.modules():
+        if isinstance(module, nn.ReLU):
+            module.register_forward_hook(lambda m, i, o: torch.tanh(i[0]))
+    return model
+
+# %% freezes
+# misconception: freezes the parameters | hint: anatomy_changes_the_rest
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, child in list(parent._modules.items()):
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(child.training)
+    for p in model.parameters():
+        p.requires_grad_(False)
+    return model
+
+# %% functional_tanh
+# misconception: puts a function where a module stands | hint: function_for_module
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            path, _, last = name.rpartition(".")
+            setattr(model.get_submodule(path), last, torch.tanh)
+    return model
+
+# %% getattr_with_path
+# misconception: looks the parent up with getattr | hint: anatomy_parent_not_found
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            parent, _, attr = name.rpartition(".")
+            setattr(getattr(model, parent), attr, nn.Tanh().train(module.training))
+    return model
+
+# %% loop_variable
+# misconception: gives the loop variable a new value | hint: rebinds_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for module in model.modules():
+        if isinstance(module, nn.ReLU):
+            module = nn.Tanh().train(module.training)
+    return model
+
+# %% mode_lost
+# misconception: the new modules are in training mode | hint: mode_lost
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh())
+    return model
+
+# %% mode_of_the_model
+# misconception: the new modules get the mode of the whole model | hint: mode_lost
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(model.training))
+    return model
+
+# %% mode_of_the_parent
+# misconception: the new modules get the mode of their parent | hint: mode_lost
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, child in list(parent._modules.items()):
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(parent.training)
+    return model
+
+# %% one_tanh
+# misconception: one Tanh for all places | hint: anatomy_one_for_all
+def swap_relu(model: nn.Module) -> nn.Module:
+    tanh = nn.Tanh()
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, tanh.train(module.training))
+    return model
+
+# %% recursion_by_children
+# misconception: replaces by the name under which children are shown | hint: shared_place_missed
+def swap_relu(model: nn.Module) -> nn.Module:
+    if isinstance(model, nn.ReLU):
+        return nn.Tanh().train(model.training)
+    for name, child in model.named_children():
+        setattr(model, name, swap_relu(child))
+    return model
+
+# %% relu_then_tanh
+# misconception: puts the Tanh behind the ReLU | hint: anatomy_wrapped_not_replaced
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Sequential(module, nn.Tanh()))
+    return model
+
+# %% returned_from_apply
+# misconception: returns the new module from the function given to apply | hint: rebinds_name
+def swap_relu(model: nn.Module) -> nn.Module:
+    def replace(module):
+        return nn.Tanh().train(module.training) if isinstance(module, nn.ReLU) else module
+
+
+    return model.apply(replace)
+
+# %% returns_in_loop
+# misconception: returns after the first replacement | hint: returns_too_early
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+            return model
+
+# %% returns_nothing
+# misconception: does not return the model | hint: returns_nothing
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+
+# %% sets_every_name
+# misconception: sets every module again, the model included | hint: anatomy_root_has_no_parent
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        model.set_submodule(name, nn.Tanh() if isinstance(module, nn.ReLU) else module)
+    return model
+
+# %% shallow_copy
+# misconception: changes a shallow copy | hint: copied_model
+import copy
+
+
+def swap_relu(model: nn.Module) -> nn.Module:
+    out = copy.copy(model)
+    for name, module in list(out.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            out.set_submodule(name, nn.Tanh().train(module.training))
+    return out
+
+# %% shared_once
+# misconception: replaces a shared module at its first place only | hint: shared_place_missed
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules()):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% shared_siblings
+# misconception: recursion over named_children(), which skips a second name of the same object | hint: shared_place_missed
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_children()):
+        if isinstance(module, nn.ReLU):
+            setattr(model, name, nn.Tanh().train(module.training))
+        else:
+            swap_relu(module)
+    return model
+
+# %% sigmoid
+# misconception: another activation | hint: anatomy_another_class
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Sigmoid().train(module.training))
+    return model
+
+# %% two_parts
+# misconception: splits each name into two | hint: anatomy_parent_not_found
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in model.named_modules():
+        if isinstance(module, nn.ReLU):
+            parent, attr = name.split(".")
+            setattr(getattr(model, parent), attr, nn.Tanh())
+    return model

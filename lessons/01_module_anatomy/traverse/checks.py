@@ -1,0 +1,247 @@
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.evidence import TensorRecord, Unreadable
+
+_FIVE = ("children", "modules", "leaves", "parameters", "buffers")
+
+
+class _Pair(nn.Module):
+    """Two modules under two names: a branch of the tree that is no container of PyTorch's."""
+
+    def __init__(self, left, right):
+        super().__init__()
+        self.left, self.right = left, right
+
+
+class _Nested(nn.Module):
+    """Four levels, with the given names; ``shared`` is None or a module for two places."""
+
+    def __init__(self, names, shared=None, bias=True):
+        super().__init__()
+        first, second, third, fourth = names
+        body = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5))
+        self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
+        self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout())))
+        self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
+        self.register_buffer("count", torch.zeros(2))
+
+
+def _names(case):
+    return sorted(case.words("names", 4), reverse=True)  # an inventory is in the model's order, not in the alphabet's
+
+
+def _below(module):
+    """(dotted name, module) of everything below, by the definition: each object once, None is nothing."""
+    found, seen = [], {id(module)}
+
+    def visit(one, prefix):
+        for key, child in one._modules.items():
+            if child is not None and id(child) not in seen:
+                seen.add(id(child))
+                found.append((prefix + key, child))
+                visit(child, f"{prefix}{key}.")
+
+    visit(module, "")
+    return found
+
+
+def _registered(model, register):
+    """(dotted name, tensor) of everything in this register of the model and below, each object once, None is nothing."""
+    found = {}
+    for name, part in [("", model), *_below(model)]:
+        for key, value in getattr(part, register).items():
+            if value is not None:
+                found.setdefault(id(value), (f"{name}.{key}".lstrip("."), value))
+    return list(found.values())
+
+
+def _is_leaf(module):
+    return all(child is None for child in module._modules.values())
+
+
+def _says(test):
+    """For mistakes: an entry, or the whole result, of which ``test`` says yes."""
+    return Matches(lambda found: None if test(found) else "something else", "this mistake")
+
+
+def _one_of(**entries):
+    """For mistakes: one of these entries is as given, the others are not asked about."""
+    return AnyOf(*({key: value} for key, value in entries.items()))
+
+
+class FiveEntries(Check):
+    """The five entries are right for a model with several levels."""
+
+    claims = ("children", "modules", "leaves", "parameters", "buffers")  # the answer itself
+    errors = {
+        r"NameError: name '(net|shared|tiny|order|steps)'": "anatomy_notebooks_own_model",
+        r"(NameError|UnboundLocalError): ": "anatomy_name_not_there",
+        r"TypeError: inventory\(\) (takes|got|missing)": "anatomy_other_signature",
+    }
+
+    def model(self, case):
+        return _Nested(_names(case))
+
+    def probe(self, nb, case):
+        return nb.function("inventory")(self.model(case))
+
+    def truth(self, case):
+        model = self.model(case)
+        parts = _below(model)
+        return {
+            "children": [name for name, _ in parts if "." not in name],
+            "modules": [name for name, _ in parts],
+            "leaves": sum(_is_leaf(part) for _, part in parts),
+            "parameters": {name: tuple(value.shape) for name, value in _registered(model, "_parameters")},
+            "buffers": [name for name, _ in _registered(model, "_buffers")],
+        }
+
+    def mistakes(self, case):
+        model, wanted = self.model(case), self.truth(case)
+        children, modules, leaves = wanted["children"], wanted["modules"], wanted["leaves"]
+        parameters, buffers = wanted["parameters"], wanted["buffers"]
+        below = [part for _, part in _below(model)]
+        kinds = [type(part).__name__ for part in below]
+        containers = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
+
+        def last(names):
+            return [name.rpartition(".")[2] for name in names]
+
+        def other_order(names):
+            return _says(lambda found: sorted(found) == sorted(names))
+
+        lists = {
+            key: _says(lambda found: isinstance(found, (dict, str, Unreadable)))
+            for key in ("children", "modules", "buffers")
+        }
+        not_names = _says(lambda found: not all(isinstance(one, str) for one in found))
+        return {
+            "returns_nothing": None,
+            "anatomy_entry_missing": _says(lambda found: isinstance(found, dict) and set(found) != set(_FIVE)),
+            "anatomy_not_a_dict": _says(lambda found: not isinstance(found, dict)),
+            "anatomy_notebooks_own_model": {"children": ["features", "heads"]},
+            "iterator_not_list": _one_of(**lists),
+            "anatomy_modules_for_names": AnyOf(
+                *({key: not_names} for key in ("children", "modules", "buffers")),
+                {"modules": AnyOf(kinds, [type(model).__name__, *kinds])},
+            ),
+            "counts_root": AnyOf(
+                {"modules": _says(lambda found: "" in found)},
+                {"children": _says(lambda found: "" in found)},
+                {"children": children, "modules": modules, "leaves": leaves + 1},
+            ),
+            "anatomy_kept_between_calls": {"children": _says(lambda found: len(found) > 2 and found[-2:] == children)},
+            "anatomy_looks_among_attributes": _one_of(children=[], modules=[], buffers=[]),
+            "children_for_modules": {
+                "modules": AnyOf(children, children + [name for name in modules if name.count(".") == 1])
+            },
+            "modules_for_children": {"children": AnyOf(modules, ["", *modules])},
+            "name_without_path": AnyOf(
+                {"modules": _says(lambda found: sorted(found) == sorted(last(modules)))},
+                {"parameters": {name.rpartition(".")[2]: shape for name, shape in parameters.items()}},
+                {"buffers": last(buffers)},
+            ),
+            "anatomy_another_order": _one_of(
+                children=other_order(children), modules=other_order(modules), buffers=other_order(buffers)
+            ),
+            "anatomy_list_for_number": {"leaves": _says(lambda found: isinstance(found, list))},
+            "counts_branches": {"leaves": len(modules)},
+            "anatomy_containers_for_branches": {"leaves": sum(not isinstance(part, containers) for part in below)},
+            "anatomy_leaves_with_parameters": {
+                "leaves": AnyOf(
+                    sum(_is_leaf(part) and any(True for _ in part.parameters()) for part in below),
+                    sum(any(True for _ in part.parameters(recurse=False)) for part in model.modules()),
+                )
+            },
+            "anatomy_leaves_by_name": {"leaves": sum("." in name for name in modules)},
+            "frozen_left_out": {"parameters": {name: shape for name, shape in parameters.items() if name != "gain"}},
+            "size_not_shape": {
+                "parameters": AnyOf(
+                    {name: p.numel() for name, p in model.named_parameters()},
+                    {name: [p.numel()] for name, p in model.named_parameters()},
+                )
+            },
+            "anatomy_frozen_as_buffer": {"buffers": _says(lambda found: "gain" in found)},
+            "anatomy_buffers_among_parameters": {"parameters": _says(lambda found: "count" in found)},
+            "anatomy_parameters_in_another_form": {
+                "parameters": _says(
+                    lambda found: (
+                        not isinstance(found, dict)
+                        or any(isinstance(shape, (str, TensorRecord)) for shape in found.values())
+                    )
+                )
+            },
+            "own_only": AnyOf(
+                {"leaves": AnyOf(sum(_is_leaf(child) for child in model.children()), len(children))},
+                {"parameters": {"gain": (3,)}},
+                {"buffers": ["count"]},
+            ),
+        }
+
+
+check("traverse", FiveEntries)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SharedModule(FiveEntries):
+    """A module, or a parameter, that stands at two places counts once, under its first name."""
+
+    def model(self, case):
+        model = _Nested(_names(case), shared=nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5)))
+        linear, norm = model.get_submodule(f"{_names(case)[0]}.{_names(case)[2]}.left")
+        norm.bias = linear.bias
+        return model
+
+    def mistakes(self, case):
+        model = self.model(case)
+        places = dict(model.named_modules(remove_duplicate=False))
+        return {
+            "counts_twice": _one_of(
+                modules=list(places)[1:],
+                leaves=sum(_is_leaf(part) for part in places.values()),
+                parameters=_says(lambda found: len(found) > len(dict(model.named_parameters()))),
+                buffers=[name for name, _ in model.named_buffers(remove_duplicate=False)],
+            ),
+        }
+
+
+class EmptyAndUnsaved(FiveEntries):
+    """An empty place is not listed; a buffer that is not saved is."""
+
+    errors = {**FiveEntries.errors, r"AttributeError: 'NoneType' object": "absent_is_none"}
+    blame = {"buffers": "unsaved_buffers_missing"}
+
+    def model(self, case):
+        model = _Nested(_names(case), bias=False)
+        model.register_buffer("cache", torch.ones(1), persistent=False)
+        model.register_buffer("later", None)
+        model.register_module("unused", None)
+        model.get_submodule(_names(case)[1]).left.register_module("unused", None)
+        return model
+
+    def mistakes(self, case):
+        wanted = self.truth(case)
+        return {
+            "absent_is_none": _one_of(
+                children=[*wanted["children"], "unused"],
+                modules=_says(lambda found: any(name.endswith("unused") for name in found)),
+                leaves=wanted["leaves"] - 1,
+                buffers=_says(lambda found: "later" in found),
+            )
+        }
+
+
+class OneLayer(FiveEntries):
+    """A single layer has no parts: it has no children, no modules below it, and no leaves."""
+
+    def model(self, case):
+        return nn.BatchNorm1d(case.integer("size", 2, 9))
+
+    def mistakes(self, case):
+        return {"counts_root": _one_of(leaves=1, modules=[""])}
+
+
+check("traverse", EmptyAndUnsaved, SharedModule, OneLayer)

@@ -1,0 +1,147 @@
+# %% children_from_dots
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_modules() if name and "." not in name],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": dict((name, tuple(p.size())) for name, p in model.named_parameters()),
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% dicts
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": list(dict(model.named_children())),
+        "modules": list(dict(model.named_modules()))[1:],
+        "leaves": len([m for m in list(model.modules())[1:] if len(m._modules) == 0 or not any(True for _ in m.children())]),
+        "parameters": {k: v.shape for k, v in model.named_parameters()},
+        "buffers": list(dict(model.named_buffers())),
+    }
+
+# %% helper_called_walk
+def walk(module, path=""):
+    for name, child in module.named_children():
+        yield path + name, child
+        yield from walk(child, f"{path}{name}.")
+
+
+def inventory(model: nn.Module) -> dict[str, object]:
+    first = {}
+    for name, module in walk(model):
+        first.setdefault(module, name)
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": list(first.values()),
+        "leaves": sum(not list(module.children()) for module in first),
+        "parameters": {name: tuple(parameter.shape) for name, parameter in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% keys_in_another_order
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "buffers": [name for name, _ in model.named_buffers()],
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "modules": [name for name, _ in model.named_modules() if name],
+        "children": [name for name, _ in model.named_children()],
+    }
+
+# %% leaves_by_prefix
+def inventory(model: nn.Module) -> dict[str, object]:
+    names = [n for n, _ in model.named_modules() if n]
+    leaves = [n for n in names if not any(o.startswith(n + ".") for o in names)]
+    return {
+        "children": [n for n, _ in model.named_children()],
+        "modules": names,
+        "leaves": len(leaves),
+        "parameters": {n: tuple(p.shape) for n, p in model.named_parameters()},
+        "buffers": [n for n, _ in model.named_buffers()],
+    }
+
+# %% leaves_hold_themselves_only
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for m in list(model.modules())[1:] if len(list(m.modules())) == 1),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% loops
+def inventory(model: nn.Module) -> dict[str, object]:
+    result = dict(children=[], modules=[], leaves=0, parameters={}, buffers=[])
+    for name, child in model.named_children():
+        result["children"].append(name)
+    for name, module in model.named_modules():
+        if module is model:
+            continue
+        result["modules"].append(name)
+        if len(list(module.children())) == 0:
+            result["leaves"] += 1
+    for name, parameter in model.named_parameters():
+        result["parameters"][name] = tuple(parameter.shape)
+    for name, buffer in model.named_buffers():
+        result["buffers"].append(name)
+    return result
+
+# %% names_filtered
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% ordered_dict
+from collections import OrderedDict
+
+
+def inventory(model: nn.Module) -> dict[str, object]:
+    return OrderedDict(
+        {
+            "children": [name for name, _ in model.named_children()],
+            "modules": [name for name, _ in model.named_modules() if name],
+            "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+            "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+            "buffers": [name for name, _ in model.named_buffers()],
+        }
+    )
+
+# %% own_recursion
+def inventory(model: nn.Module) -> dict[str, object]:
+    found = {"children": [], "modules": [], "leaves": 0, "parameters": {}, "buffers": []}
+    seen, listed = set(), set()
+
+    def visit(module, path):
+        seen.add(module)
+        for key, parameter in module.named_parameters(recurse=False):
+            if parameter not in listed:
+                listed.add(parameter)
+                found["parameters"][".".join([*path, key])] = list(parameter.shape)
+        found["buffers"] += [".".join([*path, key]) for key, _ in module.named_buffers(recurse=False)]
+        below = list(module.named_children())
+        if path:
+            found["modules"].append(".".join(path))
+            found["leaves"] += not below
+        for key, child in below:
+            if not path:
+                found["children"].append(key)
+            if child not in seen:
+                visit(child, [*path, key])
+
+    visit(model, [])
+    return found
+
+# %% tuples_and_get_submodule
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": tuple(name for name, _ in model.named_modules() if name != ""),
+        "leaves": len([n for n, _ in model.named_modules() if n and next(model.get_submodule(n).children(), None) is None]),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": tuple(name for name, _ in model.named_buffers()),
+    }

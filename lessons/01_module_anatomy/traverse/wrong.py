@@ -1,0 +1,478 @@
+# %% alphabetical
+# misconception: sorts the names | hint: anatomy_another_order
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": sorted(n for n, _ in model.named_children()),
+        "modules": sorted(n for n, _ in model.named_modules() if n),
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% branches_are_containers
+# misconception: takes all but the containers for leaves | hint: anatomy_containers_for_branches
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(
+            1
+            for n, m in model.named_modules()
+            if n and not isinstance(m, (nn.Sequential, nn.ModuleList, nn.ModuleDict))
+        ),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% buffers_from_state_dict
+# misconception: takes buffers from the state_dict | hint: unsaved_buffers_missing
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [k for k in model.state_dict() if k not in dict(model.named_parameters())],
+    }
+
+# %% children_for_modules
+# misconception: lists one level only | hint: children_for_modules
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_children()],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% class_names
+# misconception: names of classes | hint: anatomy_modules_for_names
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [type(m).__name__ for m in model.modules()],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% default_that_lives_on
+# misconception: a default value that lives on | hint: anatomy_kept_between_calls
+def inventory(model, found={"children": [], "modules": [], "leaves": 0, "parameters": {}, "buffers": []}):
+    found["children"] += [n for n, _ in model.named_children()]
+    found["modules"] += [n for n, _ in model.named_modules() if n]
+    found["leaves"] += sum(1 for n, m in model.named_modules() if n and not list(m.children()))
+    found["parameters"].update({n: tuple(p.shape) for n, p in model.named_parameters()})
+    found["buffers"] += [n for n, _ in model.named_buffers()]
+    return found
+
+# %% dict_of_buffers
+# misconception: a dict of buffers | hint: iterator_not_list
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": dict(model.named_buffers()),
+    }
+
+# %% drops_the_last
+# misconception: drops the last name instead of the first | hint: counts_root
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [n for n, _ in model.named_modules()][:-1],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% frozen_as_buffer
+# misconception: takes what needs no gradient for a buffer | hint: anatomy_frozen_as_buffer
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [n for n, v in model.state_dict(keep_vars=True).items() if not v.requires_grad],
+    }
+
+# %% frozen_left_out
+# misconception: lists only parameters that need a gradient | hint: frozen_left_out
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {n: tuple(p.shape) for n, p in model.named_parameters() if p.requires_grad},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% generators
+# misconception: hands out generators | hint: iterator_not_list
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": (name for name, _ in model.named_children()),
+        "modules": (name for name, _ in model.named_modules() if name),
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% leaf_model
+# misconception: counts the model itself where it has no children | hint: counts_root
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for module in model.modules() if not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% leaves_are_modules
+# misconception: counts all modules as leaves | hint: counts_branches
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, _ in model.named_modules() if name),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% leaves_by_dots
+# misconception: takes a dot in the name for a leaf | hint: anatomy_leaves_by_name
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": len([n for n, _ in model.named_modules() if "." in n]),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% leaves_have_parameters
+# misconception: takes modules with parameters for leaves | hint: anatomy_leaves_with_parameters
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for m in model.modules() if list(m.parameters(recurse=False))),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% leaves_of_first_level
+# misconception: counts leaves among the children only | hint: own_only
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for m in model.children() if not list(m.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% level_by_level
+# misconception: walks level by level | hint: anatomy_another_order
+def inventory(model: nn.Module) -> dict[str, object]:
+    names, level = [], [("", model)]
+    while level:
+        level = [(f"{p}.{k}" if p else k, c) for p, m in level for k, c in m.named_children()]
+        names += [n for n, _ in level]
+    return {
+        "children": [n for n, _ in model.named_children()],
+        "modules": names,
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% list_of_leaves
+# misconception: lists the leaves | hint: anatomy_list_for_number
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": [name for name, module in model.named_modules() if name and not list(module.children())],
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% misspelt_key
+# misconception: spells a key differently | hint: anatomy_entry_missing
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leafs": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% module_names_without_path
+# misconception: names of modules without the path | hint: name_without_path
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [key for m in model.modules() for key, _ in m.named_children()],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% modules_for_children
+# misconception: lists all levels as children | hint: modules_for_children
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_modules() if name],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% names_without_path
+# misconception: names without the path | hint: name_without_path
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {key: tuple(p.shape) for m in model.modules() for key, p in m.named_parameters(recurse=False)},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% numbers_for_shapes
+# misconception: sizes instead of shapes | hint: size_not_shape
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: p.numel() for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% own_buffers
+# misconception: buffers of the root only | hint: own_only
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": list(model._buffers),
+    }
+
+# %% own_parameters
+# misconception: parameters of the root only | hint: own_only
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters(recurse=False)},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% pairs
+# misconception: hands out pairs | hint: anatomy_modules_for_names
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": list(model.named_children()),
+        "modules": list(model.named_modules()),
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% parameters_from_state_dict
+# misconception: takes the parameters from the state_dict | hint: anatomy_buffers_among_parameters
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.state_dict().items()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% prints
+# misconception: prints instead of returning | hint: returns_nothing
+def inventory(model: nn.Module) -> dict[str, object]:
+    print([name for name, _ in model.named_children()])
+    print([name for name, _ in model.named_modules()])
+
+# %% private_buffers
+# misconception: reads _buffers, where None may stand | hint: absent_is_none
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [f"{n}.{k}".lstrip(".") for n, m in model.named_modules() for k in m._buffers],
+    }
+
+# %% private_children
+# misconception: reads _modules, where None may stand | hint: absent_is_none
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": list(model._modules),
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% private_leaves
+# misconception: reads _modules, where None may stand | hint: absent_is_none
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for n, m in model.named_modules() if n and not m._modules),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% private_parameters
+# misconception: reads _parameters, where None may stand | hint: absent_is_none
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {f"{n}.{k}".lstrip("."): tuple(p.shape) for n, m in model.named_modules() for k, p in m._parameters.items()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% root_included
+# misconception: the model is listed among its parts | hint: counts_root
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules()],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% shared_buffers_twice
+# misconception: lists a shared buffer at both places | hint: counts_twice
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [n for n, _ in model.named_buffers(remove_duplicate=False)],
+    }
+
+# %% shared_leaf_twice
+# misconception: counts a shared leaf at both places | hint: counts_twice
+def leaves(module):
+    children = list(module.children())
+    return sum(leaves(child) for child in children) if children else 1
+
+
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": leaves(model),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% shared_parameters_twice
+# misconception: lists a shared parameter at both places | hint: counts_twice
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {n: tuple(p.shape) for n, p in model.named_parameters(remove_duplicate=False)},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% shared_twice
+# misconception: lists a shared module at both places | hint: counts_twice
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules(remove_duplicate=False) if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% tensors_for_shapes
+# misconception: hands out the parameters themselves | hint: anatomy_parameters_in_another_form
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": dict(model.named_parameters()),
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% tied_parameter_twice
+# misconception: lists a parameter of two modules in both | hint: counts_twice
+def inventory(model: nn.Module) -> dict[str, object]:
+    parameters = {}
+    for name, module in model.named_modules():
+        for key, parameter in module.named_parameters(recurse=False):
+            parameters[f"{name}.{key}" if name else key] = tuple(parameter.shape)
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": parameters,
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% tuple
+# misconception: a tuple instead of a dict | hint: anatomy_not_a_dict
+def inventory(model: nn.Module) -> dict[str, object]:
+    return [n for n, _ in model.named_children()], [n for n, _ in model.named_modules() if n]
+
+# %% two_levels
+# misconception: two levels only | hint: children_for_modules
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [n for n, _ in model.named_children()]
+        + [f"{n}.{k}" for n, m in model.named_children() for k, _ in m.named_children()],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% typed_in
+# misconception: types what TinyNet shows | hint: anatomy_notebooks_own_model
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": ["features", "heads"],
+        "modules": ["features", "features.0"],
+        "leaves": 5,
+        "parameters": {"scale": (1,)},
+        "buffers": [],
+    }
+
+# %% vars
+# misconception: looks among the plain attributes | hint: anatomy_looks_among_attributes
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [n for n, v in vars(model).items() if isinstance(v, nn.Module)],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }

@@ -1,1 +1,0 @@
-func = lambda grad: 2.0 * grad

@@ -1,1 +1,0 @@
-func = partial(torch.mul, other=2)

@@ -1,3 +1,0 @@
-def func(grad):
-    with torch.no_grad():
-        return grad * torch.full_like(grad, 2)

@@ -1,4 +1,0 @@
-model = Model()
-answer = []
-tensor_hook = answer.append
-model.W.register_hook(tensor_hook)

@@ -1,0 +1,139 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.probing import ANYTHING, other_than, such_that
+
+
+class BothValues(Check):
+    """After one pass `before` holds the gradient of the old value of `h`, `after` that of the new one."""
+
+    poison = ("x", "h", "before", "after", "tensor", "change", "grad")
+    errors = {
+        r"(TypeError|ValueError): .*(NoneType|not enough|too many|non-iterable|to unpack)": "in_place_watch_two_lists",
+    }
+
+    def start(self, case):
+        x = case.tensor("x", 3, 4, requires_grad=True)
+        return x, x * case.tensor("factor", 4)
+
+    def output(self, h, case):
+        return h**3 * case.tensor("weight", 3, 1)
+
+    def probe(self, nb, case):
+        x, h = self.start(case)
+        before, after = nb.function("watch_around")(h, torch.cos_)
+        early = [list(one) if isinstance(one, list) else type(one).__name__ for one in (before, after)]
+        value = h.detach().clone()
+        self.output(h, case).backward(case.tensor("upstream", 3, 4))
+        return {
+            "h after the change": value,
+            "the two lists before backward": early,
+            "before": before,
+            "after": after,
+            "x.grad": x.grad,
+        }
+
+    def values(self, case):
+        _, old = self.start(case)
+        new = old.cos()
+        return old, new, torch.autograd.grad(self.output(new, case), (old, new), case.tensor("upstream", 3, 4))
+
+    def truth(self, case):
+        _, new, (of_old, of_new) = self.values(case)
+        return {
+            "h after the change": new,
+            "the two lists before backward": [[], []],
+            "before": [of_old],
+            "after": [of_new],
+            "x.grad": of_old * case.tensor("factor", 4),
+        }
+
+    def mistakes(self, case):
+        old, new, (of_old, of_new) = self.values(case)
+        return {
+            "in_place_watch_not_changed": {"h after the change": old},
+            "in_place_watch_changed_twice": {"h after the change": new.cos()},
+            "in_place_watch_own_change": {"h after the change": other_than(new)},
+            "in_place_watch_two_lists": {
+                "the two lists before backward": such_that(lambda got: any(isinstance(one, str) for one in got))
+            },
+            "asks_too_early": {"the two lists before backward": such_that(lambda got: got != [[], []])},
+            "in_place_watch_hidden_change": {
+                "before": [of_new],
+                "after": [of_new],
+                "x.grad": of_new * case.tensor("factor", 4),
+            },
+            "in_place_watch_hooks_after": {"before": [of_new], "after": [of_new]},
+            "in_place_watch_hooks_before": {"before": [of_old], "after": [of_old]},
+            "in_place_watch_swapped": {"before": [of_new], "after": [of_old]},
+            "in_place_watch_one_list": {"before": AnyOf([of_old, of_new], [of_new, of_old])},
+            "keeps_the_tensor": {"after": AnyOf([new], [old])},
+            "in_place_watch_copy": AnyOf({"before": [], "after": [of_new]}, {"before": [of_old], "after": []}),
+            "reads_grad_early": AnyOf({"before": [None]}, {"after": [None]}),
+            "changes_gradient": {"x.grad": other_than(of_old * case.tensor("factor", 4))},
+        }
+
+
+check("after_in_place", BothValues)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoPasses(BothValues):
+    """Each further backward pass adds one more gradient to each list."""
+
+    def probe(self, nb, case):
+        _, h = self.start(case)
+        before, after = nb.function("watch_around")(h, torch.Tensor.tanh_)
+        output = self.output(h, case)
+        for number in (1, 2):
+            output.backward(case.tensor(f"upstream {number}", 3, 4), retain_graph=True)
+        return {"before": before, "after": after}
+
+    def truth(self, case):
+        _, old = self.start(case)
+        new = old.tanh()
+        output, found = self.output(new, case), []
+        for number in (1, 2):
+            found.append(
+                torch.autograd.grad(output, (old, new), case.tensor(f"upstream {number}", 3, 4), retain_graph=True)
+            )
+        return {"before": [of_old for of_old, _ in found], "after": [of_new for _, of_new in found]}
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        first, last = ({name: [grads[number]] for name, grads in right.items()} for number in (0, 1))
+        return {
+            "runs_only_once": AnyOf(first, {"before": first["before"]}, {"after": first["after"]}),
+            "keeps_last_only": AnyOf(last, {"before": last["before"]}, {"after": last["after"]}),
+        }
+
+
+class ChangeReturnsNothing(BothValues):
+    """It works for a `change` of another kind, which returns None: what counts is the tensor."""
+
+    def probe(self, nb, case):
+        x, h = self.start(case)
+        factor = case.tensor("another factor", 3, 1)
+
+        def scale(tensor):
+            tensor.mul_(factor)
+
+        before, after = nb.function("watch_around")(h, scale)
+        self.output(h, case).backward(case.tensor("upstream", 3, 4))
+        return {"before": before, "after": after, "x.grad": x.grad}
+
+    def truth(self, case):
+        _, old = self.start(case)
+        new = old * case.tensor("another factor", 3, 1)
+        of_old, of_new = torch.autograd.grad(self.output(new, case), (old, new), case.tensor("upstream", 3, 4))
+        return {"before": [of_old], "after": [of_new], "x.grad": of_old * case.tensor("factor", 4)}
+
+    def mistakes(self, case):
+        return {}
+
+    errors = {r"(AttributeError|TypeError): .*NoneType": "in_place_watch_return_value"}
+    blame = {"before": "in_place_watch_return_value", "after": "in_place_watch_return_value"}
+
+
+check("after_in_place", TwoPasses, ChangeReturnsNothing)

@@ -1,0 +1,372 @@
+# %% always_relu
+# misconception: changes by the function of the example | hint: in_place_watch_own_change
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    torch.relu_(tensor)
+    tensor.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% both_after
+# misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
+def watch_around(tensor, change):
+    before, after = [], []
+    change(tensor)
+    tensor.register_hook(before.append)
+    tensor.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% both_before
+# misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    tensor.register_hook(after.append)
+    change(tensor)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% changed_twice
+# misconception: calls change once for each hook | hint: in_place_watch_changed_twice
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor)
+    change(tensor).register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% changes_a_clone
+# misconception: changes a clone | hint: in_place_watch_not_changed
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    new = change(tensor.clone())
+    new.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% clone_for_before
+# misconception: hooks a clone that keeps the old value | hint: in_place_watch_copy
+def watch_around(tensor, change):
+    before, after = [], []
+    old = tensor.clone()
+    old.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% defined_only
+# misconception: never registers | hint: hook_never_ran
+def watch_around(tensor, change):
+    before, after = [], []
+
+    def keep_before(grad):
+        before.append(grad)
+
+    change(tensor)
+
+    def keep_after(grad):
+        after.append(grad)
+
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% first_only
+# misconception: removes the hooks after the first pass | hint: runs_only_once
+def watch_around(tensor, change):
+    before, after = [], []
+
+    def keep(where, grad):
+        if not where:
+            where.append(grad)
+
+    tensor.register_hook(partial(keep, before))
+    change(tensor)
+    tensor.register_hook(partial(keep, after))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% keeps_values
+# misconception: keeps the values instead of the gradients | hint: keeps_the_tensor
+def watch_around(tensor, change):
+    before, after = [], []
+    old = tensor.detach().clone()
+    tensor.register_hook(lambda grad: before.append(old))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(tensor.detach()))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% last_only
+# misconception: replaces what the pass before has left | hint: keeps_last_only
+def watch_around(tensor, change):
+    before, after = [], []
+
+    def keep(where, grad):
+        where[:] = [grad]
+
+    tensor.register_hook(partial(keep, before))
+    change(tensor)
+    tensor.register_hook(partial(keep, after))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% never_changed
+# misconception: forgets the change | hint: in_place_watch_not_changed
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    tensor.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% new_gradient
+# misconception: returns a changed gradient | hint: changes_gradient
+def watch_around(tensor, change):
+    before, after = [], []
+
+    def keep(where, grad):
+        where.append(grad)
+        return grad * 0
+
+    tensor.register_hook(partial(keep, before))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% no_grad_change
+# misconception: hides the change from autograd | hint: in_place_watch_hidden_change
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    with torch.no_grad():
+        change(tensor)
+    tensor.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% one_list
+# misconception: one list with two names | hint: in_place_watch_one_list
+def watch_around(tensor, change):
+    before = after = []
+    tensor.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% reads_dot_grad
+# misconception: reads .grad in the hooks | hint: reads_grad_early
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(lambda grad: before.append(tensor.grad))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(tensor.grad))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% reads_grad
+# misconception: retain_grad and .grad, at once | hint: asks_too_early
+def watch_around(tensor, change):
+    tensor.retain_grad()
+    before = [tensor.grad]
+    change(tensor)
+    after = [tensor.grad]
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% returned_swapped
+# misconception: returns the lists in the other order | hint: in_place_watch_swapped
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(after.append)
+    return after, before
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% returns_handles
+# misconception: returns the handles | hint: in_place_watch_two_lists
+def watch_around(tensor, change):
+    before, after = [], []
+    first = tensor.register_hook(before.append)
+    change(tensor)
+    second = tensor.register_hook(after.append)
+    return first, second
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% returns_nothing
+# misconception: returns nothing | hint: in_place_watch_two_lists
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(after.append)
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% returns_one_list
+# misconception: one list for everything | hint: in_place_watch_two_lists
+def watch_around(tensor, change):
+    seen = []
+    tensor.register_hook(seen.append)
+    change(tensor)
+    tensor.register_hook(seen.append)
+    return seen
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% swapped
+# misconception: the lists in the order of backward | hint: in_place_watch_swapped
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(after.append)
+    change(tensor)
+    tensor.register_hook(before.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% uses_the_result
+# misconception: hooks what change returns | hint: in_place_watch_return_value
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    new = change(tensor)
+    new.register_hook(after.append)
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)

@@ -1,0 +1,317 @@
+# %% all_of_fc
+# misconception: every parameter of fc | hint: hooks_too_much
+def freeze_bias(net):
+    for parameter in net.fc.parameters():
+        parameter.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% bias_no_return
+# misconception: the hook returns nothing | hint: hook_returns_nothing
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: None)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% bias_number
+# misconception: returns the number 0 | hint: hook_returns_no_tensor
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: 0)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% bias_scalar
+# misconception: returns a scalar tensor | hint: hook_changes_shape
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.tensor(0.0))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% bias_too_early
+# misconception: writes .grad before backward | hint: no_hook_on_it
+def freeze_bias(net):
+    if net.fc.bias.grad is not None:
+        net.fc.bias.grad.zero_()
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% clamp_absolute
+# misconception: absolute value | hint: makes_it_positive
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(torch.abs)
+
+# %% clamp_after_retain
+# misconception: retain_grad, then edits .grad | hint: reads_grad_early
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.retain_grad()
+    tensor.register_hook(lambda grad: tensor.grad.clamp_(min=0))
+
+# %% clamp_all_or_nothing
+# misconception: drops everything | hint: all_or_nothing
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    def hook(grad):
+        if (grad < 0).any():
+            return torch.zeros_like(grad)
+        return grad
+
+    tensor.register_hook(hook)
+
+# %% clamp_behind
+# misconception: a hook on grad_fn: after the operation | hint: clamps_behind_the_operation
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    def hook(grad_inputs, grad_outputs):
+        return tuple(grad if grad is None else grad.clamp(min=0) for grad in grad_inputs)
+
+    tensor.grad_fn.register_hook(hook)
+
+# %% clamp_detached
+# misconception: hooks a detached tensor | hint: no_gradient_needed
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.detach().register_hook(lambda grad: grad.clamp(min=0))
+
+# %% clamp_dot_grad
+# misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_post_accumulate_grad_hook(lambda t: t.grad.clamp_(min=0))
+
+# %% clamp_fixed_shape
+# misconception: a fixed shape | hint: shapes_do_not_fit
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, 10, 4, 4)))
+
+# %% clamp_if_negative
+# misconception: asks a tensor a yes-or-no question | hint: truth_of_tensor
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    def hook(grad):
+        if grad < 0:
+            return grad * 0
+        return grad
+
+    tensor.register_hook(hook)
+
+# %% clamp_mask_only
+# misconception: returns the mask as bool | hint: hook_changes_shape
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad > 0)
+
+# %% clamp_max
+# misconception: max for min | hint: wrong_sign
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(max=0))
+
+# %% clamp_new_tensor
+# misconception: hooks a new tensor | hint: no_hook_on_it
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    new = tensor.view_as(tensor)
+    new.register_hook(lambda grad: grad.clamp(min=0))
+    return new
+
+# %% clamp_no_return
+# misconception: the hook returns nothing | hint: hook_without_effect
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    def hook(grad):
+        grad = grad.clamp(min=0)
+
+    tensor.register_hook(hook)
+
+# %% clamp_parameters_above
+# misconception: hooks what is above, by hand | hint: clamps_too_late
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    node = tensor.grad_fn.next_functions[0][0]
+    for leaf, _ in node.next_functions:
+        if leaf is not None:
+            leaf.variable.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% clamp_value
+# misconception: changes the value | hint: changes_the_value
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.data.clamp_(max=0.5)
+
+# %% clamp_zero_one
+# misconception: from 0 to 1 | hint: clamps_both_ends
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(0, 1))
+
+# %% conv_bias
+# misconception: the bias of conv | hint: wrong_tensor
+def freeze_bias(net):
+    net.conv.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% every_bias
+# misconception: every bias | hint: hooks_too_much
+def freeze_bias(net):
+    for name, parameter in net.named_parameters():
+        if "bias" in name:
+            parameter.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% fc_output
+# misconception: the gradient of the output of fc | hint: hooks_too_much
+def freeze_bias(net):
+    def hook(module, args, output):
+        output.register_hook(torch.zeros_like)
+
+    net.fc.register_forward_hook(hook)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% fc_weight
+# misconception: the weight of fc | hint: wrong_tensor
+def freeze_bias(net):
+    net.fc.weight.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% five_zeros
+# misconception: hard-coded five zeros | hint: hook_changes_shape
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros(5))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% full_hook
+# misconception: a full backward hook that zeroes grad_input | hint: hooks_too_much
+def freeze_bias(net):
+    def hook(module, grad_input, grad_output):
+        return tuple(torch.zeros_like(grad) for grad in grad_input)
+
+    net.fc.register_full_backward_hook(hook)
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% global_net
+# misconception: hooks the net of the notebook | hint: no_hook_on_it
+net = TestNet()
+
+
+def freeze_bias(_):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% grad_to_none
+# misconception: sets .grad to None | hint: no_grad_is_not_zero
+def freeze_bias(net):
+    def hook(parameter):
+        parameter.grad = None
+
+    net.fc.bias.register_post_accumulate_grad_hook(hook)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% mask_by_value
+# misconception: masks by the sign of the value | hint: hook_without_effect
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad * (tensor > 0))
+
+# %% requires_no_grad
+# misconception: switches the gradient off | hint: no_grad_is_not_zero
+def freeze_bias(net):
+    net.fc.bias.requires_grad_(False)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% zeroes_the_value
+# misconception: sets the bias itself to 0 | hint: changes_parameters
+def freeze_bias(net):
+    net.fc.bias.data.zero_()
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))

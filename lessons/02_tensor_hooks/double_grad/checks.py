@@ -1,0 +1,112 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+
+
+def gradients_of_a_small_net(case, hook=None, on=""):
+    """Forward, a hook on one tensor, backward: the gradients of w, b, y and loss."""
+    w, b = case.tensor("w", 5, requires_grad=True), case.tensor("b", 3, requires_grad=True)
+    y = case.tensor("x", 3, 5) @ w + b
+    loss = (y**3).sum()
+    tensors = {"w": w, "b": b, "y": y, "loss": loss}
+    y.retain_grad()
+    loss.retain_grad()
+    if hook is not None:
+        tensors[on].register_hook(hook)
+    loss.backward(case.tensor("upstream"))
+    return {f"{name}.grad": tensor.grad for name, tensor in tensors.items()}
+
+
+class OnTheLoss(Check):
+    """On `loss`, it doubles the gradients of `loss` and of everything that `loss` was computed from."""
+
+    doubled = ("w", "b", "y", "loss")
+
+    def probe(self, nb, case):
+        return gradients_of_a_small_net(case, nb.function("func"), on="loss")
+
+    def truth(self, case):
+        # Backward is linear in the gradient that comes in: twice the one, twice the others.
+        free = gradients_of_a_small_net(case)
+        return {name: grad * (2 if name.removesuffix(".grad") in self.doubled else 1) for name, grad in free.items()}
+
+    def mistakes(self, case):
+        free = gradients_of_a_small_net(case)
+        last = f"{self.doubled[-1]}.grad"
+        return {
+            "hook_returns_nothing": free,
+            "doubles_again": {last: 4 * free[last]},
+            "squares_gradient": {last: free[last] ** 2},
+            "adds_a_number": {last: AnyOf(free[last] + 1, free[last] + 2)},
+            "ignores_argument": {last: torch.full_like(free[last], 2.0)},
+        }
+
+
+class InTheMiddle(OnTheLoss):
+    """On `y`, it doubles the gradients of `y`, `w` and `b`. The gradient of `loss`, further down, stays."""
+
+    doubled = ("w", "b", "y")
+
+    def probe(self, nb, case):
+        return gradients_of_a_small_net(case, nb.function("func"), on="y")
+
+
+class OnALeaf(OnTheLoss):
+    """On `w`, it doubles the gradient of `w` and no other."""
+
+    doubled = ("w",)
+
+    def probe(self, nb, case):
+        return gradients_of_a_small_net(case, nb.function("func"), on="w")
+
+
+check("double_grad", OnTheLoss, InTheMiddle, OnALeaf)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class NeighboursInASum(Check):
+    """In `b + c`, a hook on one of the two leaves the gradient of the other alone, and the one given to `backward`."""
+
+    blame = {"hook on b": "edits_in_place", "hook on c": "edits_in_place"}
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("b", "c"):
+            tensors = {one: case.tensor(one, 2, 3, requires_grad=True) for one in ("b", "c")}
+            upstream = case.tensor("upstream", 2, 3)
+            tensors[name].register_hook(nb.function("func"))
+            (tensors["b"] + tensors["c"]).backward(upstream)
+            grads = {f"{one}.grad": tensor.grad for one, tensor in tensors.items()}
+            found[f"hook on {name}"] = {**grads, "given to backward": upstream}
+        return found
+
+    def truth(self, case):
+        upstream = case.tensor("upstream", 2, 3)
+        return {
+            "hook on b": {"b.grad": 2 * upstream, "c.grad": upstream, "given to backward": upstream},
+            "hook on c": {"b.grad": upstream, "c.grad": 2 * upstream, "given to backward": upstream},
+        }
+
+
+class OtherShapesAndDtypes(Check):
+    """It works for a tensor of any shape and floating-point dtype."""
+
+    shapes = ((torch.float64, (2, 3, 4)), (torch.float32, ()), (torch.bfloat16, (5, 1)))
+
+    def probe(self, nb, case):
+        found = {}
+        for dtype, shape in self.shapes:
+            x = case.tensor("x", *shape, dtype=dtype, requires_grad=True)
+            h = x * 4
+            h.register_hook(nb.function("func"))
+            h.backward(case.tensor("upstream", *shape, dtype=dtype))
+            found[f"x.grad, shape {shape}"] = x.grad
+        return found
+
+    def truth(self, case):
+        # d(4x)/dx is 4; small integers times a number of few bits are exact in every dtype.
+        return {f"x.grad, shape {s}": 8 * case.tensor("upstream", *s, dtype=d) for d, s in self.shapes}
+
+
+check("double_grad", NeighboursInASum, OtherShapesAndDtypes)

@@ -1,0 +1,206 @@
+# %% prediction
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.probing import undisclosed
+
+
+class PredictsTheCalls(Check):
+    """`predicted` lists, for each call of the hook on `h`, what it is called with."""
+
+    secret = True
+
+    def probe(self, nb, case):
+        return {"predicted": nb.predicted}
+
+    def parts(self):
+        """The value of h, and what comes back to it by left and by right."""
+        h = torch.tensor(2.0) * 3
+        h.requires_grad_()
+        return [h.item(), *(torch.autograd.grad(use, h)[0].item() for use in (h * 10, h**2))]
+
+    def truth(self, case):
+        w = torch.tensor(2.0, requires_grad=True)
+        h = w * 3
+        (gradient,) = torch.autograd.grad(h * 10 + h**2, h)
+        right = AnyOf([gradient.item()], [gradient], [gradient.reshape(1)])
+        return {"predicted": undisclosed(right, "a list with one number for each call")}
+
+    def mistakes(self, case):
+        value, left, right = self.parts()
+        total = left + right
+        each = ([left, right], [right, left], [left, total], [right, total], [left, value, value], [value, value, left])
+        return {
+            "fan_out_no_prediction": {"predicted": []},
+            "fan_out_no_list": {"predicted": AnyOf(total, int(total), torch.tensor(total))},
+            "fan_out_call_for_each_use": {"predicted": AnyOf(*each)},
+            "fan_out_sum_at_each_call": {"predicted": AnyOf([total] * 2, [total] * 3)},
+            "fan_out_one_use_counts": {"predicted": AnyOf([left], [right])},
+            "fan_out_mean": {"predicted": AnyOf([total / 2], [total / 2] * 2)},
+            "fan_out_gradient_of_the_leaf": {
+                "predicted": AnyOf([3 * total], [3 * left, 3 * right], [3 * right, 3 * left])
+            },
+            "fan_out_value": {"predicted": AnyOf([value], [value] * 2)},
+        }
+
+
+check("fan_out", PredictsTheCalls)
+
+# %% log
+import torch
+
+from course.checking import Check, check
+from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
+
+NAMES = ("left", "h", "x", "right")
+
+
+def two_ways(case):
+    """x -> h, h -> left and right: these tensors by name, and what they end in."""
+    x = case.tensor("x", 2, 3, requires_grad=True)
+    h = x * case.tensor("factor", 3)
+    left, right = h.sin(), h * h
+    return {"left": left, "h": h, "x": x, "right": right}, left + right * case.tensor("weight", 2, 3)
+
+
+def by_name(log, names):
+    """A log of pairs, sorted by name: the order of hooks on different tensors is not asked for."""
+    found = {name: [] for name in names}
+    rest = []
+    for entry in log if isinstance(log, list) else ():
+        pair = isinstance(entry, (tuple, list)) and len(entry) == 2 and isinstance(entry[0], str) and entry[0] in found
+        if pair:
+            found[entry[0]].append(entry[1])
+        else:
+            rest.append(entry)
+    return {"other entries of the list": rest, **{f"gradients logged for {name}": found[name] for name in names}}
+
+
+class LogsEveryCall(Check):
+    """One backward pass logs one pair for each tensor: its name, and the whole gradient that comes back to it."""
+
+    poison = ("x", "w", "h", "left", "right", "loss", "grad", "tensor", "name")
+
+    def probe(self, nb, case):
+        tensors, output = two_ways(case)
+        log = nb.function("log_gradients")(dict(tensors))
+        early = list(log) if isinstance(log, list) else []
+        output.backward(case.tensor("upstream", 2, 3))
+        return {
+            "what log_gradients returned": "a list" if isinstance(log, list) else type(log).__name__,
+            "the list before backward": early,
+            **by_name(log, NAMES),
+            "hooks on the tensors": sum(tensor_hook_count(tensor) for tensor in tensors.values()),
+        }
+
+    def gradients(self, case):
+        tensors, output = two_ways(case)
+        return dict(zip(NAMES, torch.autograd.grad(output, list(tensors.values()), case.tensor("upstream", 2, 3))))
+
+    def truth(self, case):
+        logged = {f"gradients logged for {name}": [gradient] for name, gradient in self.gradients(case).items()}
+        return {
+            "what log_gradients returned": "a list",
+            "the list before backward": [],
+            "other entries of the list": [],
+            **logged,
+            "hooks on the tensors": ANYTHING,
+        }
+
+    def mistakes(self, case):
+        gradients = self.gradients(case)
+        field = {name: f"gradients logged for {name}" for name in NAMES}
+        others = {field[name]: [] for name in NAMES[:-1]}
+        nothing = {
+            "the list before backward": [],
+            "other entries of the list": [],
+            **{key: [] for key in field.values()},
+        }
+        numbers = {field[name]: [gradient.tolist()] for name, gradient in gradients.items()}
+        return {
+            "returns_no_list": {"what log_gradients returned": other_than("a list")},
+            "shared_list": {"the list before backward": other_than([])},
+            "fan_out_loop_variable": {**others, field[NAMES[-1]]: such_that(lambda got: len(got) == len(NAMES))},
+            "fan_out_not_pairs": {"other entries of the list": other_than([])},
+            "other_list_returned": {**nothing, "hooks on the tensors": other_than(0)},
+            "python_number": numbers,
+            "reads_grad_early": {field["h"]: [None]},
+            "fan_out_divided": {field["h"]: [gradients["h"] / 2]},
+            "keeps_the_tensor": {field["h"]: [two_ways(case)[0]["h"]]},
+            "changes_gradient": {field["left"]: [gradients["left"]], field["x"]: other_than([gradients["x"]])},
+        }
+
+    errors = {
+        r"AttributeError: '(str|tuple)' object has no attribute 'register_hook'": "fan_out_names_for_tensors",
+        r"TypeError: .*'NoneType' object is not callable": "fan_out_hook_called_at_once",
+    }
+
+
+check("fan_out", LogsEveryCall)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SeveralPasses(Check):
+    """Each further pass that reaches a tensor adds one more pair; a pass that does not reach it adds none."""
+
+    def forward(self, case):
+        x = case.tensor("x", 3, 2, requires_grad=True)
+        h = x.exp()
+        aside = x * 2
+        return {"h": h, "aside": aside}, (
+            (h * h * h + h.sqrt()).sum(),
+            (h * case.tensor("weight", 2)).sum() + aside.sum(),
+        )
+
+    def probe(self, nb, case):
+        tensors, outputs = self.forward(case)
+        log = nb.function("log_gradients")(dict(tensors))
+        for output in outputs:
+            output.backward(case.tensor("upstream"), retain_graph=True)
+        return by_name(log, tensors)
+
+    def gradients(self, case):
+        tensors, (first, second) = self.forward(case)
+        h, aside = tensors["h"], tensors["aside"]
+        upstream = case.tensor("upstream")
+        of_h = [torch.autograd.grad(output, h, upstream, retain_graph=True)[0] for output in (first, second)]
+        return of_h, torch.autograd.grad(second, aside, upstream)[0]
+
+    def truth(self, case):
+        of_h, of_aside = self.gradients(case)
+        return {
+            "other entries of the list": [],
+            "gradients logged for h": of_h,
+            "gradients logged for aside": [of_aside],
+        }
+
+    def mistakes(self, case):
+        (first, second), _ = self.gradients(case)
+        return {
+            "runs_only_once": {"gradients logged for h": [first]},
+            "keeps_last_only": {"gradients logged for h": [second]},
+            "accumulated_grad": {"gradients logged for h": [first, first + second]},
+        }
+
+
+class OnlyWatches(Check):
+    """What ends up in `.grad` is the same as without the hooks."""
+
+    def backward(self, case, log_gradients=None):
+        tensors, output = two_ways(case)
+        if log_gradients is not None:
+            log_gradients(dict(tensors))
+        output.backward(case.tensor("upstream", 2, 3))
+        return {"x.grad": tensors["x"].grad}
+
+    def probe(self, nb, case):
+        return self.backward(case, nb.function("log_gradients"))
+
+    def truth(self, case):
+        return self.backward(case)
+
+    blame = {"x.grad": "fan_out_writes_grad"}
+
+
+check("fan_out", SeveralPasses, OnlyWatches)

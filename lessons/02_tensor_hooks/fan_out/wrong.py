@@ -1,0 +1,750 @@
+# %% a_dict
+# misconception: a dict from names to gradients | hint: returns_no_list
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = {}
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.update({name: grad}))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% as_numbers
+# misconception: turns the gradients into Python numbers | hint: python_number
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad.tolist())))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% called_at_once
+# misconception: calls the function instead of handing it over | hint: fan_out_hook_called_at_once
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(note(name, tensor.grad))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% divides_by_uses
+# misconception: splits the gradient among the two uses of h | hint: fan_out_divided
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad / 2 if name == "h" else grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% flat_entries
+# misconception: name and gradient as two entries | hint: fan_out_not_pairs
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.extend([name, grad]))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% global_log
+# misconception: one global list | hint: shared_list
+predicted = [22.0]
+log = []
+
+
+def log_gradients(tensors: dict) -> list:
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% gradients_only
+# misconception: logs the gradients without names | hint: fan_out_not_pairs
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for tensor in tensors.values():
+        tensor.register_hook(log.append)
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% inner_def_late_binding
+# misconception: a def in the loop that looks the loop variable up when it runs | hint: fan_out_loop_variable
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+
+        def hook(grad):
+            entry = (name, grad)
+            log.append(entry)
+
+        tensor.register_hook(hook)
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% iterates_the_keys
+# misconception: goes through the dict's names as if they were the tensors | hint: fan_out_names_for_tensors
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for tensor in tensors:
+        tensor.register_hook(lambda grad, name=tensor: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% late_binding
+# misconception: a lambda that looks the loop variable up when it runs | hint: fan_out_loop_variable
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% names_only
+# misconception: logs the names without gradients | hint: fan_out_not_pairs
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append(name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% never_registered
+# misconception: defines the hooks and registers none | hint: hook_never_ran
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad))
+
+    hooks = [partial(note, name) for name in tensors]
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% new_list_in_the_hook
+# misconception: the hook makes a new list | hint: other_list_returned
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log = []
+        log.append((name, grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% no_prediction
+# misconception: runs first, predicts never | hint: fan_out_no_prediction
+predicted = []
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% normalises
+# misconception: returns a changed gradient | hint: changes_gradient
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad))
+        return grad / grad.norm()
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% only_the_first
+# misconception: one entry a name: later calls are ignored | hint: runs_only_once
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        if name not in [entry[0] for entry in log]:
+            log.append((name, grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% post_accumulate
+# misconception: post-accumulate hooks on all tensors | hint: post_accumulate_on_non_leaf
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_post_accumulate_grad_hook(lambda tensor, name=name: log.append((name, tensor.grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_a_number
+# misconception: one number, no list of calls | hint: fan_out_no_list
+predicted = 22.0
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_running_sum
+# misconception: two calls, the second with what has come together | hint: fan_out_call_for_each_use
+predicted = [10.0, 22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_the_last_use
+# misconception: the last use overwrites the others | hint: fan_out_one_use_counts
+predicted = [12.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_the_leaf
+# misconception: the gradient of w instead of h | hint: fan_out_gradient_of_the_leaf
+predicted = [66.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_the_mean
+# misconception: the mean of the gradients | hint: fan_out_mean
+predicted = [11.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_the_sum_twice
+# misconception: two calls, each with the sum | hint: fan_out_sum_at_each_call
+predicted = [22.0, 22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_the_value
+# misconception: the hook gets the value of h | hint: fan_out_value
+predicted = [6.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_two_calls
+# misconception: one call for each use | hint: fan_out_call_for_each_use
+predicted = [10.0, 12.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% predicts_two_calls_backwards
+# misconception: one call for each use, last one first | hint: fan_out_call_for_each_use
+predicted = [12.0, 10.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% reads_dot_grad
+# misconception: logs .grad inside the hook | hint: reads_grad_early
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def hook(name, tensor, grad):
+        log.append((name, tensor.grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(hook, name, tensor))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% removes_itself
+# misconception: each hook removes itself once it has run | hint: runs_only_once
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log, handles = [], {}
+
+    def note(name, grad):
+        log.append((name, grad))
+        handles[name].remove()
+
+    for name, tensor in tensors.items():
+        handles[name] = tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% replaces_the_entry
+# misconception: a new gradient replaces the earlier one of that name | hint: keeps_last_only
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log[:] = [entry for entry in log if entry[0] != name] + [(name, grad)]
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% returns_the_pair
+# misconception: the hook returns the pair | hint: hook_returns_no_tensor
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad))
+        return name, grad
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% the_value
+# misconception: logs the tensor's value | hint: keeps_the_tensor
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name, tensor=tensor: log.append((name, tensor.detach())))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% two_arguments
+# misconception: a hook that wants the tensor too | hint: hook_arguments
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def hook(name, grad):
+        log.append((name, grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(hook)
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% writes_dot_grad
+# misconception: puts the gradient into .grad as well | hint: fan_out_writes_grad
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, tensor, grad):
+        tensor.grad = grad.clone()
+        log.append((name, tensor.grad.clone()))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name, tensor))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")

@@ -1,0 +1,254 @@
+# %% prediction
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.probing import such_that, undisclosed
+
+
+def what_the_engine_does():
+    """The log of the five steps, as autograd's engine makes it, and the h.grad that it leaves."""
+    w = torch.tensor(2.0, requires_grad=True)
+    h, log = w * 3, []
+
+    def noting(name, factor=None):
+        def hook(argument):
+            log.append([name, h.grad is not None])
+            return None if factor is None else argument * factor
+
+        return hook
+
+    w.register_post_accumulate_grad_hook(noting("w.grad"))
+    w.register_hook(noting("w"))
+    h.retain_grad()
+    h.register_hook(noting("first", 10))
+    h.register_hook(noting("second"))
+    (h**2).backward()
+    return log, h.grad.item()
+
+
+def names_in(got):
+    return [pair[0] if isinstance(pair, list) else pair for pair in got]
+
+
+def in_this_order(*names):
+    """In `mistakes`: a prediction with the names in this order, whatever it says about h.grad."""
+    return such_that(lambda got: names_in(got) == list(names))
+
+
+class PredictsTheOrder(Check):
+    """`predicted` lists the four pairs in the order of the calls."""
+
+    secret = True
+
+    def probe(self, nb, case):
+        return {"predicted": nb.predicted}
+
+    def truth(self, case):
+        log, _ = what_the_engine_does()
+        return {"predicted": undisclosed(log, "four pairs of a name and True or False")}
+
+    def mistakes(self, case):
+        log, _ = what_the_engine_does()
+        names = [name for name, _ in log]
+        of_w, of_h = names[2:], names[:2]
+        return {
+            "firing_order_no_prediction": {"predicted": []},
+            "firing_order_no_pairs": {
+                "predicted": such_that(
+                    lambda got: not all(len(pair) == 2 and isinstance(pair[1], bool) for pair in got)
+                )
+            },
+            "firing_order_as_registered": {"predicted": in_this_order(*of_w[::-1], *of_h)},
+            "firing_order_last_first": {
+                "predicted": AnyOf(*(in_this_order(*of_h[::-1], *leaf) for leaf in (of_w, of_w[::-1])))
+            },
+            "firing_order_forward": {"predicted": such_that(lambda got: names_in(got)[0] in of_w)},
+            "firing_order_sum_before_hook": {"predicted": in_this_order(*of_h, *of_w[::-1])},
+            "firing_order_retained_early": {
+                "predicted": such_that(lambda got: names_in(got) == names and (got[0][1] or got[1][1]))
+            },
+            "firing_order_retained_late": {"predicted": such_that(lambda got: names_in(got) == names)},
+        }
+
+
+class PredictsTheGradient(Check):
+    """`predicted_h_grad` is the number in `h.grad` after backward."""
+
+    secret = True
+
+    def probe(self, nb, case):
+        return {"predicted_h_grad": nb.predicted_h_grad}
+
+    def truth(self, case):
+        _, grad = what_the_engine_does()
+        return {"predicted_h_grad": undisclosed(AnyOf(grad, torch.tensor(grad)), "a number")}
+
+    def mistakes(self, case):
+        _, grad = what_the_engine_does()
+        h = torch.tensor(6.0, requires_grad=True)
+        (raw,) = torch.autograd.grad(h**2, h)
+        return {
+            "firing_order_no_prediction": {"predicted_h_grad": None},
+            "firing_order_retained_early": {"predicted_h_grad": AnyOf(raw.item(), raw)},
+            "firing_order_gradient_of_w": {"predicted_h_grad": AnyOf(3 * grad, torch.tensor(3 * grad), 3 * raw.item())},
+            "firing_order_ten_times_twice": {"predicted_h_grad": AnyOf(10 * grad, 11 * raw.item(), 20 * raw.item())},
+        }
+
+
+check("firing_order", PredictsTheOrder, PredictsTheGradient)
+
+# %% log
+import torch
+
+from course.checking import Check, check
+from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
+
+
+def five_steps(w, h):
+    """The five steps of the statement on any two tensors; autograd's engine makes the log."""
+    log = []
+
+    def noting(name, factor=None):
+        def hook(argument):
+            log.append([name, h.grad is not None])
+            return None if factor is None else argument * factor
+
+        return hook
+
+    w.register_post_accumulate_grad_hook(noting("w.grad"))
+    w.register_hook(noting("w"))
+    h.retain_grad()
+    h.register_hook(noting("first", 10))
+    h.register_hook(noting("second"))
+    return log
+
+
+class LogsOnePass(Check):
+    """One pass: each hook runs at its moment and tells what it sees; `first` makes the gradient ten times as large."""
+
+    poison = ("w", "h", "loss", "grad", "x", "tensor")
+
+    def run(self, case, log_order):
+        w = case.tensor("w", 2, 3, requires_grad=True)
+        h = w * case.tensor("factor", 3)
+        log = log_order(w, h)
+        early = list(log) if isinstance(log, list) else type(log).__name__
+        (h**2).backward(case.tensor("upstream", 2, 3))
+        found = {"the list before backward": early, "the list": log, "h.grad": h.grad, "w.grad": w.grad}
+        return found, tensor_hook_count(w) + tensor_hook_count(h)
+
+    def probe(self, nb, case):
+        found, count = self.run(case, nb.function("log_order"))
+        return {**found, "hooks on w and h": count}
+
+    def truth(self, case):
+        found, _ = self.run(case, five_steps)
+        return {**found, "hooks on w and h": ANYTHING}
+
+    def mistakes(self, case):
+        right, _ = self.run(case, five_steps)
+        log, grad = right["the list"], right["h.grad"]
+        names = [name for name, _ in log]
+
+        def such_names(*order, test=lambda got: True):
+            return {"the list": such_that(lambda got: [pair[0] for pair in got] == list(order) and test(got))}
+
+        return {
+            "firing_order_no_hooks": {
+                "the list before backward": other_than([]),
+                "the list": such_that(lambda got: len(got) > 0),
+                "hooks on w and h": such_that(lambda got: got < len(log)),
+            },
+            "shared_list": {"the list before backward": such_that(lambda got: isinstance(got, list) and len(got) > 0)},
+            "returns_no_list": {"the list before backward": such_that(lambda got: isinstance(got, str))},
+            "other_list_returned": {"the list": [], "hooks on w and h": other_than(0)},
+            "firing_order_not_retained": {"the list": [[name, False] for name in names], "h.grad": None},
+            "firing_order_keeps_it_itself": such_names(*names, test=lambda got: got[0][1] is True),
+            "fan_out_loop_variable": {
+                "the list": such_that(lambda got: len(got) > 1 and len({pair[0] for pair in got}) == 1)
+            },
+            "firing_order_other_registration": such_names(names[1], names[0], *names[2:]),
+            "firing_order_second_tensor_hook": such_names(*names[:2], names[3], names[2]),
+            "firing_order_not_ten_times": {"h.grad": grad / 10},
+            "firing_order_flag_frozen": such_names(*names, test=lambda got: len({pair[1] for pair in got}) == 1),
+            "firing_order_missing_hook": {"the list": such_that(lambda got: 0 < len(got) < len(log))},
+            "firing_order_gradient_for_flag": such_names(*names, test=lambda got: not isinstance(got[0][1], bool)),
+        }
+
+    blame = {"h.grad": "firing_order_not_ten_times", "w.grad": "firing_order_not_ten_times"}
+
+
+check("firing_order", LogsOnePass)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SecondPass(Check):
+    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, unless it was emptied."""
+
+    def run(self, case, log_order):
+        w = case.tensor("w", 3, requires_grad=True)
+        h = w * 2
+        log, output = log_order(w, h), h.sin()
+        # How many passes follow, and before which of them h.grad is emptied, no answer can know.
+        for number in range(case.integer("passes", 2, 9)):
+            if number > 1 and case.integer(f"emptied {number}", 0, 1):
+                h.grad = None
+            output.backward(case.tensor(f"upstream {number}", 3), retain_graph=True)
+        return {"the list": log, "h.grad": h.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_order"))
+
+    def truth(self, case):
+        return self.run(case, five_steps)
+
+    def mistakes(self, case):
+        log = self.run(case, five_steps)["the list"]
+        once = log[: log.index(["w.grad", True]) + 1]
+        passes = len(log) // len(once)
+        return {"firing_order_flag_typed_in": {"the list": once * passes}, "runs_only_once": {"the list": once}}
+
+
+class PassThatMissesH(Check):
+    """In passes that reach `w` but not `h`, only the two hooks on `w` run."""
+
+    def run(self, case, log_order):
+        w = case.tensor("w", 2, requires_grad=True)
+        h = w * 2
+        log = log_order(w, h)
+        for _ in range(case.integer("passes", 1, 9)):
+            (w * case.tensor("factor", 2)).sum().backward()
+        return {"the list": log}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_order"))
+
+    def truth(self, case):
+        return self.run(case, five_steps)
+
+    blame = {"the list": "firing_order_hung_on_h"}
+
+
+class OneMoreHook(Check):
+    """Further tensor hooks on `w` still run before the post-accumulate hook; the tensor given to `backward` stays."""
+
+    def run(self, case, log_order):
+        w, upstream = case.tensor("w", 2, requires_grad=True), case.tensor("upstream", 2)
+        h = w * 2
+        log = log_order(w, h)
+        for name in case.words("further hooks", case.integer("how many", 1, 5)):
+            w.register_hook(lambda grad, name=name: log.append((name, h.grad is not None)))
+        (h + case.tensor("other", 2)).backward(upstream)
+        return {"the list": log, "given to backward": upstream}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_order"))
+
+    def truth(self, case):
+        return self.run(case, five_steps)
+
+    blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
+
+
+check("firing_order", SecondPass, PassThatMissesH, OneMoreHook)

@@ -1,0 +1,196 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.models import TestNet
+from course.probing import ANYTHING, tensor_hook_count
+
+
+def limits_of(case, name=""):
+    """A floor and a cap: one below, one above zero, never symmetric."""
+    floor = -0.1 * case.tensor("floor" + name, positive=True).item()
+    return floor, 0.2 + 0.1 * case.tensor("cap" + name, positive=True).item()
+
+
+def named_gradients(model):
+    return {f"{name}.grad": parameter.grad for name, parameter in model.named_parameters()}
+
+
+def named(returned, model):
+    """What a function returned, in words."""
+    return "the given model" if returned is model else "None" if returned is None else "another object"
+
+
+def run_backward(model, case, name="", shape=(1, 3, 8, 8)):
+    dtype = next(model.parameters()).dtype
+    output = model(2 * case.tensor("x" + name, *shape, dtype=dtype))
+    output.backward(6 * case.tensor("upstream" + name, *output.shape, dtype=dtype))
+
+
+class ClipsEveryParameter(Check):
+    """After a backward pass each `.grad` is the gradient clamped to [floor, cap]; the model comes back as it was."""
+
+    poison = ("floor", "cap", "net", "w")
+    blame = {"what grad_clipper returned": "returns_no_model", "parameters": "changes_parameters"}
+
+    def probe(self, nb, case):
+        net = case.build("net", TestNet)
+        returned = nb.function("grad_clipper")(net, *limits_of(case))
+        run_backward(net, case)
+        parameters = {name: parameter.detach().clone() for name, parameter in net.named_parameters()}
+        return {
+            "what grad_clipper returned": named(returned, net),
+            "parameters": parameters,
+            "gradients": named_gradients(net),
+            "hooks on parameters": sum(tensor_hook_count(parameter) for parameter in net.parameters()),
+            "output of what came back, after a change of the model": self.changed(net, returned, case),
+        }
+
+    def changed(self, net, returned, case):
+        """What the returned object computes once the weights of the given model are others: only the model knows."""
+        with torch.no_grad():
+            for name, parameter in net.named_parameters():
+                parameter.add_(case.tensor(f"change of {name}", *parameter.shape))
+        return returned(case.tensor("another x", 1, 3, 8, 8)) if callable(returned) else None
+
+    def truth(self, case):
+        free, changed = case.build("net", TestNet), case.build("net", TestNet)
+        run_backward(free, case)
+        clamped = {name: grad.clamp(*limits_of(case)) for name, grad in named_gradients(free).items()}
+        return {
+            "what grad_clipper returned": "the given model",
+            "parameters": dict(free.named_parameters()),
+            "gradients": clamped,
+            "hooks on parameters": ANYTHING,
+            "output of what came back, after a change of the model": self.changed(changed, changed, case),
+        }
+
+    def mistakes(self, case):
+        free = case.build("net", TestNet)
+        run_backward(free, case)
+        raw, (floor, cap) = named_gradients(free), limits_of(case)
+
+        def each(*changes, **fields):
+            options = ({name: change(grad) for name, grad in raw.items()} for change in changes)
+            return {"what grad_clipper returned": "the given model", "gradients": AnyOf(*options), **fields}
+
+        some = {name: AnyOf(grad, grad.clamp(floor, cap)) for name, grad in raw.items()}
+        return {
+            "no_hook_on_it": each(lambda grad: grad, **{"hooks on parameters": 0}),
+            "hook_returns_nothing": each(lambda grad: grad),
+            "not_every_parameter": {"what grad_clipper returned": "the given model", "gradients": some},
+            "one_limit_only": each(lambda grad: grad.clamp(min=floor), lambda grad: grad.clamp(max=cap)),
+            "symmetric_limits": each(lambda grad: grad.clamp(-cap, cap), lambda grad: grad.clamp(floor, -floor)),
+            "limits_swapped": each(lambda grad: grad.clamp(cap, floor)),
+            "scales_to_norm": each(lambda grad: grad * min(1.0, cap / grad.norm().item())),
+            "zeroes_outside": each(lambda grad: torch.where((grad < floor) | (grad > cap), 0.0, grad)),
+            "clips_what_flows": {"gradients": self.clipped_between_the_layers(case)},
+        }
+
+    def clipped_between_the_layers(self, case):
+        """The gradients where what flows from layer to layer is clamped, and the parameters' own gradients are not."""
+        free = case.build("net", TestNet)
+        h = free.relu(free.conv(2 * case.tensor("x", 1, 3, 8, 8)))
+        h.register_hook(lambda grad: grad.clamp(*limits_of(case)))
+        output = free.fc(free.flatten(h))
+        output.backward(6 * case.tensor("upstream", *output.shape))
+        return named_gradients(free)
+
+
+check("grad_clipper", ClipsEveryParameter)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Nested(torch.nn.Module):
+    """Parameters of its own, and in a container in a container."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(6) + 0.5)
+        inner = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.LayerNorm(6))
+        self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), inner)
+        # A LayerNorm may divide by little: in float32, sums in another order would differ visibly.
+        self.double()
+
+    def forward(self, x):
+        return self.body(x) * self.scale
+
+
+class NestedModel(Check):
+    """Every parameter: those of nested modules, and those that belong to the model itself."""
+
+    def probe(self, nb, case):
+        net = case.build("net", Nested)
+        nb.function("grad_clipper")(net, *limits_of(case))
+        run_backward(net, case, shape=(4, 5))
+        return named_gradients(net)
+
+    def raw(self, case):
+        free = case.build("net", Nested)
+        run_backward(free, case, shape=(4, 5))
+        return named_gradients(free)
+
+    def truth(self, case):
+        return {name: grad.clamp(*limits_of(case)) for name, grad in self.raw(case).items()}
+
+    def mistakes(self, case):
+        raw, clamped = self.raw(case), self.truth(case)
+        return {"not_every_parameter": {name: AnyOf(grad, clamped[name]) for name, grad in raw.items()}}
+
+
+class TwoBackwards(Check):
+    """Two backward passes leave the sum of two clamped gradients."""
+
+    def probe(self, nb, case):
+        net = case.build("net", TestNet)
+        nb.function("grad_clipper")(net, *limits_of(case))
+        run_backward(net, case, "1")
+        run_backward(net, case, "2")
+        return named_gradients(net)
+
+    def passes(self, case):
+        free = case.build("net", TestNet)
+        for name in ("1", "2"):
+            free.zero_grad()
+            run_backward(free, case, name)
+            yield named_gradients(free)
+
+    def truth(self, case):
+        first, second = self.passes(case)
+        return {name: first[name].clamp(*limits_of(case)) + second[name].clamp(*limits_of(case)) for name in first}
+
+    def mistakes(self, case):
+        (first, second), (floor, cap) = self.passes(case), limits_of(case)
+        total = {name: (first[name].clamp(floor, cap) + second[name]).clamp(floor, cap) for name in first}
+        at_once = {name: (first[name] + second[name]).clamp(floor, cap) for name in first}
+        once = {name: first[name].clamp(floor, cap) + second[name] for name in first}
+        return {
+            "clips_accumulated": {name: AnyOf(total[name], at_once[name]) for name in first},
+            "runs_only_once": once,
+        }
+
+
+class TwoModels(Check):
+    """Two models with limits of their own: each keeps to its own, whichever was set last."""
+
+    def probe(self, nb, case):
+        nets = {name: case.build(name, TestNet) for name in ("first", "second")}
+        for name, net in nets.items():
+            nb.function("grad_clipper")(net, *limits_of(case, name))
+        for net in nets.values():
+            run_backward(net, case)
+        return {f"{name} model": named_gradients(net) for name, net in nets.items()}
+
+    def clamped(self, case, name, limits):
+        free = case.build(name, TestNet)
+        run_backward(free, case)
+        return {key: grad.clamp(*limits) for key, grad in named_gradients(free).items()}
+
+    def truth(self, case):
+        return {f"{name} model": self.clamped(case, name, limits_of(case, name)) for name in ("first", "second")}
+
+    def mistakes(self, case):
+        return {"limits_shared": {"first model": self.clamped(case, "first", limits_of(case, "second"))}}
+
+
+check("grad_clipper", NestedModel, TwoBackwards, TwoModels)

@@ -1,0 +1,73 @@
+# %% boolean_mask
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        def hook(grad):
+            new = grad.clone()
+            new[new < floor] = floor
+            new[new > cap] = cap
+            return new
+
+        parameter.register_hook(hook)
+    return model
+
+# %% by_partial
+def _clip(grad, floor, cap):
+    return torch.clamp(grad, floor, cap)
+
+
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(partial(_clip, floor=floor, cap=cap))
+    return model
+
+# %% every_module
+def grad_clipper(model, floor, cap):
+    for module in model.modules():
+        for parameter in module.parameters(recurse=False):
+            parameter.register_hook(lambda grad: F.hardtanh(grad, floor, cap))
+    return model
+
+# %% in_place
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp_(floor, cap))
+    return model
+
+# %% in_place_no_return
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        def hook(grad):
+            grad.clamp_(min=floor, max=cap)
+
+        parameter.register_hook(hook)
+    return model
+
+# %% min_and_max
+def grad_clipper(model, floor, cap):
+    [p.register_hook(lambda g: torch.min(torch.max(g, torch.full_like(g, floor)), torch.full_like(g, cap))) for p in model.parameters()]
+    return model
+
+# %% with_apply
+def grad_clipper(model, floor, cap):
+    def hang(module):
+        for parameter in module.parameters(recurse=False):
+            parameter.register_hook(lambda grad: grad.data.clip(floor, cap))
+
+    return model.apply(hang)
+
+# %% with_where
+class Clip:
+    def __init__(self, floor, cap):
+        self.floor, self.cap = floor, cap
+
+    def __call__(self, grad):
+        grad = torch.where(grad < self.floor, self.floor, grad)
+        return torch.where(grad > self.cap, self.cap, grad)
+
+
+def grad_clipper(model, floor, cap):
+    clip = Clip(floor, cap)
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            parameter.register_hook(clip)
+    return model

@@ -1,0 +1,194 @@
+# %% by_norm
+# misconception: scales to the norm | hint: scales_to_norm
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad * min(1.0, cap / grad.norm().item()))
+    return model
+
+# %% cap_only
+# misconception: only the cap | hint: one_limit_only
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(max=cap))
+    return model
+
+# %% children_only
+# misconception: only the parameters of direct children | hint: not_every_parameter
+def grad_clipper(model, floor, cap):
+    for child in model.children():
+        for parameter in child.parameters(recurse=False):
+            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% clamps_weights
+# misconception: clamps the parameters | hint: changes_parameters
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.data.clamp_(floor, cap)
+    return model
+
+# %% clips_activations
+# misconception: full backward hooks on modules: the gradients of inputs | hint: clips_what_flows
+def grad_clipper(model, floor, cap):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else grad.clamp(floor, cap) for grad in grad_input)
+
+    for module in model.modules():
+        module.register_full_backward_hook(hook)
+    return model
+
+# %% clips_at_once
+# misconception: clips before there is a gradient | hint: no_hook_on_it
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        if parameter.grad is not None:
+            parameter.grad.clamp_(floor, cap)
+    return model
+
+# %% deep_copy
+# misconception: clips a copy | hint: returns_no_model
+import copy
+
+
+def grad_clipper(model, floor, cap):
+    model = copy.deepcopy(model)
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% floor_only
+# misconception: only the floor | hint: one_limit_only
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: torch.clamp(grad, floor))
+    return model
+
+# %% last_one_only
+# misconception: registers after the loop | hint: not_every_parameter
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        pass
+    parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% limits_in_globals
+# misconception: limits in globals | hint: limits_shared
+def grad_clipper(model, floor, cap):
+    global lowest, highest
+    lowest, highest = floor, cap
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
+    return model
+
+# %% limits_on_the_function
+# misconception: limits on the function object | hint: limits_shared
+def grad_clipper(model, floor, cap):
+    grad_clipper.limits = (floor, cap)
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(*grad_clipper.limits))
+    return model
+
+# %% misspelt
+# misconception: a misspelt method, found only in backward | hint: unknown_method
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.climp_(floor, cap))
+    return model
+
+# %% no_return_in_hook
+# misconception: the hook returns nothing | hint: hook_returns_nothing
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        def hook(grad):
+            grad.clamp(floor, cap)
+
+        parameter.register_hook(hook)
+    return model
+
+# %% post_accumulate
+# misconception: clips the sum | hint: clips_accumulated
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        def hook(parameter):
+            parameter.grad.clamp_(floor, cap)
+
+        parameter.register_post_accumulate_grad_hook(hook)
+    return model
+
+# %% removes_itself
+# misconception: clips the first pass only | hint: runs_only_once
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        handles = []
+
+        def hook(grad, handles=handles):
+            handles[0].remove()
+            return grad.clamp(floor, cap)
+
+        handles.append(parameter.register_hook(hook))
+    return model
+
+# %% returns_in_the_loop
+# misconception: return inside the loop | hint: not_every_parameter
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+        return model
+
+# %% returns_none
+# misconception: does not return the model | hint: returns_no_model
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+
+# %% swapped
+# misconception: floor and cap swapped | hint: limits_swapped
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(cap, floor))
+    return model
+
+# %% symmetric
+# misconception: takes the limits to be symmetric | hint: symmetric_limits
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(-cap, cap))
+    return model
+
+# %% to_zero
+# misconception: zeroes what lies outside | hint: zeroes_outside
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad * ((grad >= floor) & (grad <= cap)))
+    return model
+
+# %% two_arguments
+# misconception: the arguments of a module hook | hint: hook_arguments
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda module, grad: grad.clamp(floor, cap))
+    return model
+
+# %% undefined_limits
+# misconception: limits that nobody defined | hint: undefined_name
+def grad_clipper(model, *val):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
+    return model
+
+# %% weight_and_bias
+# misconception: only weight and bias of each module | hint: not_every_parameter
+def grad_clipper(model, floor, cap):
+    for module in model.modules():
+        if hasattr(module, "weight"):
+            module.weight.register_hook(lambda grad: grad.clamp(floor, cap))
+            module.bias.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% weights_only
+# misconception: only parameters called weight | hint: not_every_parameter
+def grad_clipper(model, floor, cap):
+    for name, parameter in model.named_parameters():
+        if name.endswith("weight"):
+            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model

@@ -1,0 +1,118 @@
+import copy
+
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING, other_than, tensor_hook_count
+
+
+class FillsTheList(Check):
+    """The list is empty before backward; after it, it holds the gradient of `h`, which keeps no gradient itself."""
+
+    poison = ("x", "h", "y", "grad", "loss", "output")
+
+    def probe(self, nb, case):
+        x = case.tensor("x", 3, 4, requires_grad=True)
+        h = x * case.tensor("factor", 4)
+        seen = nb.function("watch_gradient")(h)
+        early = copy.copy(seen)
+        (h**2 + h.sin()).backward(case.tensor("upstream", 3, 4))
+        return {
+            "the list before backward": early,
+            "the list": seen,
+            "h.retains_grad": h.retains_grad,
+            "x.grad": x.grad,
+            "hooks on h": tensor_hook_count(h),
+            "h, and its .grad where it has one": h.detach() if h.grad is None else h.detach() + h.grad,
+        }
+
+    def gradients(self, case):
+        x = case.tensor("x", 3, 4, requires_grad=True)
+        h = x * case.tensor("factor", 4)
+        return torch.autograd.grad(h**2 + h.sin(), (h, x), case.tensor("upstream", 3, 4))
+
+    def truth(self, case):
+        of_h, of_x = self.gradients(case)
+        return {
+            "the list before backward": [],
+            "the list": [of_h],
+            "h.retains_grad": False,
+            "x.grad": of_x,
+            "hooks on h": ANYTHING,
+            "h, and its .grad where it has one": case.tensor("x", 3, 4) * case.tensor("factor", 4),
+        }
+
+    def mistakes(self, case):
+        of_h, of_x = self.gradients(case)
+        return {
+            "uses_retain_grad": {"h.retains_grad": True},
+            "returns_no_list": {"the list": Matches(lambda got: "one" if isinstance(got, list) else None, "no list")},
+            "asks_too_early": {"the list before backward": [None]},
+            "reads_grad_early": {"the list": [None]},
+            "changes_gradient": {"x.grad": other_than(of_x)},
+            "shared_list": {"the list before backward": other_than([])},
+            "splits_gradient": {"the list": list(of_h)},
+            "keeps_the_tensor": {"the list": [case.tensor("x", 3, 4) * case.tensor("factor", 4)]},
+            "other_list_returned": {"the list": [], "hooks on h": other_than(0)},
+        }
+
+
+check("intermediate_grad", FillsTheList)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoBackwards(Check):
+    """Two backward passes give two entries, each the gradient of its own pass."""
+
+    def probe(self, nb, case):
+        h = case.tensor("x", 3, 4, requires_grad=True) * 2
+        seen = nb.function("watch_gradient")(h)
+        output = h**3
+        output.backward(case.tensor("upstream 1", 3, 4), retain_graph=True)
+        output.backward(case.tensor("upstream 2", 3, 4))
+        return {"the list": seen, "h.retains_grad": h.retains_grad}
+
+    def gradients(self, case):
+        h = case.tensor("x", 3, 4, requires_grad=True) * 2
+        return [torch.autograd.grad(h**3, h, case.tensor(f"upstream {number}", 3, 4))[0] for number in (1, 2)]
+
+    def truth(self, case):
+        return {"the list": self.gradients(case), "h.retains_grad": False}
+
+    def mistakes(self, case):
+        first, second = self.gradients(case)
+        return {
+            "keeps_last_only": {"the list": [second]},
+            "runs_only_once": {"the list": [first]},
+            "accumulated_grad": {"the list": AnyOf([first, first + second], [first + second] * 2)},
+        }
+
+
+class TwoTensors(Check):
+    """Two halves of one tensor, watched at the same time: each list holds the gradient of its own half."""
+
+    def probe(self, nb, case):
+        first, second = (case.tensor("x", 4, 3, requires_grad=True) * 2).chunk(2)
+        lists = [nb.function("watch_gradient")(half) for half in (first, second)]
+        (first * second.exp()).backward(case.tensor("upstream", 2, 3))
+        return {"the first list": lists[0], "the second list": lists[1]}
+
+    def gradients(self, case):
+        first, second = (case.tensor("x", 4, 3, requires_grad=True) * 2).chunk(2)
+        return torch.autograd.grad(first * second.exp(), (first, second), case.tensor("upstream", 2, 3))
+
+    def truth(self, case):
+        of_first, of_second = self.gradients(case)
+        return {"the first list": [of_first], "the second list": [of_second]}
+
+    def mistakes(self, case):
+        of_first, of_second = self.gradients(case)
+        both = AnyOf([of_first, of_second], [of_second, of_first])
+        return {
+            "shared_list": {"the first list": both, "the second list": both},
+            "hooks_the_operation": {"the first list": [of_first], "the second list": [of_first]},
+        }
+
+
+check("intermediate_grad", TwoBackwards, TwoTensors)

@@ -1,0 +1,204 @@
+# %% absolute_in_place
+# misconception: edits in place | hint: changes_gradient
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.abs_()))
+    return seen
+
+# %% adds_up
+# misconception: adds up, as .grad does | hint: accumulated_grad
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(grad + seen[-1] if seen else grad)
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% extends
+# misconception: extend: the rows one by one | hint: splits_gradient
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(seen.extend)
+    return seen
+
+# %% global_list
+# misconception: one global list | hint: shared_list
+seen = []
+
+
+def watch_gradient(tensor):
+    tensor.register_hook(seen.append)
+    return seen
+
+# %% global_list_cleared
+# misconception: one global list, emptied by each call | hint: shared_list
+seen = []
+
+
+def watch_gradient(tensor):
+    seen.clear()
+    tensor.register_hook(seen.append)
+    return seen
+
+# %% hooks_copy
+# misconception: hooks a new tensor | hint: hook_never_ran
+def watch_gradient(tensor):
+    seen = []
+    copied = tensor * 1
+    copied.register_hook(seen.append)
+    return seen
+
+# %% hooks_detached
+# misconception: hooks a detached copy | hint: no_gradient_needed
+def watch_gradient(tensor):
+    seen = []
+    tensor.detach().register_hook(seen.append)
+    return seen
+
+# %% keeps_last
+# misconception: replaces the content | hint: keeps_last_only
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen[:] = [grad]
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% keeps_value
+# misconception: appends the tensor | hint: keeps_the_tensor
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(tensor.detach()))
+    return seen
+
+# %% local_list
+# misconception: the hook makes a new list | hint: other_list_returned
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen = [grad]
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% mutable_default
+# misconception: a list as default argument | hint: shared_list
+def watch_gradient(tensor, seen=[]):
+    tensor.register_hook(seen.append)
+    return seen
+
+# %% no_hook
+# misconception: never registers | hint: hook_never_ran
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(grad)
+
+    return seen
+
+# %% no_return
+# misconception: does not return the list | hint: returns_no_list
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(seen.append)
+
+# %% node_hook
+# misconception: a hook on the operation, its first output | hint: hooks_the_operation
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad_inputs, grad_outputs):
+        seen.append(grad_outputs[0])
+
+    tensor.grad_fn.register_hook(hook)
+    return seen
+
+# %% only_once
+# misconception: only if the list is empty | hint: runs_only_once
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        if not seen:
+            seen.append(grad)
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% post_accumulate
+# misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad))
+    return seen
+
+# %% reads_dot_grad
+# misconception: retain_grad, and reads .grad in the hook | hint: uses_retain_grad
+def watch_gradient(tensor):
+    seen = []
+    tensor.retain_grad()
+    tensor.register_hook(lambda grad: seen.append(tensor.grad))
+    return seen
+
+# %% reads_dot_grad_only
+# misconception: reads .grad of the tensor in the hook | hint: reads_grad_early
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(tensor.grad))
+    return seen
+
+# %% returns_a_copy
+# misconception: returns a copy of the list | hint: other_list_returned
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(seen.append)
+    return list(seen)
+
+# %% returns_handle
+# misconception: returns the handle | hint: returns_no_list
+def watch_gradient(tensor):
+    seen = []
+    return tensor.register_hook(seen.append)
+
+# %% returns_list
+# misconception: the hook returns the list | hint: hook_returns_no_tensor
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(grad)
+        return seen
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% too_early
+# misconception: reads .grad at once, without a hook | hint: asks_too_early
+def watch_gradient(tensor):
+    return [tensor.grad]
+
+# %% with_retain_grad
+# misconception: retain_grad beside the hook | hint: uses_retain_grad
+def watch_gradient(tensor):
+    seen = []
+    tensor.retain_grad()
+    tensor.register_hook(seen.append)
+    return seen
+
+# %% zeroes
+# misconception: returns zeros | hint: changes_gradient
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(grad)
+        return grad * 0
+
+    tensor.register_hook(hook)
+    return seen

@@ -1,0 +1,171 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close
+from course.probing import such_that
+
+
+def small_net(case):
+    return case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2)))
+
+
+def run_pass(net, case, name=""):
+    net(case.tensor(f"x{name}", 5, 4)).backward(3 * case.tensor(f"upstream{name}", 5, 2))
+
+
+def gradients_of(net):
+    return [parameter.grad for parameter in net.parameters() if parameter.grad is not None]
+
+
+def total_norm(gradients):
+    return torch.cat([gradient.flatten() for gradient in gradients]).norm()
+
+
+def number(value):
+    """A tensor without dimensions, or a Python number: both are fine."""
+    return AnyOf(*(Close(one, rtol=1e-5) for one in (value.detach(), value.detach().double(), value.item())))
+
+
+class OneNumberForAPass(Check):
+    """One backward pass adds one number to the list: the norm of all gradients together."""
+
+    poison = ("net", "batch", "model", "grads", "parameters", "layer", "a", "b", "c", "d")
+
+    def probe(self, nb, case):
+        net = small_net(case)
+        norms = nb.function("watch_norm")(net)
+        early = list(norms) if isinstance(norms, list) else type(norms).__name__
+        run_pass(net, case)
+        return {"the list before backward": early, "the list": norms}
+
+    def gradients(self, case):
+        net = small_net(case)
+        run_pass(net, case)
+        return gradients_of(net)
+
+    def truth(self, case):
+        return {"the list before backward": [], "the list": [number(total_norm(self.gradients(case)))]}
+
+    def mistakes(self, case):
+        gradients = self.gradients(case)
+        total, norms = total_norm(gradients), [gradient.norm() for gradient in gradients]
+        without_one = [total_norm(gradients[:i] + gradients[i + 1 :]) for i in range(len(gradients))]
+        largest = max(gradient.abs().max() for gradient in gradients)
+        count = len(gradients)
+
+        def one_of(*values):
+            return {"the list": AnyOf(*([number(value)] for value in values))}
+
+        return {
+            "shared_list": {"the list before backward": such_that(lambda got: isinstance(got, list) and len(got) > 0)},
+            "returns_no_list": {"the list before backward": such_that(lambda got: isinstance(got, str))},
+            "norm_watch_hook_for_each": {"the list": such_that(lambda got: len(got) == count)},
+            "norm_watch_sum_of_norms": one_of(sum(norms), sum(norms) / count),
+            "norm_watch_no_root": one_of(total**2),
+            "norm_watch_reads_grad": one_of(*without_one),
+            "norm_watch_one_parameter": one_of(*norms),
+            "norm_watch_other_norm": one_of(largest, sum(gradient.abs().sum() for gradient in gradients)),
+            "norm_watch_not_one_number": {
+                "the list": such_that(lambda got: len(got) == 1 and isinstance(got[0], list))
+            },
+            "norm_watch_gradients_kept": {"the list": [AnyOf(*gradients)]},
+        }
+
+    errors = {
+        r"TypeError: object of type 'generator' has no len": "norm_watch_generator",
+        r"AttributeError: '(list|tuple)' object has no attribute": "norm_watch_gets_a_list",
+        r"(AttributeError: 'NoneType' object|TypeError: .*NoneType)": "norm_watch_reads_grad",
+        r"RuntimeError: stack expects each tensor to be equal size": "norm_watch_not_one_number",
+        r"TypeError: .*\(\) (takes|missing) ": "norm_watch_gets_a_list",
+    }
+
+
+check("multi_grad", OneNumberForAPass)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoPasses(Check):
+    """Two backward passes add two numbers, each from the gradients of its own pass."""
+
+    def probe(self, nb, case):
+        net = small_net(case)
+        norms = nb.function("watch_norm")(net)
+        for name in ("1", "2"):
+            run_pass(net, case, name)
+        return {"the list": norms}
+
+    def passes(self, case):
+        for name in ("1", "2"):
+            net = small_net(case)
+            run_pass(net, case, name)
+            yield gradients_of(net)
+
+    def truth(self, case):
+        return {"the list": [number(total_norm(gradients)) for gradients in self.passes(case)]}
+
+    def mistakes(self, case):
+        first, second = self.passes(case)
+        one, two = total_norm(first), total_norm(second)
+        grown = [total_norm([a + b for a, b in zip(first, second)]), (one**2 + two**2).sqrt(), one + two]
+        return {
+            "runs_only_once": {"the list": [number(one)]},
+            "keeps_last_only": {"the list": [number(two)]},
+            "norm_watch_adds_up": {"the list": AnyOf(*([number(one), number(value)] for value in grown))},
+        }
+
+
+class TwoHeads(torch.nn.Module):
+    """A body and two heads; a pass uses one of the heads."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = torch.nn.Linear(3, 2)
+        self.body = torch.nn.Linear(4, 3)
+        self.second = torch.nn.Linear(3, 2)
+
+    def forward(self, x, head):
+        return getattr(self, head)(self.body(x).tanh())
+
+
+class OneHeadAtATime(Check):
+    """Parameters that a pass does not reach count for nothing, and nobody waits for them."""
+
+    def net_after(self, case, head, watch=lambda net: None):
+        """A fresh net after a pass through one head, and what watch made of the net before."""
+        net = case.build("net", TwoHeads)
+        watched = watch(net)
+        net(case.tensor("x", 5, 4), head).backward(case.tensor("upstream", 5, 2))
+        return net, watched
+
+    def probe(self, nb, case):
+        watch = nb.function("watch_norm")
+        return {f"the list, {head} head used": self.net_after(case, head, watch)[1] for head in ("first", "second")}
+
+    def truth(self, case):
+        nets = {head: self.net_after(case, head)[0] for head in ("first", "second")}
+        return {f"the list, {head} head used": [number(total_norm(gradients_of(net)))] for head, net in nets.items()}
+
+    def mistakes(self, case):
+        return {"norm_watch_waits_for_all": {"the list, first head used": []}}
+
+    errors = {r"(TypeError|AttributeError): .*NoneType": "norm_watch_none"}
+
+
+class OnlyWatches(Check):
+    """Every `.grad` is the same as without the hook."""
+
+    def probe(self, nb, case):
+        net = small_net(case)
+        nb.function("watch_norm")(net)
+        run_pass(net, case)
+        return {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
+
+    def truth(self, case):
+        free = small_net(case)
+        run_pass(free, case)
+        return {f"{name}.grad": parameter.grad for name, parameter in free.named_parameters()}
+
+    blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
+
+
+check("multi_grad", TwoPasses, OneHeadAtATime, OnlyWatches)

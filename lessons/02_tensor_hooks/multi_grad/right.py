@@ -1,0 +1,128 @@
+# %% get_total_norm
+class NormWatcher:
+    def __init__(self):
+        self.norms = []
+
+    def __call__(self, grads):
+        self.norms.append(nn.utils.get_total_norm([grad for grad in grads if grad is not None]))
+
+
+def watch_norm(model):
+    watcher = NormWatcher()
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), watcher)
+    return watcher.norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% norm_of_norms
+from torch.autograd.graph import register_multi_grad_hook
+
+
+def watch_norm(model):
+    norms = []
+    parameters = [parameter for _, parameter in model.named_parameters() if parameter.requires_grad]
+
+    def hook(grads):
+        each = torch.stack([g.norm() for g in grads if g is not None])
+        norms.append(each.norm().item())
+
+    handle = register_multi_grad_hook(parameters, hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% one_long_vector
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        flat = [grad.reshape(-1) for grad in grads if grad is not None]
+        norms.append(torch.linalg.vector_norm(torch.cat(flat)))
+
+    torch.autograd.graph.register_multi_grad_hook(tuple(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% plain_hooks_and_callback
+def watch_norm(model):
+    norms, squares = [], []
+
+    def finish():
+        norms.append(sum(squares) ** 0.5)
+        squares.clear()
+
+    def hook(grad):
+        if not squares:
+            torch.autograd.Variable._execution_engine.queue_callback(finish)
+        squares.append((grad**2).sum())
+
+    for parameter in model.parameters():
+        parameter.register_hook(hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% python_numbers
+import math
+
+
+def watch_norm(model: nn.Module) -> list:
+    norms = []
+
+    def add(grads):
+        total = 0.0
+        for grad in grads:
+            if grad is None:
+                continue
+            total += float(grad.pow(2).sum())
+        norms.append(math.sqrt(total))
+
+    torch.autograd.graph.register_multi_grad_hook([*model.parameters()], add, mode="all")
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% zeros_for_none
+def watch_norm(model):
+    norms = []
+    parameters = list(model.parameters())
+
+    def hook(grads):
+        filled = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, grads)]
+        norms.append(torch.sqrt(sum(torch.sum(g * g) for g in filled)).detach())
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)

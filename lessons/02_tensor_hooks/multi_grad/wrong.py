@@ -1,0 +1,541 @@
+# %% at_once
+# misconception: computes the norm at once, from .grad | hint: norm_watch_reads_grad
+def watch_norm(model):
+    norms = []
+    norms.append(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]).norm())
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% clip_grad_norm
+# misconception: lets clip_grad_norm_ tell the norm, in the hook | hint: norm_watch_reads_grad
+def watch_norm(model):
+    norms = []
+    parameters = list(model.parameters())
+
+    def hook(grads):
+        norms.append(nn.utils.clip_grad_norm_(parameters, float("inf")))
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% clips_too
+# misconception: scales the gradients on the way | hint: changes_gradient
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        there = [grad for grad in grads if grad is not None]
+        total = torch.cat([grad.flatten() for grad in there]).norm()
+        norms.append(total.item())
+        for grad in there:
+            grad.mul_(min(1.0, 1.0 / total.item()))
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% count_never_reset
+# misconception: gathers squares and never starts anew | hint: norm_watch_adds_up
+def watch_norm(model):
+    norms, squares = [], []
+
+    def hook(grads):
+        for grad in grads:
+            if grad is not None:
+                squares.append((grad**2).sum().item())
+        norms.append(sum(squares) ** 0.5)
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% counts_to_all
+# misconception: plain hooks that wait until every parameter has come by | hint: norm_watch_waits_for_all
+def watch_norm(model):
+    norms, squares = [], []
+    count = len(list(model.parameters()))
+
+    def hook(grad):
+        squares.append((grad**2).sum().item())
+        if len(squares) == count:
+            norms.append(sum(squares) ** 0.5)
+            squares.clear()
+
+    for parameter in model.parameters():
+        parameter.register_hook(hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% dot_grad
+# misconception: reads .grad of the parameters in the hook | hint: norm_watch_reads_grad
+def watch_norm(model):
+    norms = []
+    parameters = list(model.parameters())
+
+    def hook(grads):
+        norms.append(torch.cat([parameter.grad.flatten() for parameter in parameters]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% dot_grad_where_there
+# misconception: reads .grad where there is one | hint: norm_watch_reads_grad
+def watch_norm(model):
+    norms = []
+    parameters = list(model.parameters())
+
+    def hook(grads):
+        there = [parameter.grad.flatten() for parameter in parameters if parameter.grad is not None]
+        norms.append(torch.cat(there).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% extends
+# misconception: all the norms, one after another | hint: norm_watch_hook_for_each
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.extend(grad.norm() for grad in grads if grad is not None)
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% generator
+# misconception: hands over the generator | hint: norm_watch_generator
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.stack([grad.norm() for grad in grads if grad is not None]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(model.parameters(), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% global_list
+# misconception: one global list | hint: shared_list
+norms = []
+
+
+def watch_norm(model):
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% keeps_the_last
+# misconception: keeps the last number only | hint: keeps_last_only
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms[:] = [torch.cat([grad.flatten() for grad in grads if grad is not None]).norm()]
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% largest_element
+# misconception: the largest element | hint: norm_watch_other_norm
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(max(grad.abs().max() for grad in grads if grad is not None))
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% largest_norm
+# misconception: the largest of the norms | hint: norm_watch_one_parameter
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(max(grad.norm().item() for grad in grads if grad is not None))
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% last_parameter
+# misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
+def watch_norm(model):
+    norms = []
+    first = next(model.parameters())
+    first.register_hook(lambda grad: norms.append(grad.norm()))
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% last_post_accumulate
+# misconception: the sums in .grad, once the first parameter has its own | hint: norm_watch_adds_up
+def watch_norm(model):
+    norms = []
+    parameters = list(model.parameters())
+
+    def hook(parameter):
+        norms.append(torch.cat([p.grad.flatten() for p in parameters if p.grad is not None]).norm())
+
+    parameters[0].register_post_accumulate_grad_hook(hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% list_of_norms
+# misconception: the norms, not put together | hint: norm_watch_not_one_number
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append([grad.norm().item() for grad in grads if grad is not None])
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% mean_of_norms
+# misconception: the mean of the norms | hint: norm_watch_sum_of_norms
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        each = [grad.norm().item() for grad in grads if grad is not None]
+        norms.append(sum(each) / len(each))
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% mode_any
+# misconception: the mode that does not wait | hint: norm_watch_one_parameter
+def watch_norm(model):
+    norms = []
+    torch.autograd.graph.register_multi_grad_hook(
+        list(model.parameters()), lambda grad: norms.append(grad.norm()), mode="any"
+    )
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% module_hook
+# misconception: the arguments of a module hook | hint: norm_watch_gets_a_list
+def watch_norm(model):
+    norms = []
+
+    def hook(module, grad_input, grad_output):
+        norms.append(torch.cat([grad.flatten() for grad in grad_input]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% never_registered
+# misconception: defines the hook and registers it nowhere | hint: hook_never_ran
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% no_root
+# misconception: forgets the root | hint: norm_watch_no_root
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(sum((grad**2).sum() for grad in grads if grad is not None))
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% none_is_a_gradient
+# misconception: all parameters always have a gradient | hint: norm_watch_none
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% none_is_true
+# misconception: filters by truth, which a tensor of many elements does not have | hint: truth_of_tensor
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% one_gradient
+# misconception: takes the argument for one gradient | hint: norm_watch_gets_a_list
+def watch_norm(model):
+    norms = []
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), lambda grad: norms.append(grad.norm()))
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% plain_hooks
+# misconception: a plain hook on each parameter | hint: norm_watch_hook_for_each
+def watch_norm(model):
+    norms = []
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: norms.append(grad.norm()))
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% removes_itself
+# misconception: the hook removes itself after the first pass | hint: runs_only_once
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+        handle.remove()
+
+    handle = torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% returns_the_handle
+# misconception: returns the handle | hint: returns_no_list
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    return torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% stacks_gradients
+# misconception: stacks gradients of different shapes | hint: norm_watch_not_one_number
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.stack([grad for grad in grads if grad is not None]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% star_arguments
+# misconception: one argument for each gradient | hint: norm_watch_gets_a_list
+def watch_norm(model):
+    norms = []
+
+    def hook(*grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% sum_of_norms
+# misconception: norms add up | hint: norm_watch_sum_of_norms
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(sum(grad.norm() for grad in grads if grad is not None))
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)

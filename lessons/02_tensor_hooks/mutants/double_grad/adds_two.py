@@ -1,3 +1,0 @@
-# misconception: adds 2 | hint: adds_a_number
-def func(grad):
-    return grad + 2

@@ -1,3 +1,0 @@
-# misconception: returns a list | hint: hook_returns_no_tensor
-def func(grad):
-    return [grad * 2]

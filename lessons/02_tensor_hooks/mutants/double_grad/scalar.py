@@ -1,3 +1,0 @@
-# misconception: a constant, right for a loss | hint: ignores_argument
-def func(grad):
-    return torch.tensor(2.0)

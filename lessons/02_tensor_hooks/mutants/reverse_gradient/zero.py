@@ -1,6 +1,0 @@
-# misconception: stops the gradient | hint: reverse_gradient_not_minus
-def reverse_gradient(tensor):
-    branch = tensor * 1
-    if branch.requires_grad:
-        branch.register_hook(lambda grad: grad * 0)
-    return branch

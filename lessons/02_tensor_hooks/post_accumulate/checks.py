@@ -1,0 +1,171 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.probing import ANYTHING, other_than, such_that
+from course.traces import gradients_left, parameters_of
+
+
+def half_size_net(case, name="net"):
+    """Three layers with weights of one shape, in bfloat16, one of them in a container of its own."""
+
+    def build():
+        first, second, third = (torch.nn.Linear(3, 3, bias=False) for _ in range(3))
+        return torch.nn.Sequential(first, torch.nn.Sequential(torch.nn.Tanh(), second), third)
+
+    return case.build(name, build).to(torch.bfloat16)
+
+
+def run_pass(net, case, name=""):
+    x = case.tensor(f"x{name}", 4, 3).to(torch.bfloat16)
+    net(x).backward(case.tensor(f"upstream{name}", 4, 3).to(torch.bfloat16))
+
+
+def no_gradients_left(net, case):
+    """Every `.grad` is None, as `gradients_left` tells it."""
+    net.zero_grad()
+    return gradients_left(dict(net.named_parameters()), case)
+
+
+def take_gradients(net):
+    """The gradients of one pass in float32; the net keeps none."""
+    taken = {name: parameter.grad.float() for name, parameter in net.named_parameters() if parameter.grad is not None}
+    net.zero_grad()
+    return taken
+
+
+class AddsUpOnePass(Check):
+    """The sums are zeros first; after one pass they hold its gradients in float32, and no parameter has a `.grad`."""
+
+    poison = ("layer", "w", "grad", "parameter")
+
+    def probe(self, nb, case):
+        net = half_size_net(case)
+        sums = nb.function("accumulate_in_float32")(net)
+        early = {name: value.clone() for name, value in sums.items()} if isinstance(sums, dict) else sums
+        run_pass(net, case)
+        return {
+            "the sums before backward": early,
+            "the sums": sums,
+            ".grad after backward": {name: parameter.grad for name, parameter in net.named_parameters()},
+            "post-accumulate hooks": sum(len(p._post_accumulate_grad_hooks or ()) for p in net.parameters()),
+            "what .grad holds in the end": gradients_left(parameters_of(net), case),
+        }
+
+    def gradients(self, case):
+        free = half_size_net(case)
+        run_pass(free, case)
+        return take_gradients(free)
+
+    def truth(self, case):
+        gradients = self.gradients(case)
+        return {
+            "the sums before backward": {name: torch.zeros(3, 3) for name in gradients},
+            "the sums": gradients,
+            ".grad after backward": dict.fromkeys(gradients),
+            "post-accumulate hooks": ANYTHING,
+            "what .grad holds in the end": no_gradients_left(half_size_net(case), case),
+        }
+
+    def mistakes(self, case):
+        gradients = self.gradients(case)
+        zeros = {name: torch.zeros(3, 3) for name in gradients}
+        half = {name: gradient.to(torch.bfloat16) for name, gradient in gradients.items()}
+        values = {name: parameter.float() for name, parameter in half_size_net(case).named_parameters()}
+        last = list(gradients)[-1]
+        one_for_all = [{**zeros, name: sum(gradients.values())} for name in (last, next(iter(gradients)))]
+        kept = AnyOf(half, {name: AnyOf(half[name], None) for name in half})
+        return {
+            "float32_sums_shared": {"the sums before backward": such_that(lambda got: len(got) > len(gradients))},
+            "returns_nothing": {"the sums before backward": None},
+            "float32_sums_in_bfloat16": {"the sums before backward": {n: torch.zeros_like(g) for n, g in half.items()}},
+            "float32_sums_zero_is_not_none": {
+                "the sums": gradients,
+                ".grad after backward": {name: torch.zeros_like(gradient) for name, gradient in half.items()},
+            },
+            "fan_out_loop_variable": {"the sums": AnyOf(*one_for_all)},
+            "float32_sums_adds_the_parameter": {"the sums": values},
+            "float32_sums_no_hook": {"the sums": zeros, "post-accumulate hooks": 0, ".grad after backward": half},
+            "float32_sums_other_tensor": {"the sums": zeros, "post-accumulate hooks": other_than(0)},
+            "float32_sums_keeps_grad": {"the sums": gradients, ".grad after backward": kept},
+        }
+
+    errors = {
+        r"AttributeError: 'NoneType' object": "reads_grad_early",
+        r"TypeError: .*NoneType": "reads_grad_early",
+        r"RuntimeError: hook .* has changed the type of value": "float32_sums_other_tensor",
+    }
+
+
+check("post_accumulate", AddsUpOnePass)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoPasses(Check):
+    """A second pass is added to the first, in float32, and leaves no `.grad` either."""
+
+    def probe(self, nb, case):
+        net = half_size_net(case)
+        sums = nb.function("accumulate_in_float32")(net)
+        for name in ("1", "2"):
+            run_pass(net, case, name)
+        return {"the sums": sums, ".grad after backward": {n: p.grad for n, p in net.named_parameters()}}
+
+    def passes(self, case):
+        free = half_size_net(case)
+        for name in ("1", "2"):
+            run_pass(free, case, name)
+            yield take_gradients(free)
+
+    def truth(self, case):
+        first, second = self.passes(case)
+        return {
+            "the sums": {name: first[name] + second[name] for name in first},
+            ".grad after backward": dict.fromkeys(first),
+        }
+
+    def mistakes(self, case):
+        first, second = self.passes(case)
+        rounded = {name: (first[name] + second[name]).to(torch.bfloat16).float() for name in first}
+        return {
+            "keeps_last_only": {"the sums": second},
+            "runs_only_once": {"the sums": first},
+            "float32_sums_rounded": {"the sums": rounded},
+            "float32_sums_counts_twice": {"the sums": {name: 2 * first[name] + second[name] for name in first}},
+        }
+
+
+class FrozenParameters(Check):
+    """A frozen parameter is left out of the dict; all the others, of any shape, have their sum."""
+
+    def build(self, case):
+        net = case.build(
+            "net", lambda: torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.GELU(), torch.nn.Linear(3, 2))
+        )
+        net[0].requires_grad_(False)
+        net[2].bias.requires_grad_(False)
+        net[0].bias.requires_grad_(True)
+        return net
+
+    def backward(self, net, case):
+        net(case.tensor("x", 5, 4)).backward(case.tensor("upstream", 5, 2))
+
+    def probe(self, nb, case):
+        net = self.build(case)
+        sums = nb.function("accumulate_in_float32")(net)
+        self.backward(net, case)
+        return {"the sums": sums, "requires_grad": {n: p.requires_grad for n, p in net.named_parameters()}}
+
+    def truth(self, case):
+        free = self.build(case)
+        self.backward(free, case)
+        return {
+            "the sums": take_gradients(free),
+            "requires_grad": {n: p.requires_grad for n, p in free.named_parameters()},
+        }
+
+    errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
+    blame = {"the sums": "float32_sums_frozen", "requires_grad": "float32_sums_frozen"}
+
+
+check("post_accumulate", TwoPasses, FrozenParameters)

@@ -1,0 +1,539 @@
+# %% adds_in_bfloat16
+# misconception: converts after the addition | hint: float32_sums_rounded
+def accumulate_in_float32(model):
+    sums, halves = {}, {}
+
+    def hook(name, parameter):
+        halves[name] += parameter.grad
+        sums[name] = halves[name].float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            halves[name] = torch.zeros_like(p)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% argument_is_grad
+# misconception: takes the argument for the gradient | hint: float32_sums_adds_the_parameter
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter, grad):
+        sums[name] += grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name, p))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% at_once
+# misconception: adds .grad at once, where there is one | hint: float32_sums_no_hook
+def accumulate_in_float32(model):
+    sums = {}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            if p.grad is not None:
+                sums[name] += p.grad.float()
+                p.grad = None
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% global_dict
+# misconception: one global dict | hint: float32_sums_shared
+sums = {}
+
+
+def accumulate_in_float32(model):
+    def hook(total, parameter):
+        total.add_(parameter.grad)
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% hooks_frozen
+# misconception: every parameter takes a hook | hint: float32_sums_frozen
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        sums[name] = torch.zeros_like(p, dtype=torch.float32)
+        p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% keeps_grad
+# misconception: adds and leaves .grad as it is | hint: float32_sums_keeps_grad
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% last_pass_only
+# misconception: the last gradient instead of the sum | hint: keeps_last_only
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] = parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% late_binding
+# misconception: the hooks look the loop variable up when they run | hint: fan_out_loop_variable
+def accumulate_in_float32(model):
+    sums = {}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+
+            def hook(parameter):
+                sums[name] += parameter.grad.float()
+                parameter.grad = None
+
+            p.register_post_accumulate_grad_hook(hook)
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% late_binding_parameter
+# misconception: the hooks read .grad of the loop's last parameter | hint: reads_grad_early
+def accumulate_in_float32(model):
+    sums = {}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+
+            def hook(parameter, name=name):
+                sums[name] += p.grad.float()
+                p.grad = None
+
+            p.register_post_accumulate_grad_hook(hook)
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% no_hook
+# misconception: makes the sums and no hooks | hint: float32_sums_no_hook
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% reads_grad_at_once
+# misconception: reads .grad before there is one | hint: reads_grad_early
+def accumulate_in_float32(model):
+    sums = {}
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = p.grad.float()
+            p.grad = None
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% reads_grad_in_tensor_hook
+# misconception: reads .grad in a tensor hook | hint: reads_grad_early
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, p, grad):
+        sums[name] += p.grad.float()
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_hook(partial(hook, name, p))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% rebinds_local
+# misconception: adds to a local name | hint: float32_sums_other_tensor
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(total, parameter):
+        total = total + parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% removes_itself
+# misconception: works in the first pass only | hint: runs_only_once
+def accumulate_in_float32(model):
+    sums, handles = {}, {}
+
+    def hook(name, parameter):
+        if not sums[name].any():
+            sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% returns_a_copy
+# misconception: returns a copy of the dict, and the hooks put new tensors into the other one | hint: float32_sums_other_tensor
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] = sums[name] + parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return dict(sums)
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% returns_nothing
+# misconception: does not return the dict | hint: returns_nothing
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(total, parameter):
+        total.add_(parameter.grad)
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, sums[name]))
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% returns_the_sum
+# misconception: the hook returns the sum | hint: float32_sums_other_tensor
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        grad = parameter.grad.float()
+        parameter.grad = None
+        return sums[name] + grad
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% sums_for_frozen
+# misconception: a sum for frozen parameters as well | hint: float32_sums_frozen
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        sums[name] = torch.zeros_like(p, dtype=torch.float32)
+        if p.requires_grad:
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% tensor_hook
+# misconception: a tensor hook adds, and .grad fills up as well | hint: float32_sums_keeps_grad
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(total, grad):
+        total.add_(grad)
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_hook(partial(hook, sums[name]))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% tensor_hook_sets_none
+# misconception: a tensor hook that empties .grad before it is written | hint: float32_sums_keeps_grad
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter, grad):
+        sums[name] += grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_hook(partial(hook, name, p))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% thaws
+# misconception: makes every parameter need a gradient | hint: float32_sums_frozen
+def accumulate_in_float32(model):
+    sums = {}
+    model.requires_grad_()
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        sums[name] = torch.zeros_like(p, dtype=torch.float32)
+        p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% two_arguments
+# misconception: a hook with parameter and gradient | hint: hook_arguments
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(parameter, grad):
+        sums["all"] += grad.float()
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(hook)
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% zero_grad_no_none
+# misconception: model.zero_grad in the hook drops gradients that came by other hooks, and keeps zeros | hint: float32_sums_zero_is_not_none
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        model.zero_grad(set_to_none=False)
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% zeroes
+# misconception: zeroes .grad instead of dropping it | hint: float32_sums_zero_is_not_none
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad.zero_()
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% zeros_like
+# misconception: sums in the parameters' dtype | hint: float32_sums_in_bfloat16
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])

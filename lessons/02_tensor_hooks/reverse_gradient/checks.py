@@ -1,0 +1,151 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.probing import other_than
+from course.traces import gradients_left
+
+
+class TurnsTheSign(Check):
+    """Same values; the gradient of `w`, above, has the opposite sign, that of `v`, below, is as without the function."""
+
+    poison = ("h", "x", "w", "branch", "tensor", "grad")
+    errors = {
+        r"AttributeError: 'NoneType' object has no attribute": "reads_grad_early",
+        r"TypeError: .*NoneType": "returns_nothing",
+        r"(AttributeError|TypeError): .*RemovableHandle": "reverse_gradient_handle",
+    }
+
+    def forward(self, case, reverse):
+        w, v = case.tensor("w", 4, 3, requires_grad=True), case.tensor("v", 3, 2, requires_grad=True)
+        h = (case.tensor("x", 5, 4) @ w).tanh()
+        branch = reverse(h)
+        return w, v, h, branch, (branch**2 @ v).sin()
+
+    def probe(self, nb, case):
+        w, v, _, branch, output = self.forward(case, nb.function("reverse_gradient"))
+        output.backward(case.tensor("upstream", 5, 2))
+        return {"the returned values": branch, "w.grad": w.grad, "v.grad": v.grad}
+
+    def edited(self, case, change):
+        """What comes of it where the gradient of the branch is changed by hand before it goes on to h."""
+        w, v, h, branch, output = self.forward(case, lambda h: h * 1)
+        of_branch, of_v = torch.autograd.grad(output, (branch, v), case.tensor("upstream", 5, 2), retain_graph=True)
+        (of_w,) = torch.autograd.grad(h, w, change(of_branch))
+        return {"the returned values": branch, "w.grad": of_w, "v.grad": of_v}
+
+    def truth(self, case):
+        return self.edited(case, lambda grad: -grad)
+
+    def mistakes(self, case):
+        right, free = self.truth(case), self.edited(case, lambda grad: grad)
+        others = (torch.zeros_like, torch.abs, lambda grad: -grad.abs(), lambda grad: 1 / grad, lambda grad: -1 / grad)
+        others = (*others, lambda grad: -torch.ones_like(grad), lambda grad: -grad.sign(), lambda grad: grad - 1)
+        return {
+            "changes_the_value": {"the returned values": other_than(free["the returned values"])},
+            "reverse_gradient_both": {"w.grad": free["w.grad"], "v.grad": -free["v.grad"]},
+            "reverse_gradient_below": {"w.grad": right["w.grad"], "v.grad": -free["v.grad"]},
+            "gradient_cut_here": {"w.grad": None},
+            "reverse_gradient_same_sign": free,
+            "reverse_gradient_not_minus": AnyOf(*({"w.grad": self.edited(case, other)["w.grad"]} for other in others)),
+        }
+
+
+check("reverse_gradient", TurnsTheSign)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OtherUses(Check):
+    """What other uses of `h` send back keeps its sign: `w` gets the one minus the other. In each backward pass."""
+
+    def run(self, case, reverse, of_branch=(1, 1), of_h=1):
+        """Three passes: from one head, from the other, from their sum. The factors are those of the heads."""
+        w = case.tensor("w", 3, requires_grad=True)
+        h = w * case.tensor("x", 2, 3)
+        branch = reverse(h)
+        plain, reversed_ = (h * case.tensor("a", 2, 3)).sin() * of_h, branch**2 * case.tensor("b", 3)
+        for output in (plain, reversed_ * of_branch[0], plain + reversed_ * of_branch[1]):
+            output.backward(case.tensor("upstream", 2, 3), retain_graph=True)
+        return {"w.grad": w.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("reverse_gradient"))
+
+    def truth(self, case):
+        # Backward is linear: a head times -1 sends the opposite gradient.
+        return self.run(case, lambda h: h * 1, of_branch=(-1, -1))
+
+    def mistakes(self, case):
+        return {
+            "reverse_gradient_all_uses": self.run(case, lambda h: h * 1, of_branch=(-1, -1), of_h=-1),
+            "runs_only_once": self.run(case, lambda h: h * 1, of_branch=(-1, 1)),
+        }
+
+
+class NeighboursInASum(Check):
+    """In `branch + other`, the neighbour's gradient and the one that is given to `backward` stay as they are."""
+
+    blame = {"other.grad": "edits_in_place", "given to backward": "edits_in_place"}
+
+    def probe(self, nb, case):
+        found = {}
+        for turn in ("first", "second"):
+            h, other = (case.tensor(name, 2, 3, requires_grad=True) for name in ("h", "other"))
+            upstream = case.tensor("upstream", 2, 3)
+            branch = nb.function("reverse_gradient")(h)
+            (branch + other if turn == "first" else other + branch).backward(upstream)
+            found[turn] = [h.grad, other.grad, upstream]
+        return {name: [found[turn][i] for turn in found] for i, name in enumerate(self.names)}
+
+    names = ("h.grad", "other.grad", "given to backward")
+
+    def truth(self, case):
+        upstream = case.tensor("upstream", 2, 3)
+        return dict(zip(self.names, ([-upstream] * 2, [upstream] * 2, [upstream] * 2)))
+
+
+class NothingToLearn(Check):
+    """Under `no_grad`, and for a tensor that needs no gradient, it returns the values and asks for no gradient."""
+
+    def probe(self, nb, case):
+        reverse = nb.function("reverse_gradient")
+        h = case.tensor("h", 3, 2, requires_grad=True) * 2
+        with torch.no_grad():
+            evaluated = reverse(h)
+        constant = reverse(case.tensor("picture", 2, 3))
+        return {
+            "under no_grad": evaluated,
+            "a constant": constant,
+            "a constant, requires_grad": constant.requires_grad,
+            "a constant and its .grad after a backward": self.with_gradient(constant, case),
+        }
+
+    def with_gradient(self, constant, case):
+        """A backward from the constant and from a weight beside it: a constant that needs no gradient gets none."""
+        weight, rows = case.tensor("weight", 2, 3, requires_grad=True), case.tensor("rows", 2, 3)
+        (constant * rows + weight).sum().backward()
+        return [constant.detach(), gradients_left({"the constant": constant}, case)]
+
+    def truth(self, case):
+        return {
+            "under no_grad": case.tensor("h", 3, 2) * 2,
+            "a constant": case.tensor("picture", 2, 3),
+            "a constant, requires_grad": False,
+            "a constant and its .grad after a backward": [
+                case.tensor("picture", 2, 3),
+                gradients_left({"the constant": case.tensor("picture", 2, 3)}, case),
+            ],
+        }
+
+    errors = {
+        r"RuntimeError: cannot register a hook on a tensor that doesn't require": "reverse_gradient_in_evaluation"
+    }
+    blame = {
+        "under no_grad": "reverse_gradient_in_evaluation",
+        "a constant": "reverse_gradient_in_evaluation",
+        "a constant, requires_grad": "reverse_gradient_in_evaluation",
+        "a constant and its .grad after a backward": "reverse_gradient_in_evaluation",
+    }
+
+
+check("reverse_gradient", OtherUses, NeighboursInASum, NothingToLearn)

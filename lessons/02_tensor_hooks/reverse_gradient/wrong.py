@@ -1,0 +1,230 @@
+# %% absolute
+# misconception: minus the absolute value | hint: reverse_gradient_not_minus
+def reverse_gradient(tensor):
+    branch = tensor * 1
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad.abs())
+    return branch
+
+# %% back_and_forth
+# misconception: a hook on the branch and one on the tensor: the sign turns twice | hint: reverse_gradient_same_sign
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(torch.neg)
+        tensor.register_hook(torch.neg)
+    return branch
+
+# %% detached
+# misconception: hooks a detached tensor that learns on its own | hint: gradient_cut_here
+def reverse_gradient(tensor):
+    branch = tensor.detach().requires_grad_()
+    branch.register_hook(lambda grad: -grad)
+    return branch
+
+# %% dot_grad
+# misconception: edits .grad inside the hook | hint: reads_grad_early
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.retain_grad()
+        branch.register_hook(lambda grad: branch.grad.neg())
+    return branch
+
+# %% forces_a_gradient
+# misconception: makes every branch need a gradient | hint: reverse_gradient_in_evaluation
+def reverse_gradient(tensor):
+    with torch.enable_grad():
+        branch = tensor.view_as(tensor)
+        if not branch.requires_grad:
+            branch.requires_grad_()
+        branch.register_hook(lambda grad: -grad)
+    return branch
+
+# %% function_without_minus
+# misconception: a Function that hands the gradient through | hint: reverse_gradient_same_sign
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+def reverse_gradient(tensor):
+    return Reverse.apply(tensor)
+
+# %% guards_the_wrong_tensor
+# misconception: asks the given tensor, which still needs a gradient under no_grad | hint: reverse_gradient_in_evaluation
+def reverse_gradient(tensor):
+    branch = tensor.clone()
+    if tensor.requires_grad:
+        branch.register_hook(lambda grad: -grad)
+    return branch
+
+# %% hook_below
+# misconception: the scalar trick the wrong way round | hint: changes_the_value
+def reverse_gradient(tensor):
+    return tensor.detach() - 2 * tensor
+
+# %% hooks_the_tensor
+# misconception: a hook on the given tensor: all its uses are reversed | hint: reverse_gradient_all_uses
+def reverse_gradient(tensor):
+    if tensor.requires_grad:
+        tensor.register_hook(lambda grad: -grad)
+    return tensor
+
+# %% hooks_the_tensor_returns_a_view
+# misconception: a new tensor for the branch, but the hook on the old one | hint: reverse_gradient_all_uses
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        tensor.register_hook(torch.neg)
+    return branch
+
+# %% in_place
+# misconception: edits the gradient in place | hint: edits_in_place
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: grad.neg_())
+    return branch
+
+# %% in_place_in_function
+# misconception: a Function that edits the gradient in place | hint: edits_in_place
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.mul_(-1)
+
+
+def reverse_gradient(tensor):
+    return Reverse.apply(tensor)
+
+# %% minus_and_hook
+# misconception: turns the value and, by a hook, the gradient | hint: changes_the_value
+def reverse_gradient(tensor):
+    branch = -tensor
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad)
+    return branch
+
+# %% minus_detached
+# misconception: minus the values, written into a copy | hint: changes_the_value
+def reverse_gradient(tensor):
+    branch = tensor.clone()
+    branch.data.neg_()
+    return branch
+
+# %% minus_one
+# misconception: minus one for every gradient | hint: reverse_gradient_not_minus
+def reverse_gradient(tensor):
+    branch = tensor * 1
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -torch.ones_like(grad))
+    return branch
+
+# %% minus_the_value
+# misconception: returns minus the values | hint: changes_the_value
+def reverse_gradient(tensor):
+    return -tensor
+
+# %% no_return_in_hook
+# misconception: the hook computes and returns nothing | hint: reverse_gradient_same_sign
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+
+    def hook(grad):
+        grad = -grad
+
+    if branch.requires_grad:
+        branch.register_hook(hook)
+    return branch
+
+# %% once_only
+# misconception: the hook removes itself after one pass | hint: runs_only_once
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+
+    def flip(grad):
+        handle.remove()
+        return -grad
+
+    if branch.requires_grad:
+        handle = branch.register_hook(flip)
+    return branch
+
+# %% one_over
+# misconception: the reciprocal for the opposite | hint: reverse_gradient_not_minus
+def reverse_gradient(tensor):
+    branch = tensor * 1
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: 1 / grad)
+    return branch
+
+# %% only_a_view
+# misconception: a new tensor without a hook | hint: reverse_gradient_same_sign
+def reverse_gradient(tensor):
+    return tensor.view_as(tensor)
+
+# %% returns_nothing
+# misconception: makes the branch and does not return it | hint: returns_nothing
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(torch.neg)
+
+# %% returns_the_handle
+# misconception: returns what register_hook returns | hint: reverse_gradient_handle
+def reverse_gradient(tensor):
+    return tensor.view_as(tensor).register_hook(lambda grad: -grad)
+
+# %% returns_the_tensor
+# misconception: hooks a new tensor and returns the old one | hint: reverse_gradient_same_sign
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad)
+    return tensor
+
+# %% two_arguments
+# misconception: a module hook's arguments | hint: hook_arguments
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+
+    def hook(tensor, grad):
+        return -grad
+
+    if branch.requires_grad:
+        branch.register_hook(hook)
+    return branch
+
+# %% unguarded
+# misconception: hooks whatever it gets | hint: reverse_gradient_in_evaluation
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    branch.register_hook(lambda grad: -grad)
+    return branch
+
+# %% with_block
+# misconception: the handle's block ends before backward | hint: reverse_gradient_same_sign
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        with branch.register_hook(lambda grad: -grad):
+            return branch
+    return branch
+
+# %% zero
+# misconception: stops the gradient | hint: reverse_gradient_not_minus
+def reverse_gradient(tensor):
+    branch = tensor * 1
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: grad * 0)
+    return branch

@@ -1,0 +1,227 @@
+# %% bytes
+import torch
+
+from course.checking import Check, check
+from course.probing import such_that
+
+
+def saved_in(output):
+    """All tensors that the graph behind ``output`` has saved, as each operation lists them."""
+    nodes, seen, saved = [output.grad_fn], set(), []
+    while nodes:
+        node = nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        names = [name for name in dir(node) if name.startswith("_saved_")]
+        values = [getattr(node, name) for name in names]
+        saved += [value for value in values if isinstance(value, torch.Tensor)]
+        nodes += [following for following, _ in node.next_functions]
+    return saved
+
+
+def count(tensors, leave_out=()):
+    """The bytes of their storages, each once."""
+    outside = {tensor.untyped_storage().data_ptr() for tensor in leave_out}
+    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in tensors}
+    return sum(size for address, size in storages.items() if address not in outside)
+
+
+class CountsTheBytes(Check):
+    """A network of two linear layers: output and gradients as always, each saved storage once, no parameters."""
+
+    errors = {
+        r"TypeError: Output of saved tensor unpack_hook expected to be a Tensor": "saved_bytes_unpack",
+        r"TypeError: saved_tensors_hooks.__init__\(\) missing": "saved_bytes_two_functions",
+        r"TypeError: _push_saved_tensors_default_hooks": "saved_bytes_two_functions",
+        r"(TypeError|ValueError): .*(NoneType|not enough|too many|non-iterable|to unpack)": "saved_bytes_two_results",
+        r"RuntimeError: (expected m1 and m2|mat1 and mat2|.*same dtype)": "saved_bytes_unpack",
+    }
+
+    def build(self, case):
+        first, second, last = case.shape("sizes", 3, 4, 9)
+
+        def layers():
+            two = torch.nn.Linear(first, second), torch.nn.Linear(second, last)
+            return torch.nn.Sequential(two[0], torch.nn.Sigmoid(), two[1], torch.nn.Tanh())
+
+        return case.build("net", layers), case.tensor("x", case.integer("batch", 10, 13), first)
+
+    def results(self, net, output, number, case):
+        if output.requires_grad:
+            output.backward(case.tensor("upstream", *output.shape))
+        gradients = {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
+        return {"the output": output, "bytes": number, **gradients}
+
+    def probe(self, nb, case):
+        net, x = self.build(case)
+        calls, traces = [], [case.integer("before it runs", 1, 10**6)]
+        net[0].register_forward_pre_hook(lambda module, args: calls.append(1))
+        net[0].register_forward_pre_hook(lambda module, args: traces.append(self.traced(traces[-1], case)))
+        output, number = nb.function("saved_bytes")(net, x)
+        count, trace = len(calls), traces[-1]
+        _, again = nb.function("saved_bytes")(net, x)
+        found = self.results(net, output, number, case)
+        both = {"bytes in each of two runs": [number, again]}
+        return {"runs of the model": count, **found, **both, "the trace of its runs": trace}
+
+    def traced(self, number, case):
+        """What one run more makes of the number that the runs before it have left."""
+        return (31 * number + case.integer("step", 1, 10**6)) % 999_983
+
+    def truth(self, case):
+        net, x = self.build(case)
+        output = net(x)
+        number = count(saved_in(output), net.parameters())
+        found = self.results(net, output, number, case)
+        trace = self.traced(case.integer("before it runs", 1, 10**6), case)
+        return {
+            "runs of the model": 1,
+            **found,
+            "bytes in each of two runs": [number, number],
+            "the trace of its runs": trace,
+        }
+
+    def mistakes(self, case):
+        net, x = self.build(case)
+        output = net(x)
+        saved, parameters = saved_in(output), list(net.parameters())
+        own = {parameter.untyped_storage().data_ptr() for parameter in parameters}
+        others = [tensor for tensor in saved if tensor.untyped_storage().data_ptr() not in own]
+        outputs, value = [], x
+        for layer in net:
+            value = layer(value)
+            outputs.append(value)
+        return {
+            "saved_bytes_runs_twice": {"runs of the model": such_that(lambda got: got != 1)},
+            "saved_bytes_no_text": {"bytes": such_that(lambda got: not isinstance(got, int))},
+            "saved_bytes_of_earlier_calls": {"bytes in each of two runs": such_that(lambda got: got[0] != got[1])},
+            "saved_bytes_nothing": {"bytes": 0},
+            "saved_bytes_each_time": {"bytes": sum(tensor.nbytes for tensor in others)},
+            "saved_bytes_parameters": {"bytes": count(saved)},
+            "saved_bytes_everything": {"bytes": sum(tensor.nbytes for tensor in saved)},
+            "saved_bytes_elements": {"bytes": count(others) // 4},
+            "saved_bytes_all_outputs": {"bytes": sum(tensor.nbytes for tensor in outputs)},
+            "saved_bytes_without_x": {"bytes": count(others, [x])},
+            "saved_bytes_minus_parameters": {"bytes": count(saved) - sum(p.nbytes for p in parameters)},
+        }
+
+
+check("saved_tensors", CountsTheBytes)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Gate(torch.nn.Module):
+    """A third of what a linear layer computes is multiplied by another third, and the last third is added."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, 6)
+
+    def forward(self, x):
+        value, gate, rest = self.linear(x).chunk(3, dim=-1)
+        return value * gate + rest
+
+
+class SlicesOfOneStorage(Check):
+    """Two slices of one tensor are saved: their storage counts once, with all its bytes."""
+
+    def run(self, case, saved_bytes):
+        width = case.integer("width", 4, 19)
+        net = case.build("net", Gate, width)
+        return net, saved_bytes(net, case.tensor("x", case.integer("batch", 3, 19), width))
+
+    def probe(self, nb, case):
+        return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
+
+    def truth(self, case):
+        net, output = self.run(case, lambda net, x: net(x))
+        return {"bytes": count(saved_in(output), net.parameters())}
+
+    def mistakes(self, case):
+        net, output = self.run(case, lambda net, x: net(x))
+        saved = saved_in(output)
+        slices = [tensor for tensor in saved if tensor.nbytes != tensor.untyped_storage().nbytes()]
+        others, one = count(saved, net.parameters()) - count(slices), slices[0].nbytes
+        return {
+            "saved_bytes_of_the_slice": {"bytes": others + one},
+            "saved_bytes_address_of_the_slice": {
+                "bytes": such_that(lambda got: got in (others + 2 * one, others + 2 * count(slices)))
+            },
+        }
+
+
+class DoublePrecision(Check):
+    """In float64 an element takes eight bytes."""
+
+    def run(self, case, saved_bytes):
+        net = case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(5, 3), torch.nn.Softplus()))
+        return net, saved_bytes(net.double(), case.tensor("x", case.integer("batch", 4, 99), 5, dtype=torch.float64))
+
+    def probe(self, nb, case):
+        return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
+
+    def truth(self, case):
+        net, output = self.run(case, lambda net, x: net(x))
+        return {"bytes": count(saved_in(output), net.parameters())}
+
+    def mistakes(self, case):
+        return {"saved_bytes_four_an_element": {"bytes": self.truth(case)["bytes"] // 2}}
+
+
+check("saved_tensors", SlicesOfOneStorage, DoublePrecision)
+
+# %% freed
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+
+from course.checking import Check, check
+from course.storages import Storages, storages_left
+
+
+class FreesTheMemory(Check):
+    """When the output is gone, so is what the layers in between have computed."""
+
+    def build(self, case):
+        def layers():
+            linear = [torch.nn.Linear(4, 3), torch.nn.Linear(3, 3), torch.nn.Linear(3, 2)]
+            return torch.nn.Sequential(linear[0], torch.nn.Sigmoid(), linear[1], torch.nn.Tanh(), linear[2])
+
+        return case.build("net", layers), case.tensor("x", 5, 4)
+
+    def probe(self, nb, case):
+        (net, x), storages, watched = self.build(case), [], Storages(case)
+        for place in ("1", "3"):
+            # A weak reference tells whether the memory is still there, and does not keep it there.
+            net.get_submodule(place).register_forward_hook(
+                lambda module, args, output: storages.append(StorageWeakRef(output.untyped_storage()))
+            )
+            net.get_submodule(place).register_forward_hook(
+                lambda module, args, output, place=place: watched.watch(output, place)
+            )
+        results = nb.function("saved_bytes")(net, x)
+        number = results[1]
+        del results
+        return {
+            "bytes": number,
+            "layers that ran": len(storages),
+            "storages still in memory": sum(not storage.expired() for storage in storages),
+            "the trace of memory that is freed": watched.left("at the end"),
+        }
+
+    def truth(self, case):
+        # A linear layer saves its input (and its weight), Sigmoid and Tanh save their output: the next one's input.
+        net, x = self.build(case)
+        number = x.nbytes + net[:2](x).nbytes + net[:4](x).nbytes
+        freed = storages_left(case, "at the end", freed=["1", "3"])
+        return {
+            "bytes": number,
+            "layers that ran": 2,
+            "storages still in memory": 0,
+            "the trace of memory that is freed": freed,
+        }
+
+    blame = {"storages still in memory": "saved_bytes_leak", "layers that ran": "saved_bytes_runs_twice"}
+
+
+check("saved_tensors", FreesTheMemory)

@@ -1,0 +1,586 @@
+# %% address_and_bytes_of_the_slice
+# misconception: address and bytes of the tensor | hint: saved_bytes_address_of_the_slice
+def saved_bytes(model, x):
+    own = {parameter.data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        if tensor.data_ptr() not in own:
+            sizes[tensor.data_ptr()] = tensor.numel() * tensor.element_size()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% address_of_the_slice
+# misconception: the address of the tensor for that of its storage | hint: saved_bytes_address_of_the_slice
+def saved_bytes(model, x):
+    own = {parameter.data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        if tensor.data_ptr() not in own:
+            sizes[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% by_id
+# misconception: unique by the identity of tensor objects, kept alive | hint: saved_bytes_each_time
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    saved = {}
+
+    def pack(tensor):
+        tensor = tensor.detach()
+        if tensor.untyped_storage().data_ptr() not in own:
+            saved[id(tensor)] = tensor
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    total = sum(tensor.untyped_storage().nbytes() for tensor in saved.values())
+    saved.clear()
+    return output, total
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% bytes_of_the_slice
+# misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        address = tensor.untyped_storage().data_ptr()
+        if address not in own:
+            sizes[address] = tensor.nbytes
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% counts_in_unpack
+# misconception: counts in backward | hint: saved_bytes_nothing
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def unpack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor.detach(), unpack):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% counts_parameters
+# misconception: each storage once, parameters included | hint: saved_bytes_parameters
+def saved_bytes(model, x):
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% elements
+# misconception: counts elements | hint: saved_bytes_elements
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        address = tensor.untyped_storage().data_ptr()
+        if address not in own:
+            sizes[address] = tensor.numel()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% every_save
+# misconception: adds up all saves | hint: saved_bytes_everything
+def saved_bytes(model, x):
+    sizes = []
+
+    def pack(tensor):
+        sizes.append(tensor.nbytes)
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% four_bytes
+# misconception: four bytes an element | hint: saved_bytes_four_an_element
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            elements = storage.nbytes() // tensor.element_size()
+            sizes[storage.data_ptr()] = elements * 4
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% global_list
+# misconception: a notebook variable keeps all saved tensors | hint: saved_bytes_leak
+saved = []
+
+
+def saved_bytes(model, x):
+    saved.clear()
+
+    def pack(tensor):
+        saved.append(tensor)
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
+    return output, sum(size for address, size in storages.items() if address not in own)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% global_list_of_detached
+# misconception: detached tensors have no graph, but they still hold the memory | hint: saved_bytes_leak
+saved = []
+
+
+def saved_bytes(model, x):
+    saved.clear()
+
+    def pack(tensor):
+        saved.append(tensor.detach())
+        return saved[-1]
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
+    return output, sum(size for address, size in storages.items() if address not in own)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% global_storages
+# misconception: a global dict of storages | hint: saved_bytes_of_earlier_calls
+storages = {}
+
+
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% half_and_never_back
+# misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.half()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% layer_outputs
+# misconception: adds up what the layers return | hint: saved_bytes_all_outputs
+def saved_bytes(model, x):
+    sizes = []
+    handles = [
+        layer.register_forward_hook(lambda layer, args, output: sizes.append(output.nbytes))
+        for layer in model.modules()
+        if not list(layer.children())
+    ]
+    output = model(x)
+    for handle in handles:
+        handle.remove()
+    return output, sum(sizes)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% list_of_sizes
+# misconception: the sizes, not their sum | hint: saved_bytes_no_text
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, list(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% none_for_unpack
+# misconception: None for the second function | hint: saved_bytes_two_functions
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, None):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% number_only
+# misconception: returns the number only | hint: saved_bytes_two_results
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        model(x)
+    return sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% outside_the_block
+# misconception: the model runs before the block | hint: saved_bytes_nothing
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    output = model(x)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        pass
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% pack_keeps_a_list
+# misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
+def saved_bytes(model, x):
+    saved = []
+
+    def pack(tensor):
+        saved.append(tensor)
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in saved}
+    return output, sum(size for address, size in storages.items() if address not in own)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% pack_only
+# misconception: one function | hint: saved_bytes_two_functions
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% pack_returns_its_input
+# misconception: pack returns the tensor itself | hint: saved_bytes_leak
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% pack_returns_nothing
+# misconception: pack only counts | hint: saved_bytes_unpack
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% parameters_by_class
+# misconception: a parameter is recognised by its class | hint: saved_bytes_parameters
+def saved_bytes(model, x):
+    storages = {}
+
+    def pack(tensor):
+        if not isinstance(tensor, Parameter):
+            storage = tensor.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% parameters_by_identity
+# misconception: a parameter is recognised as an object | hint: saved_bytes_parameters
+def saved_bytes(model, x):
+    parameters = [id(parameter) for parameter in model.parameters()]
+    storages = {}
+
+    def pack(tensor):
+        if id(tensor) not in parameters:
+            storage = tensor.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% prints_it
+# misconception: prints the number, returns the output | hint: saved_bytes_two_results
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    print(sum(storages.values()))
+    return output
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% runs_twice
+# misconception: one run for the count, one for the output | hint: saved_bytes_runs_twice
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        model(x)
+        total = sum(storages.values())
+    return model(x), total
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% storages_of_every_save
+# misconception: leaves parameters out, counts each save | hint: saved_bytes_each_time
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = []
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            sizes.append(storage.nbytes())
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% subtracts_all_parameters
+# misconception: takes off the size of all parameters | hint: saved_bytes_minus_parameters
+def saved_bytes(model, x):
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values()) - sum(parameter.nbytes for parameter in model.parameters())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% under_no_grad
+# misconception: counts where nothing is recorded | hint: saved_bytes_nothing
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.no_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% unpack_returns_nothing
+# misconception: unpack prints | hint: saved_bytes_unpack
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, print):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% without_x
+# misconception: the input is no saved tensor | hint: saved_bytes_without_x
+def saved_bytes(model, x):
+    known = {tensor.untyped_storage().data_ptr() for tensor in [x, *model.parameters()]}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in known:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))

@@ -1,0 +1,109 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.evidence import snapshot
+from course.probing import ANYTHING, other_forward, other_than, tensor_hook_count
+
+
+class CatchesTheGradient(Check):
+    """After a backward pass, `answer` holds the gradient of `model.W`, and `model.W.grad` is untouched."""
+
+    poison = ("x1", "x2", "x", "output", "loss", "grad", "W", "w")
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        model = nb.module("model")
+        model.W.grad = None
+        x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
+        model(x1, x2).backward(case.tensor("upstream", 4))
+        return {"answer": nb.list("answer"), "model.W.grad": model.W.grad, "hooks on W": tensor_hook_count(model.W)}
+
+    def gradient(self, case):
+        W = torch.tensor([5.0], requires_grad=True)
+        output = case.tensor("x1", 4) * case.tensor("x2", 4) * W
+        return torch.autograd.grad(output, W, case.tensor("upstream", 4))[0]
+
+    def truth(self, case):
+        gradient = self.gradient(case)
+        # A list of the gradient's elements is fine: W has only one.
+        return {"answer": AnyOf([gradient], list(gradient)), "model.W.grad": gradient, "hooks on W": ANYTHING}
+
+    def mistakes(self, case):
+        gradient = self.gradient(case)
+        return {
+            "reads_grad_early": {"answer": [None]},
+            "registered_twice": {"answer": AnyOf([gradient] * 2, [*gradient, *gradient])},
+            "python_number": {"answer": [gradient.item()]},
+            "changes_gradient": {"model.W.grad": other_than(gradient)},
+            "local_name": {"answer": [], "hooks on W": other_than(0)},
+        }
+
+
+check("weight_grad", CatchesTheGradient)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnotherForward(Check):
+    """The hook reads its argument, so it is right for any forward and any value of W."""
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        model = nb.module("model")
+        model.W.grad = None
+        before = model.W.detach().clone()
+        model.W.data.copy_(case.tensor("W", 1))
+        try:
+            with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W**3):
+                x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
+                model(x1, x2).backward(case.tensor("upstream", 2, 3))
+        finally:
+            model.W.data.copy_(before)
+        return {"answer": nb.list("answer")}
+
+    def truth(self, case):
+        W = case.tensor("W", 1, requires_grad=True)
+        output = case.tensor("x1", 2, 3) ** 2 * case.tensor("x2", 3) * W**3
+        (gradient,) = torch.autograd.grad(output, W, case.tensor("upstream", 2, 3))
+        return {"answer": AnyOf([gradient], list(gradient))}
+
+    blame = {"answer": "formula_not_argument"}
+
+
+class TwoBackwards(Check):
+    """Two backward passes give two entries: each the gradient of its own pass, not the sum in `.grad`."""
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        model = nb.module("model")
+        model.W.grad = None
+        found = {}
+        for number in ("one pass", "two passes"):
+            model(case.tensor(f"x1, {number}", 3), case.tensor("x2", 3)).backward(case.tensor("upstream", 3))
+            # Now, because the next pass may change an entry that shares memory with W.grad. That is allowed.
+            found[f"answer after {number}"] = snapshot(nb.list("answer"))
+        return found
+
+    def gradients(self, case):
+        W = torch.tensor([5.0], requires_grad=True)
+        x1s = [case.tensor(f"x1, {number}", 3) for number in ("one pass", "two passes")]
+        return [torch.autograd.grad(x1 * case.tensor("x2", 3) * W, W, case.tensor("upstream", 3))[0] for x1 in x1s]
+
+    def truth(self, case):
+        first, second = self.gradients(case)
+        return {
+            "answer after one pass": AnyOf([first], [*first]),
+            "answer after two passes": AnyOf([ANYTHING, second], [ANYTHING, *second]),
+        }
+
+    def mistakes(self, case):
+        first, second = self.gradients(case)
+        after = "answer after two passes"
+        return {
+            "accumulated_grad": {after: AnyOf([ANYTHING, first + second], [ANYTHING, *(first + second)])},
+            "keeps_last_only": {after: AnyOf([second], [*second])},
+            "runs_only_once": {after: AnyOf([first], [*first])},
+        }
+
+
+check("weight_grad", AnotherForward, TwoBackwards)

@@ -1,0 +1,251 @@
+# %% clears_first
+# misconception: clears the list at each call | hint: keeps_last_only
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.clear()
+    answer.append(grad)
+
+
+model.W.register_hook(tensor_hook)
+
+# %% doubles_too
+# misconception: returns another gradient | hint: changes_gradient
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+    return grad * 2
+
+
+model.W.register_hook(tensor_hook)
+
+# %% formula_from_globals
+# misconception: computes the gradient from the notebook's tensors | hint: reads_globals
+model = Model()
+answer = []
+
+
+x1 = torch.rand(1)
+x2 = torch.rand(1)
+
+
+def tensor_hook(grad):
+    answer.append((x1 * x2).sum().reshape(1))
+
+
+model.W.register_hook(tensor_hook)
+
+# %% formula_from_the_forward
+# misconception: the formula of the visible forward, from the call's own tensors | hint: formula_not_argument
+model = Model()
+answer = []
+
+
+def remember(module, args, output):
+    x1, x2 = args
+
+    def tensor_hook(grad):
+        answer.append((grad * x1 * x2).sum().reshape(1).detach())
+
+    output.register_hook(tensor_hook)
+
+
+model.register_forward_hook(remember)
+
+# %% in_place_mean
+# misconception: edits the gradient in place | hint: changes_gradient
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.mul_(0.5))
+
+
+model.W.register_hook(tensor_hook)
+
+# %% item
+# misconception: turns the gradient into a number | hint: python_number
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.item())
+
+
+model.W.register_hook(tensor_hook)
+
+# %% keeps_last
+# misconception: rebinds the global list at each call | hint: keeps_last_only
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    global answer
+    answer = [grad]
+
+
+model.W.register_hook(tensor_hook)
+
+# %% local_answer
+# misconception: assigns to a local name | hint: local_name
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer = [grad]
+
+
+model.W.register_hook(tensor_hook)
+
+# %% local_plus
+# misconception: adds to a global list with + inside the function | hint: undefined_name
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer += [grad]
+
+
+model.W.register_hook(tensor_hook)
+
+# %% never_registered
+# misconception: defines the hook and does not register it | hint: hook_never_ran
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+
+# %% on_the_module
+# misconception: a full backward hook on the module instead | hint: hook_arguments
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+
+
+model.register_full_backward_hook(tensor_hook)
+
+# %% only_if_empty
+# misconception: only if the list is empty | hint: runs_only_once
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    if not answer:
+        answer.append(grad)
+
+
+model.W.register_hook(tensor_hook)
+
+# %% post_accumulate
+# misconception: a post-accumulate hook: the sum in .grad | hint: accumulated_grad
+model = Model()
+answer = []
+
+
+def tensor_hook(parameter):
+    answer.append(parameter.grad)
+
+
+model.W.register_post_accumulate_grad_hook(tensor_hook)
+
+# %% post_accumulate_clone
+# misconception: a post-accumulate hook that clones | hint: accumulated_grad
+model = Model()
+answer = []
+
+
+def tensor_hook(parameter):
+    answer.append(parameter.grad.clone())
+
+
+model.W.register_post_accumulate_grad_hook(tensor_hook)
+
+# %% reads_grad
+# misconception: reads .grad inside the hook | hint: reads_grad_early
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(model.W.grad)
+
+
+model.W.register_hook(tensor_hook)
+
+# %% registered_twice
+# misconception: registers the hook twice | hint: registered_twice
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+
+
+model.W.register_hook(tensor_hook)
+handle = model.W.register_hook(tensor_hook)
+
+# %% removes_itself
+# misconception: removes itself after the first call | hint: hook_never_ran
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+    handle.remove()
+
+
+handle = model.W.register_hook(tensor_hook)
+
+# %% tolist
+# misconception: extends by numbers | hint: python_number
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.extend(grad.tolist())
+
+
+model.W.register_hook(tensor_hook)
+
+# %% two_args
+# misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments
+model = Model()
+answer = []
+
+
+def tensor_hook(module, grad):
+    answer.append(grad)
+
+
+model.W.register_hook(tensor_hook)
+
+# %% typo
+# misconception: a misspelt method, found only in backward | hint: unknown_method
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.cloned())
+
+
+model.W.register_hook(tensor_hook)

@@ -1,9 +1,0 @@
-add = Add()
-
-
-def hook(module, input, output):
-    output += 5
-    return output
-
-
-add.register_forward_hook(hook)

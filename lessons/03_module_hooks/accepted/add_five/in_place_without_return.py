@@ -1,8 +1,0 @@
-add = Add()
-
-
-def hook(module, args, output):
-    output.add_(5)
-
-
-add.register_forward_hook(hook)

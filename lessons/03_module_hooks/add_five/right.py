@@ -1,0 +1,65 @@
+# %% callable_object
+add = Add()
+
+
+class Shift:
+    def __init__(self, amount):
+        self.amount = amount
+
+    def __call__(self, module, args, kwargs, output):
+        return torch.add(output, torch.full_like(output, self.amount))
+
+
+hook = Shift(5)
+add.register_forward_hook(hook, with_kwargs=True)
+
+# %% in_place_and_returns
+add = Add()
+
+
+def hook(module, input, output):
+    output += 5
+    return output
+
+
+add.register_forward_hook(hook)
+
+# %% in_place_without_return
+add = Add()
+
+
+def hook(module, args, output):
+    output.add_(5)
+
+
+add.register_forward_hook(hook)
+
+# %% lambda_with_partial
+add = Add()
+
+
+hook = partial(lambda amount, module, args, output: output + amount, 5)
+
+add.register_forward_hook(hook)
+
+# %% no_grad_data
+add = Add()
+
+
+def hook(module, args, output):
+    with torch.no_grad():
+        output.data += torch.tensor([5.0])
+
+
+add.register_forward_hook(hook)
+
+# %% rebinds_and_returns
+add = Add()
+
+
+def hook(module, input, output):
+    output = output + 5
+    return output
+
+
+add.register_forward_hook(hook)

@@ -1,0 +1,177 @@
+# %% appends_only
+# misconception: prints the sum and returns nothing | hint: rebinds_output
+add = Add()
+
+
+def hook(module, args, output):
+    print(output + 5)
+
+
+add.register_forward_hook(hook)
+
+# %% backward_hook
+# misconception: a backward hook, whose return value is for gradients | hint: hook_never_ran
+add = Add()
+
+
+def hook(module, grad_input, grad_output):
+    return tuple(grad + 5 for grad in grad_input)
+
+
+add.register_full_backward_hook(hook)
+
+# %% both_inputs_by_pre_hook
+# misconception: adds 5 to both inputs | hint: five_to_an_input
+add = Add()
+
+
+def hook(module, args):
+    return tuple(value + 5 for value in args)
+
+
+add.register_forward_pre_hook(hook)
+
+# %% changes_inputs_after_forward
+# misconception: changes an input in place when forward is over | hint: five_to_an_input
+add = Add()
+
+
+def hook(module, args, output):
+    args[0].add_(5)
+
+
+add.register_forward_hook(hook)
+
+# %% first_input_by_pre_hook
+# misconception: adds 5 to the first input | hint: five_to_an_input
+add = Add()
+
+
+def hook(module, args):
+    x1, x2 = args
+    return x1 + 5, x2
+
+
+add.register_forward_pre_hook(hook)
+
+# %% input_in_place_before
+# misconception: changes the caller's input in place | hint: five_to_an_input
+add = Add()
+
+
+def hook(module, args):
+    args[1].add_(5)
+
+
+add.register_forward_pre_hook(hook)
+
+# %% moves_the_name
+# misconception: gives the name another value and returns nothing | hint: rebinds_output
+add = Add()
+
+
+def hook(module, args, output):
+    output = output + 5
+
+
+add.register_forward_hook(hook)
+
+# %% not_registered
+# misconception: never registers the hook | hint: hook_never_ran
+add = Add()
+
+
+def hook(module, args, output):
+    return output + 5
+
+# %% one_input_for_two
+# misconception: a pre-hook that returns one tensor | hint: drops_argument
+add = Add()
+
+
+def hook(module, args):
+    return args[0] + 5
+
+
+add.register_forward_pre_hook(hook)
+
+# %% reads_globals
+# misconception: adds to the notebook's tensors | hint: reads_globals
+add = Add()
+
+
+x1, x2 = torch.rand(1), torch.rand(1)
+
+
+def hook(module, args, output):
+    return x1 + x2 + 5 + 0 * output
+
+
+add.register_forward_hook(hook)
+
+# %% registered_twice
+# misconception: the register line ran twice | hint: module_hook_twice
+add = Add()
+
+
+def hook(module, args, output):
+    return output + 5
+
+
+add.register_forward_hook(hook)
+add.register_forward_hook(hook)
+
+# %% returns_a_tuple
+# misconception: returns a tuple | hint: tuple_for_output
+add = Add()
+
+
+def hook(module, args, output):
+    return (output + 5,)
+
+
+add.register_forward_hook(hook)
+
+# %% returns_five
+# misconception: returns 5 alone | hint: returns_only_five
+add = Add()
+
+
+def hook(module, args, output):
+    return torch.tensor([5.0])
+
+
+add.register_forward_hook(hook)
+
+# %% runs_forward_again
+# misconception: runs forward a second time | hint: recomputes_output
+add = Add()
+
+
+def hook(module, args, output):
+    return module.forward(*args) + 5
+
+
+add.register_forward_hook(hook)
+
+# %% sums_the_inputs
+# misconception: computes the sum again | hint: recomputes_output
+add = Add()
+
+
+def hook(module, args, output):
+    return args[0] + args[1] + 5
+
+
+add.register_forward_hook(hook)
+
+# %% two_arguments
+# misconception: a forward hook of two arguments | hint: hook_arguments
+add = Add()
+
+
+def hook(module, output):
+    output += 5
+
+
+add.register_forward_hook(hook)

@@ -1,0 +1,96 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.evidence import TensorRecord
+from course.models import Model
+from course.probing import hook_counts, other_forward
+
+
+ANY_COUNT = Matches(lambda got: None, "any number")
+SOME = Matches(lambda got: None if got else "none", "some")
+
+
+def holds_nan(got):
+    """Whether the hook read one of the notebook's variables, which are NaN meanwhile."""
+    found = [one for one in got if isinstance(one, TensorRecord) and one.tensor().isnan().any()]
+    return None if found else "no NaN"
+
+
+class GradientsAtBothEnds(Check):
+    """After one backward, `answer` holds the gradients of `x1`, `x2` and the output, and no gradient was changed."""
+
+    poison = ("x1", "x2", "output")
+    blame = {"x1.grad": "watcher_changes_gradient", "x2.grad": "watcher_changes_gradient"}
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
+        model = nb.module("model")
+        model(x1, x2).backward(case.tensor("upstream", 4))
+        hooks = sum(hook_counts(model).values())
+        return {"answer": nb.list("answer"), "x1.grad": x1.grad, "x2.grad": x2.grad, "hooks on model": hooks}
+
+    def truth(self, case):
+        x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
+        upstream = case.tensor("upstream", 4)
+        g1, g2 = torch.autograd.grad(Model()(x1, x2), (x1, x2), upstream)
+        return {"answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2, "hooks on model": ANY_COUNT}
+
+    def mistakes(self, case):
+        g1, g2, upstream = self.truth(case)["answer"]
+        x1, x2, W = case.tensor("x1", 4), case.tensor("x2", 4), torch.tensor([5.0])
+        product = (x1 * x2).requires_grad_()
+        W.requires_grad_()
+        last = torch.autograd.grad(product * W, (product, W), upstream)
+        g_w, output = last[1], x1 * x2 * 5
+        return {
+            "stores_nothing": {"answer": [], "hooks on model": SOME},
+            "grad_not_there_yet": {"answer": AnyOf([None, None, upstream], [None, None, None])},
+            "reads_globals": {"answer": Matches(holds_nan, "NaN")},
+            "one_side_missing": {"answer": AnyOf([g1, g2], [upstream])},
+            "keeps_the_tuple": {
+                "answer": AnyOf(
+                    [g1, g2, [upstream]], [[g1, g2], upstream], [[g1, g2], [upstream]], [[g1, g2, upstream]]
+                )
+            },
+            "legacy_hook": {"answer": AnyOf([*last, upstream], [*last, [upstream]])},
+            "forward_instead_of_backward": {"answer": AnyOf([x1, x2, output], [x1, x2, output[0]], [x1, x2, *output])},
+            "module_hook_twice": {"answer": [g1, g2, upstream, g1, g2, upstream]},
+            "takes_elements_apart": {"answer": AnyOf([*g1, *g2, *upstream], [g1, g2, *upstream])},
+            "parameter_instead_of_module": {"answer": AnyOf([g_w], [g_w, g_w, g_w], list(g_w))},
+        }
+
+
+check("backward_answer", GradientsAtBothEnds)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class GradientsOfAnyForward(Check):
+    """The gradients come from the hook's arguments, so they are right for any forward, any shapes, any upstream."""
+
+    poison = ("x1", "x2", "output")
+    blame = {"x1.grad": "watcher_changes_gradient", "x2.grad": "watcher_changes_gradient"}
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
+        with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
+            model(x1, x2).backward(case.tensor("upstream", 2, 3))
+        return {"answer": nb.list("answer"), "x1.grad": x1.grad, "x2.grad": x2.grad}
+
+    def truth(self, case):
+        x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
+        upstream = case.tensor("upstream", 2, 3)
+        g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), upstream)
+        return {"answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2}
+
+    def mistakes(self, case):
+        x1, x2, upstream = case.tensor("x1", 2, 3), case.tensor("x2", 3), case.tensor("upstream", 2, 3)
+        return {
+            "reads_globals": {"answer": Matches(holds_nan, "NaN")},
+            "formula_of_visible_forward": {"answer": [upstream * x2 * 5, upstream * x1 * 5, upstream]},
+        }
+
+
+check("backward_answer", GradientsOfAnyForward)

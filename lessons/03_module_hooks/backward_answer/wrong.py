@@ -1,0 +1,263 @@
+# %% appends_both_tuples
+# misconception: both tuples as entries | hint: keeps_the_tuple
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.append(grad_input)
+    answer.append(grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% appends_grad_output_tuple
+# misconception: the tuple of output gradients as one entry | hint: keeps_the_tuple
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% backward_pre_register
+# misconception: registered as a backward pre-hook | hint: hook_arguments
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+
+
+model.register_full_backward_pre_hook(module_hook)
+
+# %% formula_from_globals
+# misconception: product rule on the notebook's tensors | hint: reads_globals
+model = Model()
+answer = []
+
+
+x1, x2 = torch.rand(1), torch.rand(1)
+
+
+def module_hook(module, grad_input, grad_output):
+    g = grad_output[0]
+    answer.extend([g * x2 * module.W.detach(), g * x1 * module.W.detach(), g])
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% forward_register
+# misconception: registered as a forward hook | hint: forward_instead_of_backward
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+
+
+model.register_forward_hook(module_hook)
+
+# %% hook_on_the_weight
+# misconception: registers on the parameter, as a tensor hook | hint: hook_arguments
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+
+
+model.W.register_hook(module_hook)
+
+# %% hooks_the_weight_only
+# misconception: a tensor hook on the parameter that keeps its gradient | hint: parameter_instead_of_module
+model = Model()
+answer = []
+
+
+def module_hook(grad):
+    answer.extend([grad, grad, grad])
+
+
+model.W.register_hook(module_hook)
+
+# %% lambda_returns_nones
+# misconception: a lambda whose tuple of None replaces the gradients | hint: watcher_changes_gradient
+model = Model()
+answer = []
+
+
+module_hook = lambda module, grad_input, grad_output: (answer.extend(grad_input), answer.extend(grad_output))
+
+model.register_full_backward_hook(module_hook)
+
+# %% legacy_register
+# misconception: registers the deprecated hook | hint: legacy_hook
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    model.register_backward_hook(module_hook)
+
+# %% local_answer
+# misconception: assigns to a local answer | hint: stores_nothing
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer = [*grad_input, *grad_output]
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% no_output_gradient
+# misconception: only the inputs' gradients | hint: one_side_missing
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% not_registered
+# misconception: never registers the hook | hint: hook_never_ran
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+
+# %% output_first
+# misconception: the order in which backward meets them | hint: wrong_order
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_output)
+    answer.extend(grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% product_rule
+# misconception: product rule on remembered inputs | hint: formula_of_visible_forward
+model = Model()
+answer = []
+
+
+inputs = []
+
+
+def remember(module, args):
+    inputs[:] = [value.detach() for value in args]
+
+
+def module_hook(module, grad_input, grad_output):
+    g, W = grad_output[0], module.W.detach()
+    answer.extend([g * inputs[1] * W, g * inputs[0] * W, g])
+
+
+model.register_forward_pre_hook(remember)
+
+model.register_full_backward_hook(module_hook)
+
+# %% reads_grad_attribute
+# misconception: reads .grad, which is not there yet | hint: grad_not_there_yet
+model = Model()
+answer = []
+
+
+inputs = []
+
+
+def remember(module, args):
+    inputs[:] = args
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(value.grad for value in inputs)
+    answer.append(grad_output[0])
+
+
+model.register_forward_pre_hook(remember)
+
+model.register_full_backward_hook(module_hook)
+
+# %% registered_twice
+# misconception: the register line ran twice | hint: module_hook_twice
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+
+
+model.register_full_backward_hook(module_hook)
+model.register_full_backward_hook(module_hook)
+
+# %% returns_all_three
+# misconception: returns what it collected | hint: full_hook_return
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+    return answer
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% returns_scaled
+# misconception: also doubles the gradients | hint: watcher_changes_gradient
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(grad_output[0])
+    return tuple(grad * 2 for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% takes_output_gradient_apart
+# misconception: extends by the tensor instead of the tuple | hint: takes_elements_apart
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.extend(grad_output[0])
+
+
+model.register_full_backward_hook(module_hook)

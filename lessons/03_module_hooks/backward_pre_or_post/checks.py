@@ -1,0 +1,295 @@
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import full_hook_beside
+
+POISON = ("module", "model", "net", "x", "x1", "x2")
+ERRORS = {
+    r"RuntimeError: Backward pre hook returned an invalid number of grad_output": "stop_pre_hook_return",
+    r"RuntimeError: Backward hook for Modules where no input requires gradient": "stop_none_replaced",
+    r"TypeError: .*(must be Tensor, not NoneType|'NoneType')": "first_layer_none_as_tensor",
+    r"AttributeError: 'NoneType' object has no attribute 'remove'": "stop_no_handle",
+    r"AttributeError: 'NoneType' object": "first_layer_none_as_tensor",
+    r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
+    r"TypeError: .*must be Tensor, not tuple": "grad_is_a_tuple",
+    r"TypeError: expected Variable, but hook returned": "stop_number_for_tensor",
+    r"TypeError: object of type '(int|float)' has no len": "stop_number_for_tensor",
+    r"TypeError: object of type 'generator' has no len": "stop_generator",
+    r"AttributeError: 'Tensor' object has no attribute '(register_\w+|parameters)'": "function_uses_global",
+}
+
+
+def three_linear_net():
+    return nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3), nn.Tanh(), nn.Linear(3, 2))
+
+
+def output_and_gradients(net, case):
+    """Output and gradients of one forward and backward. The fields are named for their place in the network."""
+    net.zero_grad()
+    x = case.tensor("x", 6, 4, requires_grad=True)
+    output = net(x)
+    output.backward(case.tensor("upstream", 6, 2))
+    return {
+        "output": output,
+        "behind: net[4].weight.grad": net[4].weight.grad,
+        "own: net[2].weight.grad": net[2].weight.grad,
+        "own: net[2].bias.grad": net[2].bias.grad,
+        "in front: net[0].weight.grad": net[0].weight.grad,
+        "in front: x.grad": x.grad,
+    }  # fmt: skip
+
+
+def with_zeros_at(fields, *places):
+    """The same with zeros for the gradients at these places."""
+    return {
+        name: torch.zeros_like(value) if name.split(":")[0] in places else value for name, value in fields.items()
+    }  # fmt: skip
+
+
+class StopBetween(Check):
+    """Shared by the two checks that hook the layer in the middle of three."""
+
+    function = ""
+    places = ()
+    poison = POISON
+    errors = ERRORS
+    blame = {
+        "output": "changes_the_value",
+        "behind: net[4].weight.grad": "global_hook",
+        "own: net[2].bias.grad": "stop_some_parameters",
+    }
+
+    def probe(self, nb, case):
+        net = case.build("net", three_linear_net)
+        handle = nb.function(self.function)(net[2])
+        found = output_and_gradients(net, case)
+        found["a handle is returned"] = callable(getattr(handle, "remove", None))
+        found["deprecated hook"] = net[2]._is_full_backward_hook is False
+        found["hooks in the network"] = sum(hook_counts(net).values())
+        found["a full backward hook beside it"] = full_hook_beside(net[2], case)
+        return found
+
+    def truth(self, case):
+        free = output_and_gradients(case.build("net", three_linear_net), case)
+        return {
+            **with_zeros_at(free, *self.places), "a handle is returned": True, "deprecated hook": False,
+            "hooks in the network": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        free = output_and_gradients(case.build("net", three_linear_net), case)
+        front, own, of_x = "in front: net[0].weight.grad", "own: net[2].weight.grad", "in front: x.grad"
+        missing = AnyOf({front: None}, {own: None}, {of_x: None})
+        return {
+            "legacy_hook": {"deprecated hook": True},
+            "global_hook": {"hooks in the network": 0, of_x: torch.zeros(6, 4), "output": free["output"]},
+            "returns_nothing": {own: free[own], of_x: free[of_x], "a handle is returned": False, "hooks in the network": 0},
+            "no_grad_is_not_zero": missing,
+            "stop_without_effect": {own: free[own], of_x: free[of_x]},
+            "stop_own_only": {own: torch.zeros_like(free[own]), of_x: free[of_x]},
+            "stop_no_handle": {**self.truth(case), "a handle is returned": False},
+        }
+
+
+class InFront(StopBetween):
+    """`stop_in_front`: the module and what is behind it learn as before; gradients in front of it are zero."""
+
+    function = "stop_in_front"
+    places = ("in front",)
+
+    def mistakes(self, case):
+        return {
+            **super().mistakes(case),
+            "stop_too_early": {"own: net[2].weight.grad": torch.zeros(3, 5), "in front: x.grad": torch.zeros(6, 4)},
+        }
+
+
+class FromHere(StopBetween):
+    """`stop_from_here`: what is behind the module learns as before; its own gradients, and those in front, are zero."""
+
+    function = "stop_from_here"
+    places = ("own", "in front")
+
+    def mistakes(self, case):
+        free = output_and_gradients(case.build("net", three_linear_net), case)
+        return {
+            **super().mistakes(case),
+            "stop_too_late": {
+                "own: net[2].weight.grad": free["own: net[2].weight.grad"], "in front: x.grad": torch.zeros(6, 4)
+            },
+        }  # fmt: skip
+
+
+check("backward_pre_or_post", InFront, FromHere)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class CrossingModule(nn.Module):
+    """Two inputs, two outputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.W = nn.Parameter(torch.rand(3) + 0.5)
+
+    def forward(self, a, b):
+        return a * b * self.W, a + b * self.W
+
+
+def through_crossing(module, case, entries):
+    """Gradients after a backward from the first output, or from both, where one input may be data."""
+    a = case.tensor("a", 2, 3, requires_grad=True)
+    b = case.tensor("b", 2, 3, requires_grad=entries != "one input is data")
+    one, two = module(a * 1, b * 1)
+    loss = (one * case.tensor("upstream 1", 2, 3)).sum()
+    if entries != "one output is not used":
+        loss = loss + (two * case.tensor("upstream 2", 2, 3)).sum()
+    loss.backward()
+    return {"W.grad": module.W.grad, "a.grad": a.grad, "b.grad": b.grad}
+
+
+CROSSINGS = ("all are used", "one output is not used", "one input is data")
+
+
+class SeveralInputsAndOutputs(Check):
+    """Modules with two inputs and two outputs: each entry is dealt with, and one that is None stays None."""
+
+    poison = POISON
+    errors = {**ERRORS, r"RuntimeError: Backward hook returned an invalid number": "stop_first_entry_only"}
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            for entries in CROSSINGS:
+                module = case.build("crossing", CrossingModule)
+                nb.function(name)(module)
+                for field, grad in through_crossing(module, case, entries).items():
+                    found[f"{name}, {entries}: {field}"] = grad
+            layer = case.build("layer", nn.Linear, 3, 2)
+            nb.function(name)(layer)
+            layer(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
+            found[f"{name}, first layer: weight.grad"] = layer.weight.grad
+        return found
+
+    def truth(self, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            for entries in CROSSINGS:
+                free = through_crossing(case.build("crossing", CrossingModule), case, entries)
+                stopped = ("a.grad", "b.grad") if name == "stop_in_front" else ("W.grad", "a.grad", "b.grad")
+                for field, grad in free.items():
+                    zero = field in stopped and grad is not None
+                    found[f"{name}, {entries}: {field}"] = torch.zeros_like(grad) if zero else grad
+            layer = case.build("layer", nn.Linear, 3, 2)
+            layer(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
+            grad = layer.weight.grad
+            zero = name == "stop_from_here"
+            found[f"{name}, first layer: weight.grad"] = torch.zeros_like(grad) if zero else grad
+        return found
+
+    def mistakes(self, case):
+        free = through_crossing(case.build("crossing", CrossingModule), case, "all are used")
+        return {
+            "stop_first_entry_only": AnyOf(
+                {"stop_in_front, all are used: b.grad": free["b.grad"]},
+                {"stop_from_here, all are used: W.grad": other_than(torch.zeros(3))},
+            )
+        }
+
+
+class AroundTheModule(Check):
+    """`h + module(h)`: the gradient that goes around the module stays as it is, and so does the caller's tensor."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, way):
+        """The gradient of h, and what the caller handed to backward. `way(h)` is the module's part."""
+        x, upstream = case.tensor("x", 4, 3, requires_grad=True), case.tensor("upstream", 4, 3)
+        h = x * 2
+        (h + way(h)).backward(upstream)
+        return {"x.grad": x.grad, "the tensor given to backward": upstream}
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            module = case.build("module", nn.Linear, 3, 3)
+            nb.function(name)(module)
+            shift = nn.Identity()
+            nb.function(name)(shift)
+            found |= {f"{name}: {field}": value for field, value in self.run(case, module).items()}
+            found |= {f"{name}, Identity: {field}": value for field, value in self.run(case, shift).items()}
+        return found
+
+    def truth(self, case):
+        around = self.run(case, torch.zeros_like)
+        places = ("stop_in_front", "stop_in_front, Identity", "stop_from_here", "stop_from_here, Identity")
+        return {f"{place}: {field}": value for place in places for field, value in around.items()}
+
+    def mistakes(self, case):
+        right, zero = self.truth(case), torch.zeros(4, 3)
+        places = ("stop_in_front", "stop_in_front, Identity", "stop_from_here", "stop_from_here, Identity")
+        others = [
+            {f"{place}: x.grad": zero, f"{place}: the tensor given to backward": case.tensor("upstream", 4, 3)}
+            for place in places
+        ]
+        return {
+            "stop_hooks_the_tensor": AnyOf(*({**right, **one} for one in others)),
+            "edits_in_place": AnyOf(*({name: zero} for name in right)),
+        }
+
+
+class InfinityAndRemoval(Check):
+    """Zero also where the gradient was inf or nan; once the handle is removed, everything learns as before."""
+
+    poison = POISON
+    errors = ERRORS
+    first = "the gradient is infinite"
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
+            handle = nb.function(name)(layer)
+            layer(x).backward(torch.full((4, 2), float("inf")))
+            found[f"{name}: x.grad, {self.first}"] = x.grad
+            for moment, upstream in (("again", "upstream 2"), ("handle removed", "upstream 3")):
+                x.grad = layer.weight.grad = None
+                if moment == "handle removed":
+                    handle.remove()
+                layer(x).backward(case.tensor(upstream, 4, 2))
+                found[f"{name}: x.grad, {moment}"] = x.grad
+                found[f"{name}: weight.grad, {moment}"] = layer.weight.grad
+        return found
+
+    def truth(self, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
+            found[f"{name}: x.grad, {self.first}"] = torch.zeros(4, 3)
+            for moment, upstream in (("again", "upstream 2"), ("handle removed", "upstream 3")):
+                of_x, of_weight = torch.autograd.grad(layer(x), (x, layer.weight), case.tensor(upstream, 4, 2))
+                if moment == "again":
+                    of_x = torch.zeros_like(of_x)
+                    of_weight = torch.zeros_like(of_weight) if name == "stop_from_here" else of_weight
+                found[f"{name}: x.grad, {moment}"] = of_x
+                found[f"{name}: weight.grad, {moment}"] = of_weight
+        return found
+
+    def mistakes(self, case):
+        functions = ("stop_in_front", "stop_from_here")
+        layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
+        (plain,) = torch.autograd.grad(layer(x), x, case.tensor("upstream 2", 4, 2))
+        nan = Matches(lambda got: None if got.tensor().isnan().all() else "numbers", "nan")
+        return {
+            "stop_times_zero": AnyOf(*({f"{name}: x.grad, {self.first}": nan} for name in functions)),
+            "runs_only_once": AnyOf(*({f"{name}: x.grad, again": plain} for name in functions)),
+            "handle_of_another": AnyOf(
+                *({f"{name}: x.grad, handle removed": torch.zeros(4, 3)} for name in functions)
+            ),
+        }
+
+
+check("backward_pre_or_post", SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval)

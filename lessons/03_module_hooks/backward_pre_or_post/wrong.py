@@ -1,0 +1,524 @@
+# %% bare_tensor
+# misconception: returns a bare tensor | hint: full_hook_return
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return torch.zeros_like(grad_input[0])
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% bare_tensor_before
+# misconception: the pre-hook returns a bare tensor | hint: stop_pre_hook_return
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return torch.zeros_like(grad_output[0])
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% both_after
+# misconception: both with a full backward hook | hint: stop_too_late
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+# %% both_before
+# misconception: both with a full backward pre-hook | hint: stop_too_early
+def stop_in_front(module):
+    return stop_from_here(module)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% detaches_the_input
+# misconception: detaches the module's inputs | hint: no_grad_is_not_zero
+def stop_in_front(module):
+    return module.register_forward_pre_hook(lambda module, args: tuple(arg.detach() for arg in args))
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% detaches_the_output
+# misconception: detaches the module's output | hint: no_grad_is_not_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, args, output):
+        if isinstance(output, tuple):
+            return tuple(one.detach() for one in output)
+        return output.detach()
+
+    return module.register_forward_hook(hook)
+
+# %% expects_tensors
+# misconception: takes every entry for a tensor | hint: first_layer_none_as_tensor
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% first_entry_only
+# misconception: zeroes the first entry and keeps the others | hint: stop_first_entry_only
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        if grad_input[0] is not None:
+            return (torch.zeros_like(grad_input[0]), *grad_input[1:])
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        if grad_output[0] is not None:
+            return (torch.zeros_like(grad_output[0]), *grad_output[1:])
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% for_all_modules
+# misconception: registers hooks for all modules | hint: global_hook
+from torch.nn.modules.module import register_module_full_backward_hook, register_module_full_backward_pre_hook
+
+
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return register_module_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return register_module_full_backward_pre_hook(hook)
+
+# %% freezes_the_parameters
+# misconception: freezes the parameters | hint: no_grad_is_not_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    module.requires_grad_(False)
+    return stop_in_front(module)
+
+# %% full_hook_returns_grad_output
+# misconception: a full backward hook that returns zeros for the output | hint: full_hook_return
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        zeros = [torch.zeros_like(grad) for grad in grad_output]
+        return (*grad_input, *zeros)
+
+    return module.register_full_backward_hook(hook)
+
+# %% generator
+# misconception: returns a generator | hint: stop_generator
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return (torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return (torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% hooks_on_the_parameters
+# misconception: tensor hooks on the parameters only | hint: stop_own_only
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    for parameter in module.parameters():
+        handle = parameter.register_hook(torch.zeros_like)
+    return handle
+
+# %% hooks_the_notebook
+# misconception: registers on the notebook's model | hint: function_uses_global
+model = Model()
+
+
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return model.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return model.register_full_backward_pre_hook(hook)
+
+# %% in_place
+# misconception: zeroes the gradients in place | hint: edits_in_place
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        for grad in grad_input:
+            if grad is not None:
+                grad.zero_()
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        for grad in grad_output:
+            if grad is not None:
+                grad.zero_()
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% legacy_hook
+# misconception: registers the deprecated hook | hint: legacy_hook
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% list_of_none
+# misconception: returns a list, also where it holds nothing but None | hint: stop_none_replaced
+def zeros(grads):
+    return [None if grad is None else torch.zeros_like(grad) for grad in grads]
+
+
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros(grad_input))
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros(grad_output))
+
+# %% no_handle
+# misconception: returns no handle | hint: stop_no_handle
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    module.register_full_backward_pre_hook(hook)
+
+# %% no_return
+# misconception: makes zeros and does not return them | hint: stop_without_effect
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        grad_input = tuple(torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        grad_output = tuple(torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% none_for_zero
+# misconception: returns None for each entry | hint: no_grad_is_not_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return (None,) * len(grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return (None,) * len(grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% numbers
+# misconception: returns the number 0 | hint: stop_number_for_tensor
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: (0.0,) * len(grad_input))
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: (0.0,) * len(grad_output))
+
+# %% once
+# misconception: a hook that removes itself | hint: runs_only_once
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        handle.remove()
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    handle = module.register_full_backward_hook(hook)
+    return handle
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        handle.remove()
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    handle = module.register_full_backward_pre_hook(hook)
+    return handle
+
+# %% one_zero
+# misconception: returns a zero of another shape | hint: hook_changes_shape
+def stop_in_front(module):
+    return module.register_full_backward_hook(
+        lambda module, grad_input, grad_output: tuple(torch.zeros(1) for grad in grad_input)
+    )
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(
+        lambda module, grad_output: tuple(torch.zeros(1) for grad in grad_output)
+    )
+
+# %% swapped
+# misconception: the two kinds of hooks in each other's place | hint: stop_too_early
+def stop_in_front(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+# %% tensor_hooks_on_the_outputs
+# misconception: tensor hooks on the module's outputs | hint: stop_hooks_the_tensor
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(torch.zeros_like(grad) if torch.is_tensor(grad) else grad for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def meet_outputs(module, args, output):
+        for one in output if isinstance(output, tuple) else (output,):
+            if one.requires_grad and one.grad_fn is not None:
+                one.register_hook(torch.zeros_like)
+
+    return module.register_forward_hook(meet_outputs)
+
+# %% three_arguments_before
+# misconception: a pre-hook of three arguments | hint: hook_arguments
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% times_zero
+# misconception: multiplies by 0 | hint: stop_times_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else grad * 0 for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else grad * 0 for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% tuple_of_the_first
+# misconception: returns a tuple of the first entry | hint: stop_first_entry_only
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        (first, *_) = grad_input
+        return None if first is None else (torch.zeros_like(first),)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return (torch.zeros_like(grad_output[0]),)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% tuple_times_zero
+# misconception: multiplies the tuple by 0, which empties it | hint: full_hook_return
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: grad_input * 0)
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: grad_output * 0)
+
+# %% two_hooks_one_handle
+# misconception: registers both kinds and returns one handle | hint: handle_of_another
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def before(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    handle = module.register_full_backward_pre_hook(before)
+    stop_in_front(module)
+    return handle
+
+# %% zero_grad_in_the_hook
+# misconception: calls zero_grad in a full backward hook | hint: no_grad_is_not_zero
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        module.zero_grad()
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+# %% zero_tuple
+# misconception: zeros_like of the whole tuple | hint: grad_is_a_tuple
+def stop_in_front(module):
+    return module.register_full_backward_hook(
+        lambda module, grad_input, grad_output: torch.zeros_like(grad_input)
+    )
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: torch.zeros_like(grad_output))
+
+# %% zeroes_grad_input_and_weight_grad
+# misconception: a full backward hook that also zeroes the weight's .grad | hint: stop_some_parameters
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        if getattr(module, "weight", None) is not None and module.weight.grad is not None:
+            module.weight.grad.zero_()
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+# %% zeroes_the_output
+# misconception: a forward hook that zeroes the output | hint: changes_the_value
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, args, output):
+        if isinstance(output, tuple):
+            return tuple(one * 0 for one in output)
+        return output * 0
+
+    return module.register_forward_hook(hook)
+
+# %% zeros_for_none
+# misconception: makes zeros for None as well | hint: stop_none_replaced
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(torch.zeros(1) if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)

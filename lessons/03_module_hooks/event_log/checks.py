@@ -1,0 +1,254 @@
+import warnings
+
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import hook_counts
+
+POISON = ("model", "net", "module", "x", "layer")
+FOUR_KINDS = ("forward_pre", "forward", "backward_pre", "backward")
+NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
+ERRORS = {
+    r"AttributeError: 'Tensor' object has no attribute '(named_\w+|modules|children|register_\w+)'": "function_uses_global",
+    r"RuntimeError: (Backward hook|hook '.*' has changed)": "watcher_changes_gradient",
+    r"TypeError: .*must be Tensor, not": "watcher_changes_output",
+    r"TypeError: '(NoneType|tuple|str)' object is not callable": "event_log_calls_hook",
+}
+
+
+def nested_net():
+    return nn.Sequential(nn.Sequential(nn.Linear(3, 4), nn.Tanh()), nn.Sequential(nn.Linear(4, 2), nn.Sigmoid()))
+
+
+def log_by_definition(model):
+    """All four hooks on each module of a hook-free copy, in the plainest way: the definition of the order."""
+    log = []
+
+    def hooks_of(name):
+        return (
+            lambda module, args: log.append(("forward_pre", name)),
+            lambda module, args, output: log.append(("forward", name)),
+            lambda module, grad_output: log.append(("backward_pre", name)),
+            lambda module, grad_input, grad_output: log.append(("backward", name)),
+        )
+
+    for name, module in model.named_modules():
+        forward_pre, forward, backward_pre, backward = hooks_of(name)
+        module.register_forward_pre_hook(forward_pre)
+        module.register_forward_hook(forward)
+        module.register_full_backward_pre_hook(backward_pre)
+        module.register_full_backward_hook(backward)
+    return log
+
+
+def log_without(log, *names):
+    return [[kind, name] for kind, name in log if name not in names]
+
+
+def log_of_kinds(log, *kinds):
+    return [[kind, name] for kind, name in log if kind in kinds]
+
+
+def same_but_for(log, index):
+    """As many entries as wanted, right but for the kinds (0) or the names (1)."""
+
+    def test(got):
+        fits = len(got) == len(log) and [one[1 - index] for one in got] == [two[1 - index] for two in log]
+        return None if fits and [tuple(one) for one in got] != log[::-1] else "another list"
+
+    return Matches(test, "the same but for one part")
+
+
+def in_another_order(log):
+    """The wanted entries in another order."""
+    entries = sorted([kind, name] for kind, name in log)
+    return Matches(lambda got: None if sorted(got) == entries else "other entries", "another order")
+
+
+class OneRun(Check):
+    """One forward and one backward of a nested model are logged as they happen, with the names of all modules."""
+
+    poison = POISON
+    errors = ERRORS
+    blame = {"output": "watcher_changes_output", "x.grad": "watcher_changes_gradient"}
+
+    claims = ("log",)  # the answer itself
+
+    def run(self, case, start):
+        model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
+        log = start(model)
+        output = model(x)
+        output.backward(case.tensor("upstream", 2, 2))
+        return {"log": log, "output": output, "x.grad": x.grad, "hooks": sum(hook_counts(model).values())}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return {**self.run(case, log_by_definition), "hooks": Matches(lambda got: None, "any number")}
+
+    def mistakes(self, case):
+        log = self.truth(case)["log"]
+        names = list(dict.fromkeys(name for _, name in log))
+        return {
+            "hook_never_ran": {"log": [], "hooks": 0},
+            "returns_nothing": {"log": None, "hooks": 0},
+            "returns_no_list": {"log": NO_LIST},
+            "event_log_first_level": {"log": AnyOf(log_without(log, *(n for n in names if n.count("."))), [
+                [kind, name] for kind, name in log if name and not name.count(".")
+            ])},
+            "root_missing": {"log": log_without(log, "")},
+            "event_log_leaves_only": {"log": log_without(log, "", "0", "1")},
+            "event_log_kinds_missing": {
+                "log": AnyOf(log_of_kinds(log, "forward_pre", "forward"), log_of_kinds(log, "backward_pre", "backward"),
+                             log_of_kinds(log, "forward", "backward"), *(
+                    log_of_kinds(log, *(kind for kind in FOUR_KINDS if kind != missing)) for missing in FOUR_KINDS
+                ))
+            },
+            "loop_variable": {
+                "log": Matches(
+                    lambda got: None if len(got) == len(log) and len({one[1] for one in got}) == 1 else "other names",
+                    "one name throughout",
+                )
+            },
+            "event_log_swaps_pair": {"log": [[name, kind] for kind, name in log]},
+            "event_log_other_kinds": {"log": same_but_for(log, 0)},
+            "event_log_other_names": {"log": same_but_for(log, 1)},
+            "takes_elements_apart": {"log": [part for entry in log for part in entry]},
+            "event_log_order": {"log": in_another_order(log)},
+            "event_log_registered_again": {
+                "log": Matches(
+                    lambda got: None if len(got) > len(log) and {*map(tuple, got)} == set(log) else "other entries",
+                    "the right entries, some more often",
+                )
+            },
+        }  # fmt: skip
+
+
+check("event_log", OneRun)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class ResidualModule(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return x + self.inner(x)
+
+
+def deep_net():
+    return nn.Sequential(
+        nn.Linear(4, 3),
+        ResidualModule(nn.Sequential(nn.Linear(3, 3), ResidualModule(nn.Tanh()))),
+        nn.ReLU(),
+        ResidualModule(nn.Linear(3, 3)),
+    )
+
+
+def net_with_reuse():
+    layer, act = nn.Linear(3, 3), nn.Tanh()
+    return nn.Sequential(layer, act, nn.Sequential(layer, act), act)
+
+
+class OnData(Check):
+    """Another, deeper model with other names, on data that requires no gradient."""
+
+    claims = ("log",)  # the answer itself
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, start):
+        model = case.build("model", deep_net)
+        log = start(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
+            model(case.tensor("x", 2, 4)).sum().backward()
+        return {"log": log}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return self.run(case, log_by_definition)
+
+    def mistakes(self, case):
+        log = self.truth(case)["log"]
+        return {
+            "event_log_two_levels": {"log": [[kind, name] for kind, name in log if name.count(".") < 2]},
+            "event_log_other_names": {"log": same_but_for(log, 1)},
+            "event_log_order": {"log": in_another_order(log)},
+            "event_log_written_down": {"log": Matches(lambda got: None if got else "nothing", "other entries")},
+        }
+
+
+class ReusedModules(Check):
+    """A module that runs several times appears each time; one that stands at two places is hooked once."""
+
+    claims = ("log",)  # the answer itself
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, start):
+        model = case.build("model", net_with_reuse)
+        log = start(model)
+        model(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
+        return {"log": log}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return self.run(case, log_by_definition)
+
+    def mistakes(self, case):
+        log = self.truth(case)["log"]
+        first = list(dict.fromkeys(log))
+        return {
+            "event_log_keeps_first": {"log": AnyOf(first, in_another_order(first))},
+            "event_log_hooks_twice": {"log": Matches(lambda got: None if len(got) > len(log) else "short", "more")},
+            "event_log_other_names": {"log": same_but_for(log, 1)},
+        }
+
+
+class TwoModelsTwoRuns(Check):
+    """The log grows with each run, and each model has a log of its own."""
+
+    claims = ("log of the first model", "log of the second model")  # the answer itself
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, start):
+        one, two = case.build("one", nested_net), case.build("two", nested_net)
+        logs = start(one), start(two)
+        for model in (one, two, one):
+            model(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
+        with torch.no_grad():
+            two(case.tensor("x", 2, 3))
+        return {"log of the first model": logs[0], "log of the second model": logs[1]}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return self.run(case, log_by_definition)
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        run = case.build("one", nested_net)
+        log = log_by_definition(run)
+        run(case.tensor("x", 2, 3, requires_grad=True)).sum().backward()
+        return {
+            "runs_only_once": {"log of the first model": log, "log of the second model": log},
+            "shared_list": {
+                "log of the first model": Matches(
+                    lambda got: None if len(got) > len(right["log of the first model"]) else "short", "more entries"
+                )
+            },
+        }
+
+
+check("event_log", OnData, ReusedModules, TwoModelsTwoRuns)

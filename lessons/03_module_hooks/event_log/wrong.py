@@ -1,0 +1,529 @@
+# %% all_duplicates
+# misconception: also registers under the second name of a shared module | hint: event_log_hooks_twice
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules(remove_duplicate=False):
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% backward_pre_missing
+# misconception: no full backward pre-hook | hint: event_log_kinds_missing
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% calls_the_hook
+# misconception: calls the function instead of handing it over | hint: event_log_calls_hook
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(note("forward_pre", name))
+        module.register_forward_hook(note("forward", name))
+        module.register_full_backward_pre_hook(note("backward_pre", name))
+        module.register_full_backward_hook(note("backward", name))
+    return log
+
+# %% children_and_root
+# misconception: the model and its children | hint: event_log_first_level
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in [("", model), *model.named_children()]:
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% children_only
+# misconception: named_children instead of named_modules | hint: event_log_first_level
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_children():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% class_names
+# misconception: class names for names | hint: event_log_other_names
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", type(module).__name__))
+        module.register_forward_hook(partial(note, "forward", type(module).__name__))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", type(module).__name__))
+        module.register_full_backward_hook(partial(note, "backward", type(module).__name__))
+    return log
+
+# %% extends
+# misconception: extends by the pair | hint: takes_elements_apart
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.extend((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% fixed_arguments
+# misconception: one hook of three arguments for all four kinds | hint: hook_arguments
+def event_log(model):
+    log = []
+
+    def make_hook(kind, name):
+        def hook(module, args, output):
+            log.append((kind, name))
+
+        return hook
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(make_hook("forward_pre", name))
+        module.register_forward_hook(make_hook("forward", name))
+        module.register_full_backward_pre_hook(make_hook("backward_pre", name))
+        module.register_full_backward_hook(make_hook("backward", name))
+    return log
+
+# %% forward_only
+# misconception: no hooks for backward | hint: event_log_kinds_missing
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+    return log
+
+# %% inserts_in_front
+# misconception: inserts each entry in front | hint: event_log_order
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.insert(0, (kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% kinds_grouped
+# misconception: a list for each kind, joined at the end of backward | hint: event_log_order
+def event_log(model):
+    log, parts = [], {"forward_pre": [], "forward": [], "backward_pre": [], "backward": []}
+
+    def note(kind, name, *rest):
+        parts[kind].append((kind, name))
+        log[:] = [entry for part in parts.values() for entry in part]
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% kinds_mixed_up
+# misconception: pre and post mixed up | hint: event_log_other_kinds
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward", name))
+        module.register_forward_hook(partial(note, "forward_pre", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% last_name_of_shared
+# misconception: the last name of a shared module | hint: event_log_other_names
+def event_log(model):
+    log = []
+    names = {module: name for name, module in model.named_modules(remove_duplicate=False)}
+
+    def note(kind, module, *rest):
+        log.append((kind, names[module]))
+
+    for module in names:
+        module.register_forward_pre_hook(partial(note, "forward_pre"))
+        module.register_forward_hook(partial(note, "forward"))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre"))
+        module.register_full_backward_hook(partial(note, "backward"))
+    return log
+
+# %% last_part_of_the_name
+# misconception: the last part of each name only | hint: event_log_other_names
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        name = name.split(".")[-1]
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% late_binding
+# misconception: lambdas that look the loop's name up when they run | hint: loop_variable
+def event_log(model):
+    log = []
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(lambda m, a: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda m, a, o: log.append(("forward", name)))
+        module.register_full_backward_pre_hook(lambda m, go: log.append(("backward_pre", name)))
+        module.register_full_backward_hook(lambda m, gi, go: log.append(("backward", name)))
+    return log
+
+# %% late_kind
+# misconception: the kind of an inner loop is looked up when the hook runs | hint: event_log_other_kinds
+def event_log(model):
+    log = []
+    for name, module in model.named_modules():
+        for kind, register in (
+            ("forward_pre", module.register_forward_pre_hook),
+            ("forward", module.register_forward_hook),
+            ("backward_pre", module.register_full_backward_pre_hook),
+            ("backward", module.register_full_backward_hook),
+        ):
+            register(lambda *rest, name=name: log.append((kind, name)))
+    return log
+
+# %% leaves_only
+# misconception: only modules without children | hint: event_log_leaves_only
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        if len(list(module.children())) > 0:
+            continue
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% mirror_of_forward
+# misconception: writes backward down as a mirror of forward | hint: event_log_order
+def event_log(model):
+    log, forward_part = [], []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+        forward_part.append((kind, name))
+
+    def mirror(module, grad_output):
+        for kind, name in reversed(forward_part):
+            log.append(("backward_pre" if kind == "forward" else "backward", name))
+        forward_part.clear()
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+    model.register_full_backward_pre_hook(mirror)
+    return log
+
+# %% no_pre_hooks
+# misconception: no pre-hooks | hint: event_log_kinds_missing
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% no_repetitions
+# misconception: keeps an entry once | hint: event_log_keeps_first
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        if (kind, name) not in log:
+            log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% not_registered
+# misconception: makes the hooks and does not register them | hint: hook_never_ran
+def event_log(model):
+    log = []
+    hooks = {}
+    for name, module in model.named_modules():
+        hooks[name] = lambda *rest, name=name: log.append(("forward", name))
+    return log
+
+# %% one_log_for_all
+# misconception: one global list, emptied by each call | hint: shared_list
+events = []
+
+
+def note(kind, name, *rest):
+    events.append((kind, name))
+
+
+def event_log(model):
+    events.clear()
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return events
+
+# %% other_words
+# misconception: the register methods' words for the kinds | hint: event_log_other_kinds
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "full_backward_pre", name))
+        module.register_full_backward_hook(partial(note, "full_backward", name))
+    return log
+
+# %% own_walk
+# misconception: a walk of its own that comes to a shared module twice | hint: event_log_hooks_twice
+def event_log(model):
+    log = []
+
+    def visit(module, name):
+        module.register_forward_pre_hook(lambda m, a: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda m, a, o: log.append(("forward", name)))
+        module.register_full_backward_pre_hook(lambda m, go: log.append(("backward_pre", name)))
+        module.register_full_backward_hook(lambda m, gi, go: log.append(("backward", name)))
+        for child_name, child in module.named_children():
+            visit(child, f"{name}.{child_name}" if name else child_name)
+
+    visit(model, "")
+    return log
+
+# %% registered_twice
+# misconception: the register loop ran twice | hint: event_log_registered_again
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in [*model.named_modules(), *model.named_modules()]:
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% removes_itself
+# misconception: hooks that remove themselves after the first run | hint: runs_only_once
+def event_log(model):
+    log, handles = [], []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+        if kind == "backward" and len(log) == 4 * len(handles) // 4:
+            for handle in handles:
+                handle.remove()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_pre_hook(partial(note, "forward_pre", name)))
+        handles.append(module.register_forward_hook(partial(note, "forward", name)))
+        handles.append(module.register_full_backward_pre_hook(partial(note, "backward_pre", name)))
+        handles.append(module.register_full_backward_hook(partial(note, "backward", name)))
+    return log
+
+# %% returns_the_handles
+# misconception: returns the handles | hint: returns_no_list
+def event_log(model):
+    log, handles = [], {}
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        handles[name] = (
+            module.register_forward_pre_hook(partial(note, "forward_pre", name)),
+            module.register_forward_hook(partial(note, "forward", name)),
+            module.register_full_backward_pre_hook(partial(note, "backward_pre", name)),
+            module.register_full_backward_hook(partial(note, "backward", name)),
+        )
+    return handles
+
+# %% returns_the_list
+# misconception: the hook returns the list, which becomes the input | hint: watcher_changes_output
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+        return log
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% root_called_model
+# misconception: another name for the model itself | hint: event_log_other_names
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        name = name or "model"
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% root_missing
+# misconception: leaves the model itself out | hint: root_missing
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        if name == "":
+            continue
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% swapped_pair
+# misconception: name first | hint: event_log_swaps_pair
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((name, kind))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% two_levels
+# misconception: the model, children and grandchildren | hint: event_log_two_levels
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    def register(name, module):
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+
+    register("", model)
+    for name, child in model.named_children():
+        register(name, child)
+        for inner, grandchild in child.named_children():
+            register(f"{name}.{inner}", grandchild)
+    return log
+
+# %% typed_in_names
+# misconception: the names of the lesson's network, typed in | hint: event_log_written_down
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    names = ["", "0", "0.0", "0.1", "1", "1.0", "1.1"]
+    for name, module in zip(names, model.modules()):
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% walk_at_every_level
+# misconception: registers recursively on walks that are recursive already | hint: event_log_registered_again
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for outer, parent in model.named_modules():
+        for inner, module in parent.named_modules():
+            name = ".".join(part for part in (outer, inner) if part)
+            module.register_forward_pre_hook(partial(note, "forward_pre", name))
+            module.register_forward_hook(partial(note, "forward", name))
+            module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+            module.register_full_backward_hook(partial(note, "backward", name))
+    return log

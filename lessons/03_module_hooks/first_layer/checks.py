@@ -1,0 +1,201 @@
+import itertools
+
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.probing import ANYTHING, hook_counts, other_than
+
+POISON = ("layer", "net", "x", "model")
+NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
+ANOTHER_NUMBER = Matches(lambda got: None if isinstance(got, float) else "no number", "a number")
+ERRORS = {
+    r"AttributeError: 'NoneType' object has no attribute '(?!append|extend|insert)": "first_layer_none_as_tensor",
+    r"TypeError: .*(must be Tensor, not NoneType|'NoneType')": "first_layer_none_as_tensor",
+    r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
+    r"TypeError: .*must be Tensor, not tuple": "grad_is_a_tuple",
+    r"RuntimeError: Backward hook for Modules where no input requires gradient": "watcher_changes_gradient",
+    r"AttributeError: 'Tensor' object has no attribute 'register_\w*(backward|forward)": "function_uses_global",
+}
+
+
+def norm_of(tensor):
+    """The norm of a tensor, as a number or as a tensor of no dimension."""
+    return AnyOf(Close(tensor.norm().item()), tensor.norm())
+
+
+def norm_pairs(*gradients):
+    return [(None if one is None else norm_of(one), norm_of(other)) for one, other in gradients]
+
+
+def five_layer_net():
+    return nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
+
+
+def flow_through(net, x):
+    """Hook-free: what flows between the layers, `x` in front and the output at the end."""
+    flow = [x]
+    for layer in net:
+        flow.append(layer(flow[-1]))
+    return flow
+
+
+class OnTheFirstLayer(Check):
+    """The first layer meets data: the entry is `(None, number)`, and the data stays data."""
+
+    poison = POISON
+    errors = ERRORS
+    claims = ("sizes",)  # the answer itself
+    blame = {"x.requires_grad": "first_layer_asks_for_more", "weight.grad": "watcher_changes_gradient"}
+
+    def probe(self, nb, case):
+        net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
+        sizes = nb.function("gradient_sizes")(net[0])
+        net(x).backward(case.tensor("upstream", 3, 2))
+        slope = torch.zeros(x.shape) if x.grad is None else x.grad
+        return {
+            "sizes": sizes, "x.requires_grad": x.requires_grad, "weight.grad": net[0].weight.grad,
+            "hooks": sum(hook_counts(net).values()), "x and its gradient": x.detach() + slope,
+        }  # fmt: skip
+
+    def gradients(self, case):
+        net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5, requires_grad=True)
+        flow = flow_through(net, x)
+        wanted = (x, flow[1], net[0].weight, net[0].bias)
+        return torch.autograd.grad(flow[-1], wanted, case.tensor("upstream", 3, 2))
+
+    def output(self, case):
+        return case.build("net", five_layer_net)[0](case.tensor("x", 3, 5))
+
+    def truth(self, case):
+        _, of_output, of_weight, _ = self.gradients(case)
+        return {
+            "sizes": norm_pairs((None, of_output)), "x.requires_grad": False, "weight.grad": of_weight, "hooks": ANYTHING,
+            "x and its gradient": case.tensor("x", 3, 5),
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        of_x, of_output, _, of_bias = self.gradients(case)
+        out = norm_of(of_output)
+        return {
+            "hook_never_ran": {"sizes": [], "hooks": 0},
+            "returns_nothing": {"sizes": None, "hooks": 0},
+            "returns_no_list": {"sizes": NO_LIST},
+            "forward_instead_of_backward": {"sizes": norm_pairs((case.tensor("x", 3, 5), self.output(case)))},
+            "first_layer_leaves_out": {"sizes": AnyOf([], [[out]], [out])},
+            "first_layer_zero_for_none": {"sizes": AnyOf([[0.0, out]], [[torch.tensor(0.0), out]])},
+            "first_layer_asks_for_more": {"sizes": norm_pairs((of_x, of_output))},
+            "legacy_hook": {"sizes": norm_pairs((of_bias, of_output))},
+            "takes_elements_apart": {"sizes": [None, out]},
+            "swaps_gradients": {"sizes": [(out, None)]},
+            "first_layer_gradient_for_size": {
+                "sizes": AnyOf([[None, of_output]], [[[None], [of_output]]], [[None, [of_output]]])
+            },
+            "first_layer_other_size": {"sizes": [[None, ANOTHER_NUMBER]]},
+        }
+
+
+class InTheMiddle(Check):
+    """A layer in the middle of a net: the entry is a pair of two numbers."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def probe(self, nb, case):
+        net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
+        sizes = nb.function("gradient_sizes")(net[2])
+        net(x).backward(case.tensor("upstream", 3, 2))
+        return {"sizes": sizes}
+
+    def truth(self, case):
+        flow = flow_through(case.build("net", five_layer_net), case.tensor("x", 3, 5))
+        return {"sizes": norm_pairs(torch.autograd.grad(flow[-1], (flow[2], flow[3]), case.tensor("upstream", 3, 2)))}
+
+    def mistakes(self, case):
+        ((of_input, of_output),) = self.truth(case)["sizes"]
+        return {
+            "first_layer_always_none": {"sizes": [(None, of_output)]},
+            "swaps_gradients": {"sizes": [(of_output, of_input)]},
+        }
+
+
+check("first_layer", OnTheFirstLayer, InTheMiddle)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+def net_for_words():
+    return nn.Sequential(nn.Embedding(9, 4), nn.Tanh(), nn.Flatten(), nn.Linear(12, 2))
+
+
+class EveryLayerOfAnother(Check):
+    """All layers of another net at once, one of them an Embedding, whose input holds integers: each has its list."""
+
+    poison = POISON
+    errors = {
+        **ERRORS,
+        r"AttributeError: '(Embedding|Tanh|Flatten)' object has no attribute": "first_layer_formula",
+        r"RuntimeError: (mat1 and mat2|The size of tensor|size mismatch)": "first_layer_formula",
+        r"RuntimeError: only Tensors of floating point": "first_layer_asks_for_more",
+    }
+
+    def probe(self, nb, case):
+        net, words = case.build("net", net_for_words), case.tensor("words", 2, 3, dtype=torch.int64, positive=True)
+        sizes = [nb.function("gradient_sizes")(layer) for layer in net]
+        net(words).backward(case.tensor("upstream", 2, 2))
+        return {f"list of {type(layer).__name__}": found for layer, found in zip(net, sizes, strict=True)}
+
+    def truth(self, case):
+        net, words = case.build("net", net_for_words), case.tensor("words", 2, 3, dtype=torch.int64, positive=True)
+        flow = flow_through(net, words)
+        gradients = [None, *torch.autograd.grad(flow[-1], flow[1:], case.tensor("upstream", 2, 2))]
+        both = itertools.pairwise(gradients)
+        return {f"list of {type(layer).__name__}": norm_pairs(one) for layer, one in zip(net, both, strict=True)}
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        together = [pair for found in right.values() for pair in found]
+        return {
+            "shared_list": {"list of Embedding": together[::-1]},
+            "first_layer_formula": {"list of Embedding": right["list of Embedding"]},
+        }
+
+
+class TwoPasses(Check):
+    """Passes through the first layer, in some of which the data needs a gradient: each gives an entry of its own."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def given(self, case):
+        """The data of each pass; in which of them it needs a gradient, no answer can know."""
+        needs = case.shuffled("needs a gradient", [True, False, True, False, True, False])
+        return [case.tensor(f"x {number}", 3, 5, requires_grad=needed) for number, needed in enumerate((False, *needs))]
+
+    def probe(self, nb, case):
+        net = case.build("net", five_layer_net)
+        sizes = nb.function("gradient_sizes")(net[0])
+        for number, x in enumerate(self.given(case)):
+            net(x).backward(case.tensor(f"upstream {number}", 3, 2))
+        return {"sizes": sizes}
+
+    def truth(self, case):
+        found = []
+        for number, x in enumerate(self.given(case)):
+            flow = flow_through(case.build("net", five_layer_net), x)
+            wanted = (x, flow[1]) if x.requires_grad else (flow[1],)
+            gradients = torch.autograd.grad(flow[-1], wanted, case.tensor(f"upstream {number}", 3, 2))
+            found.append((gradients[0] if x.requires_grad else None, gradients[-1]))
+        return {"sizes": norm_pairs(*found)}
+
+    def mistakes(self, case):
+        pairs = self.truth(case)["sizes"]
+        guessed = [(None, ANYTHING), *((other_than(None), ANYTHING) for _ in pairs[1:])]
+        return {
+            "runs_only_once": {"sizes": pairs[:1]},
+            "keeps_last_only": {"sizes": pairs[-1:]},
+            "first_layer_from_weight": {"sizes": guessed},
+        }
+
+
+check("first_layer", EveryLayerOfAnother, TwoPasses)

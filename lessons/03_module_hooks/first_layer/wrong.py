@@ -1,0 +1,344 @@
+# %% always_none
+# misconception: writes None whatever the input needs | hint: first_layer_always_none
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((None, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% chain_rule_of_linear
+# misconception: computes the gradient of a Linear's input | hint: first_layer_formula
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None
+        if grad_input[0] is not None:
+            before = (grad_output[0] @ module.weight).norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% copies_the_data_with_a_gradient
+# misconception: replaces the data by a copy that requires a gradient | hint: first_layer_asks_for_more
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((grad_input[0].norm().item(), grad_output[0].norm().item()))
+
+    layer.register_forward_pre_hook(lambda module, args: args[0].clone().requires_grad_())
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% filters_none
+# misconception: leaves None out of the pair | hint: first_layer_leaves_out
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append(tuple(g.norm().item() for g in (*grad_input, *grad_output) if g is not None))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% flat_list
+# misconception: extends the list by two numbers | hint: takes_elements_apart
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.extend(None if grad is None else grad.norm().item() for grad in (*grad_input, *grad_output))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% forward_hook
+# misconception: registers a forward hook, which gets values | hint: forward_instead_of_backward
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((grad_input[0].norm().item(), grad_output.norm().item()))
+
+    layer.register_forward_hook(hook)
+    return sizes
+
+# %% guesses_from_the_weight
+# misconception: takes a missing weight.grad for a sign that the layer is the first | hint: first_layer_from_weight
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        parameters = list(module.parameters())
+        if parameters and parameters[0].grad is None:
+            before = None
+        else:
+            before = 0.0 if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% hooks_the_notebook
+# misconception: registers on the notebook's layer | hint: function_uses_global
+net = nn.Linear(3, 2)
+
+
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    net.register_full_backward_hook(hook)
+    return sizes
+
+# %% keeps_the_last
+# misconception: keeps the last pass only | hint: keeps_last_only
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes[:] = [(before, grad_output[0].norm().item())]
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% legacy_hook
+# misconception: registers the deprecated hook | hint: legacy_hook
+def gradient_sizes(layer):
+    sizes = []
+
+    def size(grad):
+        return None if grad is None else grad.norm().item()
+
+    layer.register_backward_hook(
+        lambda module, grad_input, grad_output: sizes.append((size(grad_input[0]), size(grad_output[0])))
+    )
+    return sizes
+
+# %% list_as_default
+# misconception: one list for all layers, as a default argument | hint: shared_list
+def gradient_sizes(layer, sizes=[]):
+    sizes.clear()
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% makes_the_data_require_a_gradient
+# misconception: switches the gradient of the data on | hint: first_layer_asks_for_more
+def gradient_sizes(layer):
+    sizes = []
+
+    def ask(module, args):
+        if args[0].is_leaf and args[0].is_floating_point():
+            args[0].requires_grad_()
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_forward_pre_hook(ask)
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% mean_of_magnitudes
+# misconception: the mean absolute value | hint: first_layer_other_size
+def gradient_sizes(layer):
+    sizes = []
+
+    def size(grad):
+        return None if grad is None else grad.abs().mean().item()
+
+    layer.register_full_backward_hook(
+        lambda module, grad_input, grad_output: sizes.append((size(grad_input[0]), size(grad_output[0])))
+    )
+    return sizes
+
+# %% norm_of_none
+# misconception: asks None for its norm | hint: first_layer_none_as_tensor
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((grad_input[0].norm().item(), grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% norm_of_the_tuple
+# misconception: asks the tuple for its norm | hint: grad_is_a_tuple
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input is None else grad_input.norm().item()
+        sizes.append((before, grad_output.norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% not_registered
+# misconception: never registers the hook | hint: hook_never_ran
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    return sizes
+
+# %% only_a_pre_hook
+# misconception: a full backward pre-hook, which comes before the input's gradient | hint: first_layer_always_none
+def gradient_sizes(layer):
+    sizes = []
+    layer.register_full_backward_pre_hook(lambda module, grad_output: sizes.append((None, grad_output[0].norm().item())))
+    return sizes
+
+# %% reads_grad_of_the_input
+# misconception: remembers the input and reads its .grad | hint: first_layer_always_none
+def gradient_sizes(layer):
+    sizes, inputs = [], []
+
+    def remember(module, args):
+        inputs.append(args[0])
+
+    def hook(module, grad_input, grad_output):
+        grad = inputs[-1].grad
+        sizes.append((None if grad is None else grad.norm().item(), grad_output[0].norm().item()))
+
+    layer.register_forward_pre_hook(remember)
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% returns_the_handle
+# misconception: returns the handle instead of the list | hint: returns_no_list
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    return layer.register_full_backward_hook(hook)
+
+# %% returns_the_pair
+# misconception: the hook returns its pair, which is to replace the gradients | hint: watcher_changes_gradient
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm()
+        sizes.append((before, grad_output[0].norm()))
+        return (grad_output[0].norm(),)
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% skips_the_pass
+# misconception: adds nothing where there is no gradient | hint: first_layer_leaves_out
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        if grad_input[0] is not None:
+            sizes.append((grad_input[0].norm().item(), grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% sum
+# misconception: the sum | hint: first_layer_other_size
+def gradient_sizes(layer):
+    sizes = []
+
+    def size(grad):
+        return None if grad is None else grad.sum().item()
+
+    layer.register_full_backward_hook(
+        lambda module, grad_input, grad_output: sizes.append((size(grad_input[0]), size(grad_output[0])))
+    )
+    return sizes
+
+# %% swapped
+# misconception: output first | hint: swaps_gradients
+def gradient_sizes(layer):
+    sizes = []
+
+    def size(grad):
+        return None if grad is None else grad.norm().item()
+
+    layer.register_full_backward_hook(
+        lambda module, grad_input, grad_output: sizes.append((size(grad_output[0]), size(grad_input[0])))
+    )
+    return sizes
+
+# %% tensor_hook_on_the_input
+# misconception: a tensor hook on the input, which data does not take | hint: no_gradient_needed
+def gradient_sizes(layer):
+    sizes = []
+
+    def forward_hook(module, args, output):
+        pair = [None, None]
+        args[0].register_hook(lambda grad: pair.__setitem__(0, grad.norm().item()))
+        output.register_hook(lambda grad: pair.__setitem__(1, grad.norm().item()))
+        sizes.append(pair)
+
+    layer.register_forward_hook(forward_hook)
+    return sizes
+
+# %% the_gradients_themselves
+# misconception: stores the gradients | hint: first_layer_gradient_for_size
+def gradient_sizes(layer):
+    sizes = []
+    layer.register_full_backward_hook(
+        lambda module, grad_input, grad_output: sizes.append((grad_input[0], grad_output[0]))
+    )
+    return sizes
+
+# %% torch_norm_of_none
+# misconception: hands None to torch.norm | hint: first_layer_none_as_tensor
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((torch.linalg.vector_norm(grad_input[0]).item(), torch.linalg.vector_norm(grad_output[0]).item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% two_arguments
+# misconception: a backward hook of two arguments | hint: hook_arguments
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% zero_for_none
+# misconception: writes 0 where there is no gradient | hint: first_layer_zero_for_none
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = 0.0 if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes

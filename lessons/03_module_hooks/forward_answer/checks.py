@@ -1,0 +1,76 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.evidence import TensorRecord
+from course.probing import hook_counts, other_forward
+
+
+ANY_COUNT = Matches(lambda got: None, "any number")
+SOME = Matches(lambda got: None if got else "none", "some")
+
+
+def holds_nan(got):
+    """Whether the hook read one of the notebook's variables, which are NaN meanwhile."""
+    found = [one for one in got if isinstance(one, TensorRecord) and one.tensor().isnan().any()]
+    return None if found else "no NaN"
+
+
+class InputsThenOutput(Check):
+    """After a call of `add(x1, x2)`, `answer` holds `[x1, x2, output]`, and the call returned the sum."""
+
+    poison = ("x1", "x2", "output")
+    blame = {"output": "watcher_changes_output"}
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        add = nb.module("add")
+        output = add(case.tensor("x1", 4), case.tensor("x2", 4))
+        return {"answer": nb.list("answer"), "output": output, "hooks on add": sum(hook_counts(add).values())}
+
+    def truth(self, case):
+        x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
+        return {"answer": [x1, x2, x1 + x2], "output": x1 + x2, "hooks on add": ANY_COUNT}
+
+    def mistakes(self, case):
+        x1, x2, output = self.truth(case)["answer"]
+        return {
+            "stores_nothing": {"answer": [], "hooks on add": SOME},
+            "reads_globals": {"answer": Matches(holds_nan, "NaN")},
+            "one_side_missing": {"answer": AnyOf([x1, x2], [output])},
+            "keeps_the_tuple": {"answer": AnyOf([[x1, x2], output], [[x1, x2], [output]])},
+            "module_hook_twice": {"answer": AnyOf([x1, x2, x1, x2, output, output], [x1, x2, output, output])},
+            "takes_elements_apart": {"answer": [*x1, *x2, *output]},
+            "numbers_for_tensors": {"answer": [Close(one.tolist()) for one in (x1, x2, output)]},
+        }
+
+
+check("forward_answer", InputsThenOutput)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OtherForwardOtherShapes(Check):
+    """The hooks take inputs and output from their arguments, so `answer` is right for any forward and any shapes."""
+
+    poison = ("x1", "x2", "output")
+    blame = {"output": "watcher_changes_output"}
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        with other_forward(nb.module("add"), lambda self, x1, x2: x1**2 * x2) as add:
+            output = add(case.tensor("x1", 2, 3), case.tensor("x2", 3))
+        return {"answer": nb.list("answer"), "output": output}
+
+    def truth(self, case):
+        x1, x2 = case.tensor("x1", 2, 3), case.tensor("x2", 3)
+        return {"answer": [x1, x2, x1**2 * x2], "output": x1**2 * x2}
+
+    def mistakes(self, case):
+        x1, x2, _ = self.truth(case)["answer"]
+        return {
+            "formula_of_visible_forward": {"answer": [x1, x2, x1 + x2]},
+            "reads_globals": {"answer": Matches(holds_nan, "NaN")},
+        }
+
+
+check("forward_answer", OtherForwardOtherShapes)

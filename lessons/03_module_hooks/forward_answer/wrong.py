@@ -1,0 +1,292 @@
+# %% appends_the_tuple
+# misconception: the tuple of inputs as one entry | hint: keeps_the_tuple
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.append(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% backward_hook_instead
+# misconception: a full backward hook, which never runs in forward | hint: one_side_missing
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_full_backward_hook(hook)
+
+# %% extends_by_the_output
+# misconception: takes the output apart | hint: takes_elements_apart
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    for value in args:
+        answer.extend(value)
+
+
+def hook(module, args, output):
+    answer.extend(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% forgets_to_register_hook
+# misconception: the second hook is not registered | hint: one_side_missing
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+
+# %% inputs_reversed
+# misconception: the inputs in reverse order | hint: wrong_order
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    for value in args:
+        answer.insert(0, value)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% lambda_returns_a_tuple
+# misconception: a lambda whose value replaces the output | hint: watcher_changes_output
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+hook = lambda module, args, output: (answer.append(output), print(output))
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% local_answer
+# misconception: assigns to a local answer | hint: stores_nothing
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer = list(args)
+
+
+def hook(module, args, output):
+    answer = [*args, output]
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% output_first
+# misconception: output in front of the inputs | hint: wrong_order
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.insert(0, output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% plain_numbers
+# misconception: stores lists of numbers | hint: numbers_for_tensors
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(value.tolist() for value in args)
+
+
+def hook(module, args, output):
+    answer.append(output.tolist())
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% reads_globals
+# misconception: stores the notebook's tensors | hint: reads_globals
+add = Add()
+answer = []
+
+
+x1, x2 = torch.rand(3), torch.rand(3)
+
+
+def pre_hook(module, args):
+    answer.append(x1)
+    answer.append(x2)
+
+
+def hook(module, args, output):
+    answer.append(x1 + x2)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% registered_twice
+# misconception: the register lines ran twice | hint: module_hook_twice
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% registers_nothing
+# misconception: defines hooks without registering | hint: hook_never_ran
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+# %% registers_on_another_object
+# misconception: hooks on a module that nobody calls | hint: hook_never_ran
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+Add().register_forward_pre_hook(pre_hook)
+Add().register_forward_hook(hook)
+
+# %% returns_the_answer
+# misconception: the pre-hook returns the list, which becomes the only input | hint: drops_argument
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+    return answer
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% scales_the_inputs
+# misconception: the pre-hook normalises what goes in | hint: watcher_changes_output
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+    return tuple(value / value.norm() for value in args)
+
+
+def hook(module, args, output):
+    answer.append(answer[0] + answer[1])
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% sum_of_inputs
+# misconception: computes the output by the visible formula | hint: formula_of_visible_forward
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(args[0] + args[1])
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% two_arguments
+# misconception: a forward hook of two arguments | hint: hook_arguments
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)

@@ -1,0 +1,380 @@
+# %% backward_hooks
+# misconception: full backward hooks | hint: hooked_other_kind
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(module.register_full_backward_hook(hook))
+        yield
+
+# %% by_function
+# misconception: removes every registration of the function | hint: removes_other_hooks
+@contextlib.contextmanager
+def hooked(modules, hook):
+    modules = list(modules)
+    try:
+        for module in modules:
+            module.register_forward_hook(hook)
+        yield
+    finally:
+        for module in modules:
+            for key, function in list(getattr(module, "_forward_hooks", {}).items()):
+                if function is hook:
+                    del module._forward_hooks[key]
+
+# %% class_without_care
+# misconception: a class whose __enter__ may fail half-way | hint: hooked_half_registered
+class hooked:
+    def __init__(self, modules, hook):
+        self.modules, self.hook = modules, hook
+
+    def __enter__(self):
+        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
+        return self.handles
+
+    def __exit__(self, kind, error, traceback):
+        for handle in self.handles:
+            handle.remove()
+
+# %% clears_the_dict
+# misconception: clears the module's dict of hooks | hint: removes_other_hooks
+@contextlib.contextmanager
+def hooked(modules, hook):
+    try:
+        for module in modules:
+            module.register_forward_hook(hook)
+        yield
+    finally:
+        for module in modules:
+            if isinstance(module, nn.Module):
+                module._forward_hooks.clear()
+
+# %% enter_and_init
+# misconception: registers when it is made and again at the begin of the block | hint: module_hook_twice
+class hooked:
+    def __init__(self, modules, hook):
+        self.modules, self.hook = modules, hook
+        self.handles = []
+        self.register()
+
+    def register(self):
+        for module in self.modules:
+            self.handles.append(module.register_forward_hook(self.hook))
+
+    def __enter__(self):
+        self.register()
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% except_exception
+# misconception: cleans up after an Exception only | hint: hooked_some_errors_only
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = []
+
+    def remove():
+        for handle in handles:
+            handle.remove()
+
+    try:
+        for module in modules:
+            handles.append(module.register_forward_hook(hook))
+        yield
+    except Exception:
+        remove()
+        raise
+    remove()
+
+# %% exit_returns_true
+# misconception: an __exit__ that returns True | hint: hooked_swallows_error
+class hooked:
+    def __init__(self, modules, hook):
+        self.modules, self.hook = modules, hook
+
+    def __enter__(self):
+        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
+
+    def __exit__(self, kind, error, traceback):
+        for handle in self.handles:
+            handle.remove()
+        return True
+
+# %% exit_without_arguments
+# misconception: an __exit__ without the error's arguments | hint: hooked_exit_arguments
+class hooked:
+    def __init__(self, modules, hook):
+        self.modules, self.hook = modules, hook
+
+    def __enter__(self):
+        self.handles = [module.register_forward_hook(self.hook) for module in self.modules]
+
+    def __exit__(self):
+        for handle in self.handles:
+            handle.remove()
+
+# %% first_module_only
+# misconception: hooks the first module only | hint: hooked_one_only
+def hooked(modules, hook):
+    for module in modules:
+        return module.register_forward_hook(hook)
+
+# %% global_handles
+# misconception: one global list of handles | hint: hooked_shared_handles
+open_handles = []
+
+
+@contextlib.contextmanager
+def hooked(modules, hook):
+    try:
+        for module in modules:
+            open_handles.append(module.register_forward_hook(hook))
+        yield
+    finally:
+        while open_handles:
+            open_handles.pop().remove()
+
+# %% global_rebound
+# misconception: a global name for the handles, which the inner block rebinds | hint: hooked_shared_handles
+@contextlib.contextmanager
+def hooked(modules, hook):
+    global open_handles
+    open_handles = []
+    try:
+        for module in modules:
+            open_handles.append(module.register_forward_hook(hook))
+        yield
+    finally:
+        for handle in open_handles:
+            handle.remove()
+
+# %% handles_by_module
+# misconception: a dict of handles by module, where the inner block overwrites the outer one's | hint: hooked_shared_handles
+handle_of = {}
+
+
+@contextlib.contextmanager
+def hooked(modules, hook):
+    try:
+        for module in modules:
+            handle_of[module] = module.register_forward_hook(hook)
+        yield
+    finally:
+        for module in modules:
+            if module in handle_of:
+                handle_of[module].remove()
+
+# %% hook_for_all_modules
+# misconception: a hook for all modules | hint: hooked_too_many
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with torch.nn.modules.module.register_module_forward_hook(hook):
+        yield
+
+# %% last_handle
+# misconception: one name for all handles | hint: hooked_last_handle
+@contextlib.contextmanager
+def hooked(modules, hook):
+    for module in modules:
+        handle = module.register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+# %% never_removes
+# misconception: never removes | hint: hooked_stays
+@contextlib.contextmanager
+def hooked(modules, hook):
+    yield [module.register_forward_hook(hook) for module in modules]
+
+# %% no_decorator
+# misconception: a generator function without its decorator | hint: hooked_no_context_manager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(module.register_forward_hook(hook))
+        yield
+
+# %% no_exit
+# misconception: a class without __exit__ | hint: hooked_no_context_manager
+class hooked:
+    def __init__(self, modules, hook):
+        self.handles = [module.register_forward_hook(hook) for module in modules]
+
+    def __enter__(self):
+        return self
+
+    def remove(self):
+        for handle in self.handles:
+            handle.remove()
+
+# %% no_finally
+# misconception: removes behind the yield, without finally | hint: hooked_no_finally
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = [module.register_forward_hook(hook) for module in modules]
+    yield
+    for handle in handles:
+        handle.remove()
+
+# %% no_yield
+# misconception: registers and removes without a yield | hint: hooked_no_yield
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = [module.register_forward_hook(hook) for module in modules]
+    for handle in handles:
+        handle.remove()
+
+# %% pops_the_last
+# misconception: takes the last hook off each module, whoever put it there | hint: removes_other_hooks
+@contextlib.contextmanager
+def hooked(modules, hook):
+    registered = []
+    try:
+        for module in modules:
+            module.register_forward_hook(hook)
+            registered.append(module)
+        yield
+    finally:
+        for module in registered:
+            if module._forward_hooks:
+                module._forward_hooks.popitem()
+
+# %% registers_before_the_try
+# misconception: registers everything before the try | hint: hooked_half_registered
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% remove_without_call
+# misconception: names the remove methods without calling them | hint: hooked_stays
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove
+
+# %% restores_the_dict
+# misconception: puts the module's dict of hooks back as it was | hint: removes_other_hooks
+@contextlib.contextmanager
+def hooked(modules, hook):
+    modules = [module for module in modules]
+    before = [(module, dict(module._forward_hooks)) for module in modules]
+    try:
+        for module in modules:
+            module.register_forward_hook(hook)
+        yield
+    finally:
+        for module, hooks in before:
+            module._forward_hooks.clear()
+            module._forward_hooks.update(hooks)
+
+# %% return_in_finally
+# misconception: a return in finally | hint: hooked_swallows_error
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        return
+
+# %% returns_handles
+# misconception: a plain function that returns the handles | hint: hooked_no_context_manager
+def hooked(modules, hook):
+    return [module.register_forward_hook(hook) for module in modules]
+
+# %% skips_what_is_no_module
+# misconception: skips entries that are no modules | hint: hooked_swallows_error
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            if isinstance(module, nn.Module):
+                stack.enter_context(module.register_forward_hook(hook))
+        yield
+
+# %% swallows
+# misconception: an except that does not raise again | hint: hooked_swallows_error
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield
+    except Exception as error:
+        print("something went wrong:", error)
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% swallows_the_stop_button
+# misconception: ends KeyboardInterrupt quietly | hint: hooked_swallows_error
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(module.register_forward_hook(hook))
+        try:
+            yield
+        except KeyboardInterrupt:
+            print("stopped")
+
+# %% uses_the_notebook
+# misconception: works on the notebook's module | hint: function_uses_global
+adder = Add()
+
+
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with adder.register_forward_hook(hook):
+        yield
+
+# %% with_ends_too_early
+# misconception: the stack ends before the yield | hint: hook_never_ran
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(module.register_forward_hook(hook))
+    yield
+
+# %% wrapper_without_return
+# misconception: a wrapper that does not hand on what the hook returns | hint: hooked_return_lost
+@contextlib.contextmanager
+def hooked(modules, hook):
+    def wrapper(module, args, output):
+        hook(module, args, output)
+
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            stack.enter_context(module.register_forward_hook(wrapper))
+        yield
+
+# %% yield_in_the_loop
+# misconception: yields inside the loop | hint: hooked_yields_again
+@contextlib.contextmanager
+def hooked(modules, hook):
+    for module in modules:
+        with module.register_forward_hook(hook):
+            yield
+
+# %% yields_twice
+# misconception: yields each handle | hint: hooked_yields_again
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        handles = [stack.enter_context(module.register_forward_hook(hook)) for module in modules]
+        for module in modules:
+            yield module

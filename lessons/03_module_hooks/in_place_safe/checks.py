@@ -1,0 +1,179 @@
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.evidence import snapshot
+from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import full_hook_beside
+
+POISON = ("layer", "net", "model", "x")
+NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
+ERRORS = {
+    r"AttributeError: 'NoneType' object has no attribute 'register_(pre)?hook'": "no_gradient_needed",
+    r"RuntimeError: can't retain_grad on Tensor that has requires_grad=False": "no_gradient_needed",
+    r"AttributeError: 'Tensor' object has no attribute 'register_\w*(backward|forward)": "function_uses_global",
+    r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
+    r"TypeError: .*must be Tensor, not": "watcher_changes_output",
+}
+
+
+def net_with_relu(inplace):
+    return nn.Sequential(nn.Linear(4, 6), nn.ReLU(inplace=inplace), nn.Linear(6, 2))
+
+
+class InFrontOfReLU(Check):
+    """In front of an in-place ReLU, the list gets the gradient of what the layer put out."""
+
+    poison = POISON
+    errors = ERRORS
+    blame = {"output": "watcher_changes_output", "weight.grad": "watcher_changes_gradient"}
+
+    def probe(self, nb, case):
+        net = case.build("net", net_with_relu, True)
+        gradients = nb.function("output_gradients")(net[0])
+        output = net(case.tensor("x", 5, 4))
+        output.backward(case.tensor("upstream", 5, 2))
+        return {
+            "gradients": snapshot(gradients), "output": output, "weight.grad": net[0].weight.grad.clone(),
+            "deprecated hook": net[0]._is_full_backward_hook is False, "hooks": sum(hook_counts(net).values()),
+            "a full backward hook beside it": full_hook_beside(net[0], case),
+        }  # fmt: skip
+
+    def flow(self, case):
+        net = case.build("net", net_with_relu, False)
+        linear = net[0](case.tensor("x", 5, 4))
+        relu = net[1](linear)
+        return net, linear, relu, net[2](relu)
+
+    def truth(self, case):
+        net, linear, _, output = self.flow(case)
+        of_linear, of_weight = torch.autograd.grad(output, (linear, net[0].weight), case.tensor("upstream", 5, 2))
+        return {
+            "gradients": [of_linear], "output": output, "weight.grad": of_weight, "deprecated hook": False,
+            "hooks": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        net, linear, relu, output = self.flow(case)
+        upstream = case.tensor("upstream", 5, 2)
+        of_relu, of_weight, of_bias = torch.autograd.grad(output, (relu, net[0].weight, net[0].bias), upstream)
+        right = self.truth(case)["gradients"][0]
+        return {
+            "legacy_hook": {"deprecated hook": True},
+            "hook_never_ran": {"gradients": [], "hooks": 0},
+            "returns_nothing": {"gradients": None, "hooks": 0},
+            "returns_no_list": {"gradients": NO_LIST},
+            "in_place_behind": {"gradients": AnyOf([of_relu], [relu])},
+            "keeps_the_tensor": {"gradients": AnyOf([linear], [output])},
+            "in_place_of_parameter": {"gradients": AnyOf([of_weight], [of_bias], [of_weight, of_bias], [of_bias, of_weight])},
+            "in_place_of_network": {"gradients": [upstream]},
+            "in_place_outside_of_graph": {"gradients": AnyOf([], [None])},
+            "splits_gradient": {"gradients": [*right]},
+            "keeps_the_tuple": {"gradients": [[right]]},
+        }
+
+
+check("in_place_safe", InFrontOfReLU)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OtherInPlaceOperations(Check):
+    """In front of other in-place operations than ReLU: SiLU, an addition, a product."""
+
+    poison = POISON
+    errors = ERRORS
+    places = ("SiLU", "+=", "*=")
+
+    def run(self, case, start, name, inplace):
+        layer = case.build(name, nn.Linear, 3, 4)
+        entries = start(layer)
+        h = layer(case.tensor(f"x {name}", 2, 3))
+        kept = h if not inplace else None
+        shift, upstream = case.tensor("shift", 4), case.tensor(f"upstream {name}", 2, 4)
+        if name == "SiLU":
+            h = nn.functional.silu(h, inplace=inplace)
+        elif name == "+=":
+            h = h.add_(shift).sigmoid_() if inplace else (h + shift).sigmoid()
+        else:
+            h = h.mul_(shift).tanh_() if inplace else (h * shift).tanh()
+        if inplace:
+            h.backward(upstream)
+            return entries
+        return [torch.autograd.grad(h, kept, upstream)[0]]
+
+    def probe(self, nb, case):
+        start = nb.function("output_gradients")
+        return {f"gradients in front of {name}": self.run(case, start, name, True) for name in self.places}
+
+    def truth(self, case):
+        return {
+            f"gradients in front of {name}": self.run(case, lambda layer: None, name, False) for name in self.places
+        }
+
+    blame = {f"gradients in front of {name}": "in_place_relu_only" for name in places}
+
+
+class WithoutGradients(Check):
+    """Under `torch.no_grad()` the model still runs, and nothing is added."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def probe(self, nb, case):
+        net = case.build("net", net_with_relu, True)
+        gradients = nb.function("output_gradients")(net[0])
+        with torch.no_grad():
+            output = net(case.tensor("x", 5, 4))
+        return {"output": output, "gradients": gradients}
+
+    def truth(self, case):
+        return {"output": case.build("net", net_with_relu, False)(case.tensor("x", 5, 4)), "gradients": []}
+
+
+class EachCallItsEntry(Check):
+    """A layer that runs twice, two passes, two layers: each output has its entry, each layer its list."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, start, inplace):
+        one, two = case.build("one", nn.Linear, 3, 3), case.build("two", nn.Linear, 3, 3)
+        lists = start(one), start(two)
+        kept = [], []
+        for number in ("first", "second"):
+            h = case.tensor(f"x {number}", 2, 3)
+            for layer, outputs in ((one, kept[0]), (two, kept[1]), (one, kept[0])):
+                h = layer(h)
+                outputs.append(h)
+                h = h.sigmoid_() if inplace else h.sigmoid()
+            if inplace:
+                h.backward(case.tensor(f"upstream {number}", 2, 3))
+            else:
+                # Backward comes to the outputs of one forward in reverse order.
+                for outputs, found in zip(kept, lists, strict=True):
+                    upstream = case.tensor(f"upstream {number}", 2, 3)
+                    found += torch.autograd.grad(h, outputs[::-1], upstream, retain_graph=True)
+                    outputs.clear()
+        return {"gradients of the layer used twice": lists[0], "gradients of the other layer": lists[1]}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("output_gradients"), True)
+
+    def truth(self, case):
+        return self.run(case, lambda layer: [], False)
+
+    def mistakes(self, case):
+        twice, once = self.truth(case).values()
+        used, other = "gradients of the layer used twice", "gradients of the other layer"
+        return {
+            "keeps_last_only": AnyOf({used: twice[-1:]}, {used: [twice[0], twice[2]]}, {used: [twice[1], twice[3]]}, {used: twice[2:]}),
+            "runs_only_once": AnyOf({used: twice[:1]}, {used: twice[1:2]}, {used: twice[:2]}),
+            "shared_list": {
+                used: Matches(lambda got: None if len(got) > len(twice) else "short", "more entries"),
+                other: other_than(once),
+            },
+        }
+
+
+check("in_place_safe", WithoutGradients, EachCallItsEntry, OtherInPlaceOperations)

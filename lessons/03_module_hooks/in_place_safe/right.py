@@ -1,0 +1,75 @@
+# %% detached_copies
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if not output.requires_grad:
+            return
+        output.register_hook(lambda grad: gradients.append(grad.detach().clone()))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% hands_a_copy_on
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        copy = output.clone()
+        if copy.requires_grad:
+            copy.register_hook(gradients.append)
+        return copy
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% hook_on_the_node
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.grad_fn is not None:
+            output.grad_fn.register_prehook(lambda grad_outputs: gradients.append(grad_outputs[0]))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% is_grad_enabled_and_partial
+def hang_on(gradients, module, args, output):
+    if torch.is_grad_enabled():
+        output.register_hook(partial(list.append, gradients))
+
+
+def output_gradients(layer):
+    gradients = []
+    layer.register_forward_hook(partial(hang_on, gradients))
+    return gradients
+
+# %% multi_grad_hook
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            torch.autograd.graph.register_multi_grad_hook((output,), lambda grads: gradients.append(grads[0]))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% object
+class GradientKeeper:
+    def __init__(self):
+        self.gradients = []
+
+    def meet(self, module, args, output):
+        if output.requires_grad:
+            output.register_hook(self.keep)
+
+    def keep(self, grad):
+        self.gradients.append(grad)
+
+
+def output_gradients(layer):
+    keeper = GradientKeeper()
+    layer.register_forward_hook(keeper.meet)
+    return keeper.gradients

@@ -1,0 +1,301 @@
+# %% asks_when_the_network_has_run
+# misconception: waits for the weight's gradient and reads that of the tensor's last value | hint: in_place_behind
+def output_gradients(layer):
+    gradients, outputs = [], []
+
+    def forward_hook(module, args, output):
+        output.retain_grad()
+        outputs.append(output)
+
+    def read(parameter):
+        gradients.append(outputs.pop().grad)
+
+    layer.register_forward_hook(forward_hook)
+    layer.weight.register_post_accumulate_grad_hook(read)
+    return gradients
+
+# %% changes_the_gradient
+# misconception: the tensor hook returns what it stores, doubled | hint: watcher_changes_gradient
+def output_gradients(layer):
+    gradients = []
+
+    def keep(grad):
+        gradients.append(grad)
+        return 2 * grad
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(keep)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% clone_and_full_hook
+# misconception: hands a copy on, and still registers a full backward hook | hint: in_place_after_full_hook
+def output_gradients(layer):
+    gradients = []
+    layer.register_forward_hook(lambda module, args, output: output.clone())
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
+    return gradients
+
+# %% extends
+# misconception: extends by the gradient | hint: splits_gradient
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.extend)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% full_backward_hook
+# misconception: a full backward hook, which fails in front of an in-place operation | hint: in_place_after_full_hook
+def output_gradients(layer):
+    gradients = []
+    layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
+    return gradients
+
+# %% full_backward_pre_hook
+# misconception: a full backward pre-hook, which fails as well | hint: in_place_after_full_hook
+def output_gradients(layer):
+    gradients = []
+    layer.register_full_backward_pre_hook(lambda module, grad_output: gradients.append(grad_output[0]))
+    return gradients
+
+# %% hook_on_all_parameters
+# misconception: tensor hooks on all parameters | hint: in_place_of_parameter
+def output_gradients(layer):
+    gradients = []
+    for parameter in layer.parameters():
+        parameter.register_hook(gradients.append)
+    return gradients
+
+# %% hook_on_the_weight
+# misconception: a tensor hook on the weight | hint: in_place_of_parameter
+def output_gradients(layer):
+    gradients = []
+    layer.weight.register_hook(gradients.append)
+    return gradients
+
+# %% hook_returns_the_handle
+# misconception: a lambda whose value, the handle, becomes the output | hint: watcher_changes_output
+def output_gradients(layer):
+    gradients = []
+    layer.register_forward_hook(
+        lambda module, args, output: output.register_hook(gradients.append) if output.requires_grad else None
+    )
+    return gradients
+
+# %% hooks_a_clone
+# misconception: hooks a clone that nobody uses | hint: in_place_outside_of_graph
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.clone().register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% hooks_a_detached_copy
+# misconception: hooks a detached copy | hint: in_place_outside_of_graph
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        copy = output.detach().clone().requires_grad_()
+        copy.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% hooks_the_notebook
+# misconception: registers on the notebook's network | hint: function_uses_global
+net = nn.Linear(3, 4)
+
+
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    net.register_forward_hook(forward_hook)
+    return gradients
+
+# %% keeps_the_alias
+# misconception: stores the output, which the ReLU then overwrites | hint: in_place_behind
+def output_gradients(layer):
+    outputs = []
+
+    def forward_hook(module, args, output):
+        outputs.append(output)
+
+    layer.register_forward_hook(forward_hook)
+    return outputs
+
+# %% keeps_the_output
+# misconception: stores the output | hint: keeps_the_tensor
+def output_gradients(layer):
+    outputs = []
+    layer.register_forward_hook(lambda module, args, output: outputs.append(output.clone()))
+    return outputs
+
+# %% legacy_hook
+# misconception: the deprecated hook | hint: legacy_hook
+def output_gradients(layer):
+    gradients = []
+    layer.register_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
+    return gradients
+
+# %% list_for_each_forward
+# misconception: empties the list at each forward | hint: keeps_last_only
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        gradients.clear()
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% mask_of_the_relu
+# misconception: masks the gradient as a ReLU would, whatever comes behind | hint: in_place_relu_only
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad * (output > 0)))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% no_grad_forgotten
+# misconception: a tensor hook without a look whether there will be a gradient | hint: no_gradient_needed
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        output.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% node_of_no_grad
+# misconception: a hook on grad_fn, which is None under no_grad | hint: no_gradient_needed
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        output.grad_fn.register_prehook(lambda grads: gradients.append(grads[0]))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% not_registered
+# misconception: never registers the forward hook | hint: hook_never_ran
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    return gradients
+
+# %% one_list_for_all_layers
+# misconception: a global list | hint: shared_list
+gradients = []
+
+
+def output_gradients(layer):
+    gradients.clear()
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% one_run
+# misconception: removes its hook after the first run | hint: runs_only_once
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+            handle.remove()
+
+    handle = layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% reads_grad_too_early
+# misconception: reads .grad of the output in the forward hook | hint: in_place_outside_of_graph
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        gradients.append(output.grad)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% retain_grad
+# misconception: retain_grad, which means the value behind the in-place operation | hint: in_place_behind
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.retain_grad()
+            layer.weight.register_hook(lambda grad: gradients.append(output.grad))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% returns_the_handle
+# misconception: returns the handle | hint: returns_no_list
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    return layer.register_forward_hook(forward_hook)
+
+# %% the_last_only
+# misconception: keeps the last gradient | hint: keeps_last_only
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        def keep(grad):
+            gradients[:] = [grad]
+
+        if output.requires_grad:
+            output.register_hook(keep)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% tuple_of_the_node
+# misconception: stores the tuple that a node hook gets | hint: keeps_the_tuple
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.grad_fn.register_prehook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients

@@ -1,0 +1,56 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.models import Model
+
+
+def at_other_inputs(got):
+    """Whether the two reports fit together, as they do for any inputs."""
+    (weight, product), (first, second) = ([one.tensor() for one in report] for report in got)
+    fit = torch.equal(weight, torch.tensor([5.0])) and torch.allclose(product * 25, first * second)
+    return None if fit else "something else"
+
+
+class TwoReports(Check):
+    """`answer` holds the `grad_input` that the deprecated hook showed, then the true gradients of `x1` and `x2`."""
+
+    cases = 1  # the inputs are given
+    secret = True
+
+    def probe(self, nb, case):
+        return {"answer": nb.list("answer")}
+
+    def reports(self):
+        x1, x2 = torch.tensor([2.0], requires_grad=True), torch.tensor([3.0], requires_grad=True)
+        free = Model()
+        true = list(torch.autograd.grad(free(x1, x2), (x1, x2)))
+        product = (x1 * x2).detach().requires_grad_()  # the last operation alone: product * W
+        last = list(torch.autograd.grad(product * free.W, (product, free.W)))
+        return last, true
+
+    def truth(self, case):
+        return {"answer": list(self.reports())}
+
+    def mistakes(self, case):
+        last, true = self.reports()
+        one = torch.ones(1)
+        twice = [gradient * 2 for gradient in true]
+        return {
+            "autopsy_never_ran": {"answer": []},
+            "one_report_only": {"answer": AnyOf([last], [true])},
+            "two_equal_reports": {"answer": AnyOf([last, last], [true, true])},
+            "reports_swapped": {
+                "answer": AnyOf([true, last], [last[::-1], true], [last, true[::-1]], [last[::-1], true[::-1]])
+            },
+            "gradients_of_the_output": {"answer": [[one], [one]]},
+            "takes_elements_apart": {"answer": [*last, *true]},
+            "adds_up_gradients": {"answer": [last, twice]},
+            "numbers_for_tensors": {"answer": [[float(g) for g in last], [float(g) for g in true]]},
+            "keeps_both_sides": {"answer": AnyOf([[last, [one]], [true, [one]]], [[*last, one], [*true, one]])},
+            "autopsy_weight_gradient": {"answer": AnyOf(*([[*last, none], [*true, last[1]]] for none in (None, last[1])))},
+            "autopsy_other_inputs": {"answer": Matches(at_other_inputs, "two reports that fit together")},
+        }
+
+
+check("legacy_autopsy", TwoReports)

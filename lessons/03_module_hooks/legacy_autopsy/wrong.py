@@ -1,0 +1,283 @@
+# %% both_full
+# misconception: full backward hooks on both models | hint: two_equal_reports
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_full_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% both_legacy
+# misconception: deprecated hooks on both models | hint: two_equal_reports
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% both_tuples
+# misconception: stores both tuples | hint: keeps_both_sides
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append((grad_input, grad_output))
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% flat
+# misconception: one flat list | hint: takes_elements_apart
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.extend(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% grad_output
+# misconception: stores the gradient of the output | hint: gradients_of_the_output
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_output)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% inputs_reversed
+# misconception: each pair in reverse order | hint: reports_swapped
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input[::-1])
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% numbers
+# misconception: numbers instead of tensors | hint: numbers_for_tensors
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append([grad.item() for grad in grad_input])
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% one_model_for_both
+# misconception: both kinds on one model, which torch refuses | hint: autopsy_never_ran
+answer = []
+legacy_model = full_model = Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% only_legacy
+# misconception: forgets the full hook | hint: one_report_only
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% other_inputs
+# misconception: runs at other inputs | hint: autopsy_other_inputs
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([1.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% reads_grad_after_both
+# misconception: reads x.grad after two passes through the same tensors | hint: adds_up_gradients
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    x1 = torch.tensor([2.0], requires_grad=True)
+    x2 = torch.tensor([3.0], requires_grad=True)
+    for model in (legacy_model, full_model):
+        model(x1, x2).backward()
+answer.append((x1.grad, x2.grad))
+
+# %% registered_after_the_run
+# misconception: registers when the run is over | hint: autopsy_never_ran
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+for model in (legacy_model, full_model):
+    x1 = torch.tensor([2.0], requires_grad=True)
+    x2 = torch.tensor([3.0], requires_grad=True)
+    model(x1, x2).backward()
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+
+# %% second_kind_after_the_run
+# misconception: the full hook on the model that has the deprecated one | hint: one_report_only
+answer = []
+legacy_model = Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    x1 = torch.tensor([2.0], requires_grad=True)
+    x2 = torch.tensor([3.0], requires_grad=True)
+    legacy_model(x1, x2).backward()
+    legacy_model.register_full_backward_hook(collect)
+    legacy_model(x1, x2).backward()
+
+# %% swapped
+# misconception: the true gradients first | hint: reports_swapped
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_full_backward_hook(collect)
+    full_model.register_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% weight_among_the_inputs
+# misconception: believes that grad_input holds the weight's gradient | hint: autopsy_weight_gradient
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append((*grad_input, module.W.grad))
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()

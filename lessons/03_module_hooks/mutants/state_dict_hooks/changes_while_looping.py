@@ -1,8 +1,0 @@
-# misconception: changes the dict it loops over | hint: old_name_dict_in_loop
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in state_dict:
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
-
-    module.register_load_state_dict_pre_hook(rename)

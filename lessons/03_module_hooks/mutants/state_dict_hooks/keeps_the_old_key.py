@@ -1,8 +1,0 @@
-# misconception: adds the new key and leaves the old one | hint: old_name_kept_as_well
-def accept_old_name(module, old, new):
-    def rename(module, state_dict, prefix, *rest):
-        for key in list(state_dict):
-            if (key + ".").startswith(prefix + old + "."):
-                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict[key]
-
-    module.register_load_state_dict_pre_hook(rename)

@@ -1,0 +1,172 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf
+from course.models import Add
+from course.probing import ANYTHING, hook_counts, other_forward, other_than
+
+
+def rescale_inputs(case, *shape):
+    """`x1`, `x2`, and a factor between 0.2 and 0.9."""
+    return case.tensor("x1", *shape), case.tensor("x2", *shape), case.integer("factor", 2, 9) / 10
+
+
+# Errors that tell what the hook does not expect.
+ERRORS = {
+    r"IndexError: (tuple|list) index out of range": "rescale_by_place_only",
+    r"ValueError: not enough values to unpack": "rescale_by_place_only",
+    r"KeyError: 'x[12]'": "rescale_by_name_only",
+    r"TypeError: .*got multiple values for argument": "rescale_handed_over_twice",
+    r"RuntimeError: forward pre-hook must return None or a tuple of": "rescale_no_pair",
+    r"TypeError: .*argument after \*\* must be a mapping": "rescale_no_pair",
+    r"RuntimeError: a (view of a )?leaf Variable that requires grad": "rescale_writes_into_x2",
+    r"AttributeError: 'Tensor' object has no attribute '(register_\w+|forward)'": "function_uses_global",
+}
+
+
+class ByPlace(Check):
+    """`module(x1, x2)` works with `factor * x2` until the handle is removed; the caller's tensors stay as they were."""
+
+    poison = ("module", "model", "add", "x1", "x2")
+    errors = ERRORS
+
+    def probe(self, nb, case):
+        x1, x2, factor = rescale_inputs(case, 4)
+        module = Add()
+        handle = nb.function("rescale_argument")(module, factor)
+        found = {"output": module(x1, x2), "x1": x1, "x2": x2, "hooks": sum(hook_counts(module).values())}
+        found["a handle is returned"] = callable(getattr(handle, "remove", None))
+        if found["a handle is returned"]:
+            handle.remove()
+            found["output after handle.remove()"] = module(x1, x2)
+        return found
+
+    def truth(self, case):
+        x1, x2, factor = rescale_inputs(case, 4)
+        return {
+            "output": x1 + factor * x2, "x1": x1, "x2": x2, "hooks": ANYTHING, "a handle is returned": True,
+            "output after handle.remove()": x1 + x2,
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        x1, x2, factor = rescale_inputs(case, 4)
+        return {
+            "returns_nothing": {"output": x1 + x2, "hooks": 0, "a handle is returned": False},
+            "hook_never_ran": {"output": x1 + x2, "hooks": 0},
+            "rescale_writes_into_x2": {"x2": other_than(x2)},
+            "rescale_other_argument": {
+                "output": AnyOf(factor * x1 + x2, factor * (x1 + x2), x1 + x2 + factor, x1 * factor)
+            },
+            "rescale_without_effect": {"output": x1 + x2},
+            "rescale_other_forward": {"output": x1 + factor * x2, "hooks": 0},
+            "rescale_no_handle": {"a handle is returned": False},
+            "handle_of_another": {"output after handle.remove()": x1 + factor * x2},
+        }
+
+
+class ByName(Check):
+    """`module(x1, x2=x2)`, `module(x1=x1, x2=x2)` and `module(x2=x2, x1=x1)` work with `factor * x2` as well."""
+
+    poison = ("module", "model", "add", "x1", "x2")
+    errors = ERRORS
+
+    def probe(self, nb, case):
+        x1, x2, factor = rescale_inputs(case, 4)
+        module = Add()
+        nb.function("rescale_argument")(module, factor)
+        return {
+            "module(x1, x2=x2)": module(x1, x2=x2),
+            "module(x1=x1, x2=x2)": module(x1=x1, x2=x2),
+            "module(x2=x2, x1=x1)": module(x2=x2, x1=x1),
+            "x2": x2,
+        }
+
+    def truth(self, case):
+        x1, x2, factor = rescale_inputs(case, 4)
+        output = x1 + factor * x2
+        names = ("module(x1, x2=x2)", "module(x1=x1, x2=x2)", "module(x2=x2, x1=x1)")
+        return {**dict.fromkeys(names, output), "x2": x2}
+
+    def mistakes(self, case):
+        x1, x2, factor = rescale_inputs(case, 4)
+        return {
+            "rescale_writes_into_x2": {"x2": other_than(x2)},
+            "rescale_by_place_only": {"module(x1, x2=x2)": x1 + x2},
+            "rescale_other_argument": {
+                "module(x2=x2, x1=x1)": AnyOf(factor * x1 + x2, factor * (x1 + x2), x1 * factor + x2 * factor)
+            },
+        }
+
+
+check("rescale_argument", ByPlace, ByName)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnyForwardWithGradients(Check):
+    """Right for any forward of `x1` and `x2`, and the gradient of `x2` takes the factor into account."""
+
+    poison = ("module", "model", "add", "x1", "x2")
+    errors = ERRORS
+
+    def run(self, case, call):
+        factor = case.integer("factor", 2, 9) / 10
+        x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
+        output = call(x1, x2, factor)
+        output.backward(case.tensor("upstream", 2, 3))
+        return {"output": output, "x1.grad": x1.grad, "x2.grad": x2.grad}
+
+    def probe(self, nb, case):
+        def call(x1, x2, factor):
+            with other_forward(Add(), lambda self, x1, x2: x1**2 * x2**3) as module:
+                nb.function("rescale_argument")(module, factor)
+                return module(x1, x2=x2) if case.seed % 2 else module(x1, x2)
+
+        return self.run(case, call)
+
+    def truth(self, case):
+        return self.run(case, lambda x1, x2, factor: x1**2 * (factor * x2) ** 3)
+
+    def mistakes(self, case):
+        x1, x2, factor = case.tensor("x1", 2, 3), case.tensor("x2", 3), case.integer("factor", 2, 9) / 10
+        right = self.truth(case)
+        return {
+            "formula_of_visible_forward": {
+                "output": AnyOf(x1 + factor * x2, x1**2 * x2**3 - (1 - factor) * x2),
+            },
+            "rescale_cuts_gradient": {"output": right["output"], "x2.grad": other_than(right["x2.grad"])},
+        }
+
+
+class EachModuleItsFactor(Check):
+    """Two modules have two factors, and a third one has none."""
+
+    poison = ("module", "model", "add", "x1", "x2")
+    errors = ERRORS
+
+    def probe(self, nb, case):
+        x1, x2, factor = rescale_inputs(case, 3)
+        first, second, third = Add(), Add(), Add()
+        nb.function("rescale_argument")(first, factor)
+        nb.function("rescale_argument")(second, factor + 1)
+        return {
+            "the first module": first(x1, x2), "the second module": second(x1, x2), "another module": third(x1, x2)
+        }  # fmt: skip
+
+    def truth(self, case):
+        x1, x2, factor = rescale_inputs(case, 3)
+        return {
+            "the first module": x1 + factor * x2, "the second module": x1 + (factor + 1) * x2,
+            "another module": x1 + x2,
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        x1, x2, factor = rescale_inputs(case, 3)
+        return {
+            "rescale_everywhere": {"another module": other_than(x1 + x2)},
+            "rescale_last_factor": {
+                "the first module": x1 + (factor + 1) * x2, "the second module": x1 + (factor + 1) * x2
+            },
+        }  # fmt: skip
+
+
+check("rescale_argument", AnyForwardWithGradients, EachModuleItsFactor)

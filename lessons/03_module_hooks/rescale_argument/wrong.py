@@ -1,0 +1,324 @@
+# %% adds_the_factor
+# misconception: adds the factor | hint: rescale_other_argument
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] + factor}
+        return (args[0], args[1] + factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% args_alone
+# misconception: returns the arguments without the dict | hint: rescale_no_pair
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            kwargs["x2"] = kwargs["x2"] * factor
+            return kwargs
+        return args[0], args[1] * factor
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% both_arguments
+# misconception: scales every argument | hint: rescale_other_argument
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% corrects_the_output
+# misconception: takes the missing part of x2 off the output | hint: formula_of_visible_forward
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs, output):
+        x2 = args[1] if len(args) > 1 else kwargs["x2"]
+        return output - (1 - factor) * x2
+
+    return module.register_forward_hook(hook, with_kwargs=True)
+
+# %% detached
+# misconception: detaches the scaled argument | hint: rescale_cuts_gradient
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"].detach() * factor}
+        return (args[0], args[1].detach() * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% dict_alone
+# misconception: returns the dict alone for keyword calls | hint: rescale_no_pair
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% first_argument
+# misconception: scales x1 | hint: rescale_other_argument
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x1" in kwargs:
+            return args, {**kwargs, "x1": kwargs["x1"] * factor}
+        return (args[0] * factor, *args[1:]), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% first_of_args
+# misconception: scales what comes last in the dict, in whatever order the caller wrote it | hint: rescale_other_argument
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        everything = [*args, *kwargs.values()]
+        everything[1] = everything[1] * factor
+        return tuple(everything), {}
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% forgets_with_kwargs
+# misconception: takes kwargs but does not register for them | hint: hook_arguments
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            kwargs["x2"] = kwargs["x2"] * factor
+            return args, kwargs
+        return (args[0], args[1] * factor), kwargs
+
+    return module.register_forward_pre_hook(hook)
+
+# %% global_factor
+# misconception: one hook that reads a global factor | hint: rescale_last_factor
+def scale_second(module, args, kwargs):
+    if "x2" in kwargs:
+        return args, {**kwargs, "x2": kwargs["x2"] * current_factor}
+    return (args[0], args[1] * current_factor), kwargs
+
+
+def rescale_argument(module, factor):
+    global current_factor
+    current_factor = factor
+    return module.register_forward_pre_hook(scale_second, with_kwargs=True)
+
+# %% gradient_around_the_factor
+# misconception: sets the value by .data, so that the gradient goes around the factor | hint: rescale_cuts_gradient
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        x2 = kwargs["x2"] if "x2" in kwargs else args[1]
+        scaled = x2.clone()
+        scaled.data *= factor
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": scaled}
+        return (args[0], scaled), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% handed_over_twice
+# misconception: puts a keyword argument into args and leaves it in kwargs | hint: rescale_handed_over_twice
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        x1 = args[0] if len(args) > 0 else kwargs["x1"]
+        x2 = args[1] if len(args) > 1 else kwargs["x2"]
+        return (x1, x2 * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% hook_for_all_modules
+# misconception: registers a hook for all modules | hint: rescale_everywhere
+def rescale_argument(module, factor):
+    wanted = type(module)
+
+    def hook(module, args):
+        if isinstance(module, wanted) and len(args) == 2:
+            return args[0], args[1] * factor
+
+    def keyword_hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+
+    module.register_forward_pre_hook(keyword_hook, with_kwargs=True)
+    return torch.nn.modules.module.register_module_forward_pre_hook(hook)
+
+# %% hooks_the_notebook
+# misconception: registers on the notebook's module | hint: function_uses_global
+add = Add()
+
+
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return add.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% in_place
+# misconception: multiplies the caller's tensor in place | hint: rescale_writes_into_x2
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        x2 = kwargs["x2"] if "x2" in kwargs else args[1]
+        x2 *= factor
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% in_place_no_grad
+# misconception: multiplies the caller's data, so that autograd does not complain | hint: rescale_writes_into_x2
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        x2 = kwargs["x2"] if "x2" in kwargs else args[1]
+        x2.data.mul_(factor)
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% keyword_only
+# misconception: expects x2 among the keyword arguments | hint: rescale_by_name_only
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        kwargs["x2"] = kwargs["x2"] * factor
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% keyword_where_it_is
+# misconception: leaves positional calls alone | hint: rescale_without_effect
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            kwargs["x2"] = kwargs["x2"] * factor
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% list_of_two
+# misconception: returns a list, which becomes the only argument | hint: drops_argument
+def rescale_argument(module, factor):
+    def hook(module, args):
+        return [args[0], args[1] * factor]
+
+    return module.register_forward_pre_hook(hook)
+
+# %% no_grad
+# misconception: multiplies under no_grad | hint: rescale_cuts_gradient
+def rescale_argument(module, factor):
+    @torch.no_grad()
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% no_handle
+# misconception: does not return the handle | hint: rescale_no_handle
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% no_return
+# misconception: computes new arguments and does not return them | hint: rescale_without_effect
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            kwargs = {**kwargs, "x2": kwargs["x2"] * factor}
+        else:
+            args = (args[0], args[1] * factor)
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% not_registered
+# misconception: defines the hook and returns it | hint: returns_nothing
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return hook
+
+# %% one_tensor
+# misconception: returns one tensor, which becomes the only argument | hint: drops_argument
+def rescale_argument(module, factor):
+    def hook(module, args):
+        return args[1] * factor
+
+    return module.register_forward_pre_hook(hook)
+
+# %% patches_forward
+# misconception: replaces the module's forward instead of hooking it | hint: rescale_other_forward
+def rescale_argument(module, factor):
+    forward = module.forward
+
+    def scaled_forward(x1, x2):
+        return forward(x1, x2 * factor)
+
+    module.forward = scaled_forward
+
+# %% positional_only
+# misconception: knows nothing of keyword arguments | hint: rescale_by_place_only
+def rescale_argument(module, factor):
+    def hook(module, args):
+        return args[0], args[1] * factor
+
+    return module.register_forward_pre_hook(hook)
+
+# %% positional_where_it_can
+# misconception: leaves calls with keywords alone | hint: rescale_by_place_only
+def rescale_argument(module, factor):
+    def hook(module, args):
+        if len(args) == 2:
+            return args[0], args[1] * factor
+
+    return module.register_forward_pre_hook(hook)
+
+# %% recomputes_the_sum
+# misconception: a forward hook that computes the sum of Add anew | hint: formula_of_visible_forward
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs, output):
+        x1 = args[0] if len(args) > 0 else kwargs["x1"]
+        x2 = args[1] if len(args) > 1 else kwargs["x2"]
+        return x1 + factor * x2
+
+    return module.register_forward_hook(hook, with_kwargs=True)
+
+# %% scales_the_output
+# misconception: a forward hook that scales the output | hint: rescale_other_argument
+def rescale_argument(module, factor):
+    def hook(module, args, output):
+        return output * factor
+
+    return module.register_forward_hook(hook)
+
+# %% two_arguments_with_kwargs
+# misconception: registers for kwargs but does not take them | hint: hook_arguments
+def rescale_argument(module, factor):
+    def hook(module, args):
+        return args[0], args[1] * factor
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% two_hooks_one_handle
+# misconception: registers one hook for each way and returns the second handle | hint: handle_of_another
+def rescale_argument(module, factor):
+    def by_place(module, args):
+        if len(args) == 2:
+            return args[0], args[1] * factor
+
+    def by_name(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+
+    module.register_forward_pre_hook(by_place)
+    return module.register_forward_pre_hook(by_name, with_kwargs=True)
+
+# %% unpacks_args
+# misconception: unpacks two arguments though one may be missing | hint: rescale_by_place_only
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        x1, x2 = args
+        return (x1, factor * x2), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)

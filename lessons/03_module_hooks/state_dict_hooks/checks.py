@@ -1,0 +1,223 @@
+import re
+
+import torch
+import torch.nn as nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING, other_than
+
+POISON = ("module", "head")
+ERRORS = {
+    r"RuntimeError: (OrderedDict|dictionary) (mutated|changed)": "old_name_dict_in_loop",
+    r"KeyError: ": "old_name_taken_for_granted",
+    r"TypeError: .*takes \d+ positional arguments? but \d+ (was|were) given": "old_name_hook_arguments",
+    r"TypeError: .*missing \d+ required positional argument": "old_name_hook_arguments",
+    r"AttributeError: 'Tensor' object has no attribute '(register_\w+|state_dict|named_\w+)'": "function_uses_global",
+    r"(AttributeError|TypeError): '(_IncompatibleKeys|list)' object": "old_name_too_late",
+    r"AttributeError: 'Parameter' object has no attribute '(\w*parameters|state_dict|\w*modules)'": "old_name_one_kind",
+}
+
+
+class ModuleOfToday(nn.Module):
+    """The names of today: a child `fc`, another child, and a parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+        self.norm = nn.LayerNorm(2)
+        self.gain = nn.Parameter(torch.rand(2))
+
+
+def new_checkpoint(case, model):
+    """New tensors under the names of today."""
+    return {
+        key: case.tensor(key, *value.shape, dtype=value.dtype) for key, value in model.state_dict().items()
+    }  # fmt: skip
+
+
+def with_old_names(saved, pattern, old):
+    """The checkpoint with another name where the pattern fits."""
+    return {re.sub(pattern, old, key): value for key, value in saved.items()}
+
+
+def load_and_say(model, saved):
+    """What `load_state_dict` says, and the tensors that the model holds then."""
+    try:
+        says = str(model.load_state_dict(saved))
+    except RuntimeError as error:
+        if "Error(s) in loading state_dict" not in str(error):
+            raise
+        says = " ".join(str(error).split())
+    return {"load_state_dict says": says, "state_dict": dict(model.state_dict())}
+
+
+FINE = "<All keys matched successfully>"
+MISSING, UNEXPECTED = r"Missing key\(s\) in state_dict: [^:]*\.", r"Unexpected key\(s\) in state_dict: [^:]*\."
+
+
+def complaint(*patterns):
+    """`load_state_dict` complains of these, in this order, and of nothing else."""
+    wanted = r"Error\(s\) in loading state_dict for \w+: " + " ".join(patterns)
+    return Matches(lambda got: None if re.fullmatch(wanted, got) else "something else", wanted)
+
+
+class OldCheckpoint(Check):
+    """A checkpoint with the old name loads into the module, and stays as it was itself."""
+
+    poison = POISON
+    errors = ERRORS
+    blame = {"keys of the checkpoint": "old_name_edits_checkpoint"}
+
+    def probe(self, nb, case):
+        model = case.build("model", ModuleOfToday)
+        saved = with_old_names(new_checkpoint(case, model), "fc[.]", "linear.")
+        nb.function("accept_old_name")(model, "linear", "fc")
+        hooks = len(model._load_state_dict_pre_hooks)
+        brought = {**load_and_say(model, saved), "keys of the checkpoint": list(saved), "load hooks": hooks}
+        return {**brought, "the checkpoint": dict(saved)}
+
+    def truth(self, case):
+        free = case.build("model", ModuleOfToday)
+        return {
+            "load_state_dict says": FINE, "state_dict": new_checkpoint(case, free),
+            "keys of the checkpoint": list(with_old_names(new_checkpoint(case, free), "fc[.]", "linear.")), "load hooks": ANYTHING,
+            "the checkpoint": with_old_names(new_checkpoint(case, free), "fc[.]", "linear."),
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        says, state = "load_state_dict says", self.truth(case)["state_dict"]
+        linear = Matches(lambda got: None if "linear.weight" in got else "not there", "the old name")
+        return {
+            "old_name_renames_module": {"state_dict": linear},
+            "old_name_not_started": {says: complaint(MISSING, UNEXPECTED), "load hooks": 0},
+            "old_name_without_effect": {says: complaint(MISSING, UNEXPECTED)},
+            "old_name_kept_as_well": {says: complaint(UNEXPECTED)},
+            "old_name_only_dropped": {says: complaint(MISSING)},
+            "old_name_not_loaded": {says: other_than("an error"), "state_dict": other_than(state)},
+        }
+
+
+class InsideAModel(Check):
+    """A model around the module loads its old checkpoint as well: there the keys begin with the module's place."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def build(self, case):
+        parts = nn.ModuleDict({"body": nn.Linear(3, 3), "head": case.build("head", ModuleOfToday)})
+        return nn.ModuleDict({"parts": parts})
+
+    def probe(self, nb, case):
+        model = self.build(case)
+        saved = with_old_names(new_checkpoint(case, model), "fc[.]", "linear.")
+        nb.function("accept_old_name")(model["parts"]["head"], "linear", "fc")
+        return load_and_say(model, saved)
+
+    def truth(self, case):
+        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+
+    def mistakes(self, case):
+        return {"old_name_no_prefix": {"load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}
+
+
+check("state_dict_hooks", OldCheckpoint, InsideAModel)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class LookAlikes(Check):
+    """The old name is also the name of the module's place, of a layer elsewhere, and the beginning of another name."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def build(self, case):
+        inner = nn.ModuleDict({"linear": nn.Linear(2, 2), "fc": nn.Linear(2, 2)})
+        reader = case.build("reader", ModuleOfToday)
+        reader.inner, reader.linear2 = inner, nn.Linear(2, 2)
+        return nn.ModuleDict({"linear": reader, "other": nn.ModuleDict({"linear": nn.Linear(2, 2)})})
+
+    def probe(self, nb, case):
+        model = self.build(case)
+        saved = with_old_names(new_checkpoint(case, model), "^linear[.]fc[.]", "linear.linear.")
+        nb.function("accept_old_name")(model["linear"], "linear", "fc")
+        return load_and_say(model, saved)
+
+    def truth(self, case):
+        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+
+    blame = {"load_state_dict says": "old_name_anywhere"}
+
+
+class ParameterAndDeepChild(Check):
+    """The old name may be that of a parameter, or of a child with children of its own; two old names go together."""
+
+    poison = POISON
+    errors = {**ERRORS, r"KeyError: ": "old_name_one_kind"}
+
+    def build(self, case):
+        reader = case.build("reader", ModuleOfToday)
+        reader.fc = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.ModuleList([nn.Linear(2, 2)]))
+        return nn.Sequential(nn.Tanh(), reader)
+
+    def probe(self, nb, case):
+        model = self.build(case)
+        saved = with_old_names(new_checkpoint(case, model), "^1[.]gain$", "1.scale")
+        saved = with_old_names(saved, "^1[.]fc[.]", "1.layers.")
+        nb.function("accept_old_name")(model[1], "scale", "gain")
+        nb.function("accept_old_name")(model[1], "layers", "fc")
+        return load_and_say(model, saved)
+
+    def truth(self, case):
+        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+
+    blame = {"load_state_dict says": "old_name_one_kind", "state_dict": "old_name_one_kind"}
+
+
+class NewAndBroken(Check):
+    """A new checkpoint loads as well, and a broken one is still refused, with all that is wrong about it."""
+
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, prepare):
+        found = {}
+        for name in ("new", "broken"):
+            model = nn.Sequential(case.build("model", ModuleOfToday))
+            prepare(model[0])
+            saved = new_checkpoint(case, model)
+            if name == "broken":
+                saved = with_old_names(saved, "fc[.]", "linear.")
+                missing, stranger, extra = self.wrong(case)
+                del saved[missing]
+                saved |= {stranger: torch.ones(1), f"0.linear.{extra}": torch.ones(1)}
+            found[name] = load_and_say(model, saved)["load_state_dict says"]
+        return {f"load_state_dict says, {name} checkpoint": said for name, said in found.items()}
+
+    def probe(self, nb, case):
+        return self.run(case, lambda module: nb.function("accept_old_name")(module, "linear", "fc"))
+
+    def wrong(self, case):
+        """What the broken checkpoint lacks, and what it has too much: a stranger, and something beside the weights."""
+        stranger, extra = case.words("too much", 2)
+        return case.shuffled("missing", ["0.gain", "0.norm.weight", "0.norm.bias"])[0], f"0.{stranger}.weight", extra
+
+    def truth(self, case):
+        missing, stranger, extra = self.wrong(case)
+
+        def told(got):
+            keys = [set(re.findall('"([^"]+)"', part)) for part in got.split("Unexpected key(s) in state_dict: ")]
+            right = [[{missing}, {stranger, f"0.{name}.{extra}"}] for name in ("fc", "linear")]
+            return None if keys in right else repr(got)[:200]
+
+        says = f'an error that tells of "{missing}", "{stranger}" and "0.fc.{extra}", and of nothing else'
+        said = Matches(told, says)
+        return {"load_state_dict says, new checkpoint": FINE, "load_state_dict says, broken checkpoint": said}
+
+    blame = {
+        "load_state_dict says, new checkpoint": "old_name_taken_for_granted",
+        "load_state_dict says, broken checkpoint": "old_name_hides_errors",
+    }
+
+
+check("state_dict_hooks", LookAlikes, NewAndBroken, ParameterAndDeepChild)

@@ -1,0 +1,116 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.evidence import TensorRecord
+from course.models import Model
+from course.probing import hook_counts, other_forward
+
+ANYTHING = Matches(lambda got: None, "anything")
+
+
+def either(fields, *parts):
+    """One of several partial results; the fields that a part leaves out may be anything."""
+    return AnyOf(*({**dict.fromkeys(fields, ANYTHING), **part} for part in parts))
+
+
+def sums_to_one(right):
+    """Gradients that sum to 1, but are not the right ones."""
+
+    def test(got):
+        grads = [got[name].tensor() for name in ("x1.grad", "x2.grad") if isinstance(got[name], TensorRecord)]
+        one = len(grads) == 2 and torch.allclose(sum(grads), torch.ones(()))
+        return None if one and not torch.allclose(grads[0], right["x1.grad"]) else "another sum, or the right gradients"
+
+    return Matches(test, "gradients that sum to 1")
+
+
+class EachElementSumsToOne(Check):
+    """`x1.grad` and `x2.grad` are the two gradients divided by their sum; the gradient of `W` is as before."""
+
+    poison = ("x1", "x2", "output")
+    blame = {"W.grad": "changes_own_gradient"}
+
+    def upstream(self, case):
+        return case.tensor("upstream", 4, positive=True) * torch.tensor([1.0, -1.0, 1.0, -1.0])
+
+    def probe(self, nb, case):
+        model = nb.module("model")
+        model.W.grad = None
+        x1 = case.tensor("x1", 4, positive=True, requires_grad=True)
+        x2 = case.tensor("x2", 4, positive=True, requires_grad=True)
+        model(x1, x2).backward(self.upstream(case))
+        return {
+            "x1.grad": x1.grad, "x2.grad": x2.grad, "W.grad": model.W.grad,
+            "backward hooks on model": hook_counts(model)["backward"],
+        }  # fmt: skip
+
+    def gradients(self, case):
+        x1 = case.tensor("x1", 4, positive=True, requires_grad=True)
+        x2 = case.tensor("x2", 4, positive=True, requires_grad=True)
+        free = Model()
+        return torch.autograd.grad(free(x1, x2), (x1, x2, free.W), self.upstream(case))
+
+    def truth(self, case):
+        g1, g2, g_w = self.gradients(case)
+        return {
+            "x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2), "W.grad": g_w, "backward hooks on model": ANYTHING,
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        g1, g2, _ = self.gradients(case)
+        r1, r2, upstream = g1 / (g1 + g2), g2 / (g1 + g2), self.upstream(case)
+        fields = self.truth(case)
+        magnitude = g1.abs() + g2.abs()
+        everything = g1.sum() + g2.sum()
+        return {
+            "hook_never_ran": {"x1.grad": g1, "x2.grad": g2, "backward hooks on model": 0},
+            "computes_without_returning": {"x1.grad": g1, "x2.grad": g2},
+            "swaps_gradients": {"x1.grad": r2, "x2.grad": r1},
+            "sums_everything": either(
+                fields,
+                {"x1.grad": g1 / everything, "x2.grad": g2 / everything},
+                {"x1.grad": g1 / g1.sum(), "x2.grad": g2 / g2.sum()},
+            ),
+            "sum_of_magnitudes": {"x1.grad": g1 / magnitude, "x2.grad": g2 / magnitude},
+            "divides_by_upstream": {"x1.grad": g1 / upstream, "x2.grad": g2 / upstream},
+            "uses_a_changed_value": either(
+                fields,
+                {"x1.grad": r1, "x2.grad": g2 / (r1 + g2)},
+                {"x1.grad": g1 / (g1 + r2), "x2.grad": r2},
+            ),
+            "only_the_sum_is_right": sums_to_one(self.truth(case)),
+        }
+
+
+check("unit_grad_sum", EachElementSumsToOne)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnyForwardSumsToOne(Check):
+    """The hook divides the gradients it is given, so it is right for any forward and any shape."""
+
+    poison = ("x1", "x2", "output")
+
+    def probe(self, nb, case):
+        x1 = case.tensor("x1", 2, 3, positive=True, requires_grad=True)
+        x2 = case.tensor("x2", 2, 3, positive=True, requires_grad=True)
+        with other_forward(nb.module("model"), lambda self, x1, x2: x1**2 * x2 * self.W) as model:
+            model(x1, x2).backward(case.tensor("upstream", 2, 3))
+        return {"x1.grad": x1.grad, "x2.grad": x2.grad}
+
+    def truth(self, case):
+        x1 = case.tensor("x1", 2, 3, positive=True, requires_grad=True)
+        x2 = case.tensor("x2", 2, 3, positive=True, requires_grad=True)
+        g1, g2 = torch.autograd.grad(x1**2 * x2 * Model().W, (x1, x2), case.tensor("upstream", 2, 3))
+        return {"x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2)}
+
+    def mistakes(self, case):
+        x1, x2 = case.tensor("x1", 2, 3, positive=True), case.tensor("x2", 2, 3, positive=True)
+        return {
+            "formula_of_visible_forward": {"x1.grad": x2 / (x1 + x2), "x2.grad": x1 / (x1 + x2)},
+            "only_the_sum_is_right": sums_to_one(self.truth(case)),
+        }
+
+
+check("unit_grad_sum", AnyForwardSumsToOne)

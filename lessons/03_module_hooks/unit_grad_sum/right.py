@@ -1,0 +1,68 @@
+# %% comprehension
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% in_place_with_a_kept_sum
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = grad_input[0] + grad_input[1]
+    for grad in grad_input:
+        grad.div_(total)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% list_by_stack
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    stacked = torch.stack(grad_input)
+    return list(stacked / stacked.sum(dim=0, keepdim=True))
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% reciprocal_in_an_object
+model = Model()
+
+
+class Normalise:
+    def __call__(self, module, grad_input, grad_output):
+        print(grad_input)
+        return tuple(map(torch.mul, grad_input, 2 * [torch.add(*grad_input).reciprocal()]))
+
+
+module_hook = Normalise()
+model.register_full_backward_hook(module_hook)
+
+# %% registered_twice
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return grad_input[0] / (grad_input[0] + grad_input[1]), grad_input[1] / (grad_input[0] + grad_input[1])
+
+
+model.register_full_backward_hook(module_hook)
+model.register_full_backward_hook(module_hook)
+
+# %% shares_by_difference
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    first = 1 / (1 + grad_input[1] / grad_input[0])
+    return first, 1 - first
+
+
+model.register_full_backward_hook(module_hook)

@@ -1,0 +1,233 @@
+# %% also_normalises_the_weight
+# misconception: divides W.grad as well | hint: changes_own_gradient
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+model.W.register_hook(lambda grad: grad / grad.sum())
+
+# %% assigns_into_the_tuple
+# misconception: assigns to an entry of the tuple | hint: tuple_is_fixed
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    grad_input[0] = grad_input[0] / total
+    grad_input[1] = grad_input[1] / total
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% divides_by_grad_output
+# misconception: takes the output's gradient for the sum | hint: divides_by_upstream
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return tuple(grad / grad_output[0] for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% each_by_its_own_sum
+# misconception: each gradient by the sum of its own elements | hint: sums_everything
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return tuple(grad / grad.sum() for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% forgets_return
+# misconception: computes but does not return | hint: computes_without_returning
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    grad_input = tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% halves
+# misconception: writes two halves | hint: only_the_sum_is_right
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return tuple(torch.full_like(grad, 0.5) for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% in_place_one_after_another
+# misconception: divides in place, and sums anew in between | hint: uses_a_changed_value
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2 = grad_input
+    g1 /= g1 + g2
+    g2 /= g1 + g2
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% legacy_register
+# misconception: registers the deprecated hook | hint: hook_changes_shape
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    model.register_backward_hook(module_hook)
+
+# %% norm_of_absolutes
+# misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return tuple(F.normalize(torch.stack(grad_input), p=1, dim=0))
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% not_registered
+# misconception: never registers the hook | hint: hook_never_ran
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+# %% one_and_zero
+# misconception: writes one and zero | hint: only_the_sum_is_right
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return torch.ones_like(grad_input[0]), torch.zeros_like(grad_input[1])
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% one_tensor
+# misconception: returns one tensor | hint: full_hook_return
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return grad_input[0] / sum(grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% shares_of_globals
+# misconception: the ratio from the notebook's tensors | hint: reads_globals
+model = Model()
+
+
+x1, x2 = torch.rand(1), torch.rand(1)
+
+
+def module_hook(module, grad_input, grad_output):
+    return tuple(0 * grad + share / (x1 + x2) for grad, share in zip(grad_input, (x2, x1)))
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% shares_of_remembered_inputs
+# misconception: the ratio that holds for a product only | hint: formula_of_visible_forward
+model = Model()
+
+
+inputs = []
+
+
+def remember(module, args):
+    inputs[:] = [value.detach() for value in args]
+
+
+def module_hook(module, grad_input, grad_output):
+    x1, x2 = inputs
+    return x2 / (x1 + x2), x1 / (x1 + x2)
+
+
+model.register_forward_pre_hook(remember)
+
+model.register_full_backward_hook(module_hook)
+
+# %% softmax
+# misconception: softmax has the sum 1 too | hint: only_the_sum_is_right
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    return tuple(torch.softmax(torch.stack(grad_input), dim=0))
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% swapped
+# misconception: returns the shares in the other order | hint: swaps_gradients
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2 = grad_input
+    return g2 / (g1 + g2), g1 / (g1 + g2)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% three_gradients
+# misconception: returns the output's gradient as well | hint: full_hook_return
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    return (*[grad / total for grad in grad_input], grad_output[0])
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% total_of_all_elements
+# misconception: one sum over all elements | hint: sums_everything
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = grad_input[0].sum() + grad_input[1].sum()
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% two_arguments
+# misconception: a backward hook of two arguments | hint: hook_arguments
+model = Model()
+
+
+def module_hook(grad_input, grad_output):
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)

@@ -1,0 +1,256 @@
+from contextlib import suppress
+
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.traces import as_before, what_runs
+
+
+class Scale(nn.Module):
+    """Parameters of its own and a layer with more of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(4) + 0.5)
+        self.norm = nn.BatchNorm1d(4)
+
+    def forward(self, x):
+        return self.norm(x) * self.gain
+
+
+class Net(nn.Module):
+    """Batch norms and dropout on several levels."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(3, 4)
+        self.features = nn.Sequential(nn.Linear(4, 4, bias=False), nn.BatchNorm1d(4), nn.Sequential(nn.Tanh(), Scale()))
+        self.drop = nn.Dropout(0.0)
+        self.norm = nn.BatchNorm1d(4)
+        self.out = nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.out(self.norm(self.drop(self.features(self.stem(x)))))
+
+
+def is_norm(module):
+    return isinstance(module, nn.BatchNorm1d)
+
+
+def is_branch(module):
+    return isinstance(module, (nn.Sequential, nn.Dropout))
+
+
+class FreezingCheck(Check):
+    """What the checks of this exercise share."""
+
+    errors = {
+        r"AttributeError: '\w+' object has no attribute '(weight|bias|gain)'": "not_every_module_has_it",
+        r"AttributeError: 'NoneType' object": "absent_bias",
+        r"TypeError: .*freeze_where\(\) (got an unexpected|takes)": "no_way_back",
+        r"RuntimeError: you can only change requires_grad flags of leaf": "gradient_cut",
+    }
+
+    def told(self, model):
+        return {
+            "requires_grad": {name: one.requires_grad for name, one in model.named_parameters()},
+            "training": {name or "the model": part.training for name, part in model.named_modules()},
+        }
+
+    def runs(self, model, case):
+        """In which modes the modules run, and which parameters a gradient reaches."""
+
+        def run():
+            model(case.tensor("another x", 6, 3))
+            with suppress(AttributeError):  # everything is frozen
+                sum(one.sum() for one in model.parameters() if one.requires_grad).backward()
+
+        return what_runs(model, case, run)
+
+    def right(self, case, states):
+        """What runs in a model whose parameters and modules are in these states."""
+        model = Net()
+        for name, one in model.named_parameters():
+            one.requires_grad_(states["requires_grad"][name])
+        for name, part in model.named_modules():
+            part.training = states["training"][name or "the model"]
+        return as_before(self.runs(model, case))
+
+    def wanted(self, before, choose, frozen):
+        """By name: what is in a chosen module, or is one, changes; the rest is as ``before``."""
+        model = Net()
+        chosen = [name for name, part in model.named_modules() if choose(part)]
+
+        def after(name, state):
+            return (not frozen) if any(name == one or name.startswith(f"{one}.") for one in chosen) else state
+
+        return {kind: {name: after(name, state) for name, state in states.items()} for kind, states in before.items()}
+
+
+class Frozen(FreezingCheck):
+    """The batch norms at any depth are frozen: no gradient for their parameters, and eval mode; the model is returned."""
+
+    claims = ("returned",)  # `is` belongs to the language
+    blame = {"what runs": "frozen_part_blocks"}  # parameters and modes are right: something cuts the graph
+
+    def probe(self, nb, case):
+        model = case.build("net", Net)
+        returned = nb.function("freeze_where")(model, is_norm)
+        told = "nothing" if returned is None else "the model" if returned is model else "something else"
+        return {**self.told(model), "returned": told, "what runs": self.runs(model, case)}
+
+    def truth(self, case):
+        wanted = self.wanted(self.told(Net()), is_norm, True)
+        return {**wanted, "returned": "the model", "what runs": self.right(case, wanted)}
+
+    def mistakes(self, case):
+        fresh, right = self.told(Net()), self.truth(case)
+        grads, modes = right["requires_grad"], right["training"]
+
+        def some(kind, kept):
+            return {name: on if kept(name) else fresh[kind][name] for name, on in right[kind].items()}
+
+        def of(test):
+            return AnyOf(
+                {"requires_grad": some("requires_grad", test), "training": some("training", test)},
+                {"requires_grad": some("requires_grad", test), "training": modes},
+                {"requires_grad": some("requires_grad", test), "training": fresh["training"]},
+            )
+
+        everything = dict.fromkeys(modes, False)
+        return {
+            "not_started": {**fresh, "returned": "nothing"},
+            "freezes_nothing": {"requires_grad": fresh["requires_grad"]},
+            "freezes_first_level": of(lambda name: name.split(".")[0] == "norm"),
+            "freezes_weight_only": {"requires_grad": some("requires_grad", lambda name: not name.endswith("bias"))},
+            "freezes_the_rest": {"requires_grad": {name: not on for name, on in grads.items()}},
+            "freezes_everything": {"requires_grad": dict.fromkeys(grads, False)},
+            "frozen_in_training_mode": {"requires_grad": grads, "training": fresh["training"]},
+            "mode_of_everything": {"requires_grad": grads, "training": everything},
+            "parameter_no_more": {"requires_grad": {name: on for name, on in grads.items() if on}},
+            "returns_nothing": {"requires_grad": grads, "training": modes, "returned": "nothing"},
+        }
+
+
+class AndBack(FreezingCheck):
+    """With `frozen=False` what was frozen needs a gradient again, and is in training mode again."""
+
+    def probe(self, nb, case):
+        model, freeze_where = case.build("net", Net), nb.function("freeze_where")
+        freeze_where(model, is_norm)
+        freeze_where(model, is_norm, frozen=False)
+        return {**self.told(model), "what runs": self.runs(model, case)}
+
+    def truth(self, case):
+        fresh = self.told(Net())
+        return {**fresh, "what runs": self.right(case, fresh)}
+
+    def mistakes(self, case):
+        fresh = self.told(Net())
+        frozen = self.wanted(fresh, is_norm, True)
+        return {
+            "no_way_back": {"requires_grad": frozen["requires_grad"]},
+            "thawed_in_eval_mode": {
+                "requires_grad": fresh["requires_grad"],
+                "training": Matches(lambda got: None if not all(got.values()) else "no", ""),
+            },
+        }
+
+
+check("freeze_where", Frozen, AndBack)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class WithAllInside(FreezingCheck):
+    """A chosen module is frozen, and thawed, with everything inside it."""
+
+    blame = {"requires_grad": "freezes_own_only", "training": "freezes_own_only"}
+
+    def probe(self, nb, case):
+        model, freeze_where = case.build("net", Net), nb.function("freeze_where")
+        freeze_where(model, is_branch)
+        frozen = {**self.told(model), "what runs": self.runs(model, case)}
+        freeze_where(model, is_branch, False)
+        thawed = {**self.told(model), "what runs": self.runs(model, case)}
+        return {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in frozen}
+
+    def truth(self, case):
+        fresh = self.told(Net())
+        frozen = self.wanted(fresh, is_branch, True)
+        states = {kind: {"frozen": frozen[kind], "thawed again": fresh[kind]} for kind in fresh}
+        return {**states, "what runs": {"frozen": self.right(case, frozen), "thawed again": self.right(case, fresh)}}
+
+
+class OthersStay(FreezingCheck):
+    """What is not chosen stays as it is: frozen or not, in training or in eval mode."""
+
+    blame = {"requires_grad": "freezes_the_unchosen", "training": "freezes_the_unchosen"}
+
+    def model(self, case):
+        model = case.build("net", Net)
+        model.out.weight.requires_grad_(False)
+        model.features[0].requires_grad_(False)
+        model.stem.eval()
+        model.features.training = False
+        model.drop.eval()
+        return model
+
+    def probe(self, nb, case):
+        model, freeze_where = self.model(case), nb.function("freeze_where")
+        freeze_where(model, is_norm)
+        frozen = {**self.told(model), "what runs": self.runs(model, case)}
+        freeze_where(model, is_norm, False)
+        thawed = {**self.told(model), "what runs": self.runs(model, case)}
+        return {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in frozen}
+
+    def truth(self, case):
+        before = self.told(self.model(case))
+        frozen, thawed = (self.wanted(before, is_norm, on) for on in (True, False))
+        states = {kind: {"frozen": frozen[kind], "thawed again": thawed[kind]} for kind in before}
+        return {**states, "what runs": {"frozen": self.right(case, frozen), "thawed again": self.right(case, thawed)}}
+
+
+class GradientPassesThrough(FreezingCheck):
+    """The output, and the gradients of what is not frozen, are those of the same model with its batch norms in eval mode."""
+
+    blame = {"output": "freezing_changes_output", "gradients": "frozen_part_blocks"}
+
+    def model(self, case):
+        """A net whose batch norms have been trained for a while."""
+        model = case.build("net", Net)
+        with torch.no_grad():
+            for name, part in model.named_modules():
+                if is_norm(part):
+                    part.weight.copy_(case.tensor(f"weight of {name}", 4))
+                    part.running_mean.copy_(case.tensor(f"mean of {name}", 4))
+        return model
+
+    def probe(self, nb, case):
+        model = self.model(case)
+        nb.function("freeze_where")(model, is_norm)
+        output = model(case.tensor("x", 6, 3))
+        output.backward(case.tensor("upstream", 6, 2))
+        return {
+            "output": output,
+            "gradients": {name: one.grad for name, one in model.named_parameters() if one.grad is not None},
+            "running mean": model.features[1].running_mean,
+        }
+
+    def truth(self, case):
+        model = self.model(case)
+        norms = [name for name, part in model.named_modules() if is_norm(part)]
+        for name in norms:
+            model.get_submodule(name).eval()
+        named = {name: one for name, one in model.named_parameters() if name.rpartition(".")[0] not in norms}
+        output = model(case.tensor("x", 6, 3))
+        grads = torch.autograd.grad(output, list(named.values()), case.tensor("upstream", 6, 2))
+        return {
+            "output": output,
+            "gradients": dict(zip(named, grads)),
+            "running mean": case.tensor("mean of features.1", 4),
+        }
+
+
+check("freeze_where", WithAllInside, OthersStay, GradientPassesThrough)

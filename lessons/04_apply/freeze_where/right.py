@@ -1,0 +1,66 @@
+# %% flags_by_hand
+def freeze_where(model, choose, frozen=True):
+    chosen = [module for module in model.modules() if choose(module)]
+    for module in chosen:
+        for part in module.modules():
+            part.training = not frozen
+        for name, parameter in module.named_parameters():
+            parameter.requires_grad_(not frozen)
+    return model
+
+# %% forgets_old_gradients
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.requires_grad_(not frozen)
+                if frozen:
+                    parameter.grad = None
+            module.train(mode=not frozen)
+
+    model.apply(visit)
+    return model
+
+# %% lambda_apply
+def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
+    return model.apply(lambda module: choose(module) and module.requires_grad_(not frozen).train(not frozen))
+
+# %% parameter_by_parameter
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.requires_grad = not frozen
+            if frozen:
+                module.eval()
+            else:
+                module.train()
+    return model
+
+# %% recursion
+def freeze_where(model, choose, frozen=True, inside=False):
+    inside = inside or choose(model)
+    if inside:
+        for parameter in model.parameters(recurse=False):
+            parameter.requires_grad = not frozen
+        model.training = not frozen
+    for child in model.children():
+        freeze_where(child, choose, frozen, inside)
+    return model
+
+# %% two_functions
+def freeze(module):
+    module.eval()
+    module.requires_grad_(False)
+
+
+def thaw(module):
+    module.train()
+    module.requires_grad_(True)
+
+
+def freeze_where(model, choose, frozen=True):
+    for name, module in list(model.named_modules()):
+        if choose(module):
+            (freeze if frozen else thaw)(module)
+    return model

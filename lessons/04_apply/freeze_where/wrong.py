@@ -1,0 +1,274 @@
+# %% attribute_of_module
+# misconception: sets an attribute of the module | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad = not frozen
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% back_in_eval
+# misconception: thaws the parameters only | hint: thawed_in_eval_mode
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            if frozen:
+                module.eval()
+
+    return model.apply(visit)
+
+# %% buffers
+# misconception: turns parameters into buffers | hint: parameter_no_more
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            for name, parameter in list(module.named_parameters(recurse=False)):
+                if frozen:
+                    delattr(module, name)
+                    module.register_buffer(name, parameter.detach())
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% children_only
+# misconception: asks the direct children only | hint: freezes_first_level
+def freeze_where(model, choose, frozen=True):
+    for child in model.children():
+        if choose(child):
+            child.requires_grad_(not frozen)
+            child.train(not frozen)
+    return model
+
+# %% choice_turned_around
+# misconception: freezes the rest | hint: freezes_the_rest
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        for parameter in module.parameters(recurse=False):
+            parameter.requires_grad = choose(module) == frozen
+    return model
+
+# %% class_name_wrong
+# misconception: asks for something else than what is chosen | hint: freezes_everything
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose:
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% detached_output
+# misconception: cuts the graph behind the frozen part | hint: frozen_part_blocks
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            if frozen:
+                module.register_forward_hook(lambda m, args, output: output.detach())
+
+    return model.apply(visit)
+
+# %% else_branch
+# misconception: sets those that are not chosen, too | hint: freezes_the_unchosen
+def freeze_where(model, choose, frozen=True):
+    chosen = {id(p) for module in model.modules() if choose(module) for p in module.parameters()}
+    inside = {part for module in model.modules() if choose(module) for part in module.modules()}
+    for parameter in model.parameters():
+        parameter.requires_grad = (id(parameter) not in chosen) or not frozen
+    for module in inside:
+        module.training = not frozen
+    return model
+
+# %% eval_only
+# misconception: thinks that eval mode freezes | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    return model.apply(lambda module: module.train(not frozen) if choose(module) else None)
+
+# %% forward_without_grad
+# misconception: runs the frozen part under no_grad | hint: frozen_part_blocks
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            module.__dict__.pop("forward", None)
+            if frozen:
+                module.forward = torch.no_grad()(module.forward)
+
+    return model.apply(visit)
+
+# %% grad_none
+# misconception: sets the gradient to None | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.grad = None
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% letter_missing
+# misconception: a letter is missing in requires_grad | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.require_grad = not frozen
+            module.train(not frozen)
+    return model
+
+# %% mode_before
+# misconception: the mode is set, and model.train() called after it | hint: frozen_in_training_mode
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    model.apply(visit)
+    return model.train()
+
+# %% mode_forgotten
+# misconception: leaves batch norms in training mode | hint: frozen_in_training_mode
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+
+    return model.apply(visit)
+
+# %% model_eval
+# misconception: puts the whole model into eval mode | hint: mode_of_everything
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            module.requires_grad_(not frozen)
+    return model.train(not frozen)
+
+# %% no_argument
+# misconception: leaves the argument frozen out | hint: no_way_back
+def freeze_where(model, choose):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(False)
+            module.eval()
+
+    return model.apply(visit)
+
+# %% no_grad_around
+# misconception: thinks that no_grad marks parameters | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            with torch.set_grad_enabled(not frozen):
+                module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% one_way
+# misconception: ignores the argument frozen | hint: no_way_back
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(False)
+            module.eval()
+
+    return model.apply(visit)
+
+# %% own_flag
+# misconception: the flag of the chosen module only | hint: freezes_own_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.training = not frozen
+
+    return model.apply(visit)
+
+# %% own_parameters
+# misconception: own parameters only | hint: freezes_own_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            for parameter in module.parameters(recurse=False):
+                parameter.requires_grad = not frozen
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% returns_nothing
+# misconception: returns nothing | hint: returns_nothing
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    model.apply(visit)
+
+# %% train_first
+# misconception: puts everything into training mode first | hint: freezes_the_unchosen
+def freeze_where(model, choose, frozen=True):
+    model.train()
+    for module in model.modules():
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+    return model
+
+# %% undone_by_parents
+# misconception: sets every module, so that parents undo what children did | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        module.requires_grad_(not (choose(module) and frozen))
+        module.train(not (choose(module) and frozen))
+
+    return model.apply(visit)
+
+# %% values_too
+# misconception: sets the statistics back as well | hint: freezing_changes_output
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            for part in module.modules():
+                if frozen and hasattr(part, "reset_parameters"):
+                    part.reset_parameters()
+
+    return model.apply(visit)
+
+# %% weight_only
+# misconception: names the weight, forgets the bias | hint: freezes_weight_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.weight.requires_grad = not frozen
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% whole_model
+# misconception: freezes the model when it meets a chosen module | hint: freezes_everything
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            model.requires_grad_(not frozen)
+            model.train(not frozen)
+    return model
+
+# %% zeroing_hook
+# misconception: makes gradients zero with a hook | hint: freezes_nothing
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.train(not frozen)
+            for parameter in module.parameters():
+                if frozen:
+                    parameter.register_hook(torch.zeros_like)
+
+    return model.apply(visit)

@@ -1,0 +1,425 @@
+# %% adds_a_bias
+# misconception: gives a bias to layers that have none | hint: absent_bias
+def init_by_type(module):
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+        else:
+            nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        module.bias = Parameter(torch.zeros(module.weight.shape[0]))
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+# %% adds_a_bias_to_bare_norms
+# misconception: gives weight and bias to batch norms that have none | hint: absent_bias
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        module.weight = Parameter(torch.ones(module.num_features))
+        module.bias = Parameter(torch.zeros(module.num_features))
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% all_biases
+# misconception: zeros for every bias below | hint: init_reaches_too_far
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    for name, parameter in module.named_parameters():
+        if "bias" in name:
+            nn.init.zeros_(parameter)
+
+# %% all_norms
+# misconception: ones for every norm | hint: init_reaches_too_far
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% all_ones
+# misconception: every weight 1 | hint: init_all_equal
+def init_by_type(module):
+    kinds = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    if isinstance(module, kinds):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+# %% bias_is_none
+# misconception: expects every layer to have a bias | hint: absent_bias
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        nn.init.zeros_(module.bias)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        nn.init.zeros_(module.bias)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        nn.init.ones_(module.weight)
+        nn.init.zeros_(module.bias)
+
+# %% bias_left
+# misconception: initialises weights only | hint: bias_left_out
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+# %% bias_ones
+# misconception: sets biases to 1 | hint: wrong_start
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.ones_(module.bias)
+
+# %% by_dimensions
+# misconception: takes any weight by its number of dimensions | hint: init_reaches_too_far
+def init_by_type(module):
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    if weight is not None:
+        if weight.dim() == 2:
+            nn.init.xavier_uniform_(weight)
+        elif weight.dim() > 2:
+            nn.init.kaiming_normal_(weight, nonlinearity="relu")
+        else:
+            nn.init.ones_(weight)
+    if bias is not None:
+        nn.init.zeros_(bias)
+
+# %% class_name_contains
+# misconception: looks for pieces of the class name | hint: name_is_not_type
+def init_by_type(module):
+    name = module.__class__.__name__
+    if name.find("Conv") != -1:
+        nn.init.kaiming_normal_(module.weight.data, nonlinearity="relu")
+    elif name.find("Linear") != -1:
+        nn.init.xavier_uniform_(module.weight.data)
+    elif name.find("BatchNorm") != -1:
+        if module.weight is not None:
+            nn.init.constant_(module.weight.data, 1.0)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.constant_(module.bias.data, 0.0)
+
+# %% class_name_equals
+# misconception: compares class names | hint: name_is_not_type
+def init_by_type(module):
+    name = type(module).__name__
+    if name == "Linear":
+        nn.init.xavier_uniform_(module.weight)
+    elif name in ("Conv1d", "Conv2d", "Conv3d"):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif name in ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d"):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% conv2d_only
+# misconception: forgets Conv1d and Conv3d | hint: init_type_missed
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, nn.Conv2d):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, nn.BatchNorm2d):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% conv_bias_left
+# misconception: forgets the bias of convolutions | hint: bias_left_out
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            module.bias.data.zero_()
+    if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
+        module.weight.data.fill_(1)
+        module.bias.data.zero_()
+
+# %% dcgan_numbers
+# misconception: a fixed spread, as in a tutorial | hint: init_not_by_table
+def init_by_type(module):
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.normal_(module.weight, 0.0, 0.02)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% every_module
+# misconception: expects every module to have a weight | hint: not_every_module_has_it
+def init_by_type(module):
+    if module.weight.dim() == 2:
+        nn.init.xavier_uniform_(module.weight)
+    elif module.weight.dim() > 2:
+        nn.init.kaiming_normal_(module.weight)
+    else:
+        nn.init.ones_(module.weight)
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% exact_class
+# misconception: compares classes, so subclasses are left out | hint: name_is_not_type
+def init_by_type(module):
+    if type(module) is nn.Linear:
+        nn.init.xavier_uniform_(module.weight)
+    elif type(module) in (nn.Conv1d, nn.Conv2d, nn.Conv3d):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif type(module) in (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% fan_out
+# misconception: spread by the number of outputs, as torchvision has it | hint: init_by_fan_out
+def init_by_type(module):
+    if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
+    elif isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.constant_(module.weight, 1)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.constant_(module.bias, 0)
+
+# %% gain_of_relu
+# misconception: a gain of its own for linear layers | hint: init_not_by_table
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight, gain=nn.init.calculate_gain("relu"))
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% gradients_off
+# misconception: switches gradients off in order to write | hint: init_not_trainable
+def init_by_type(module):
+    kinds = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    if not isinstance(module, kinds):
+        return
+    module.requires_grad_(False)
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight)
+    elif module.affine:
+        module.weight.fill_(1)
+    if module.bias is not None:
+        module.bias.fill_(0)
+
+# %% hasattr_bias
+# misconception: hasattr is true for a bias that is None | hint: absent_bias
+def init_by_type(module):
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+        else:
+            nn.init.kaiming_normal_(module.weight)
+        if hasattr(module, "bias"):
+            module.bias.data.zero_()
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        module.weight.data.fill_(1)
+        module.bias.data.zero_()
+
+# %% kaiming_for_both
+# misconception: Kaiming for linear layers too | hint: one_start_for_all_types
+def init_by_type(module):
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+
+# %% kaiming_uniform
+# misconception: uniform instead of normal | hint: init_other_distribution
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% norm_is_affine
+# misconception: expects every batch norm to have a weight | hint: absent_bias
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        nn.init.ones_(module.weight)
+        nn.init.zeros_(module.bias)
+
+# %% norms_forgotten
+# misconception: forgets batch norms | hint: init_type_missed
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% norms_zero
+# misconception: zeros for weight and bias of batch norms | hint: wrong_start
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.zeros_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% one_batch_norm
+# misconception: forgets two kinds of batch norm | hint: init_type_missed
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, nn.BatchNorm2d):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% rebinds
+# misconception: rebinds a local name | hint: apply_changes_nothing
+def init_by_type(module):
+    weight, bias = getattr(module, "weight", None), getattr(module, "bias", None)
+    if isinstance(module, nn.Linear):
+        weight = nn.init.xavier_uniform_(torch.empty_like(weight))
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        weight = nn.init.kaiming_normal_(torch.empty_like(weight))
+    if bias is not None:
+        bias = torch.zeros_like(bias)
+
+# %% reset_parameters
+# misconception: PyTorch's own start for each layer | hint: init_not_by_table
+def init_by_type(module):
+    if hasattr(module, "reset_parameters"):
+        module.reset_parameters()
+    if getattr(module, "bias", None) is not None:
+        nn.init.zeros_(module.bias)
+
+# %% swapped
+# misconception: mixes the two up | hint: one_start_for_all_types
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
+        nn.init.ones_(module.weight)
+    if getattr(module, "bias", None) is not None:
+        nn.init.zeros_(module.bias)
+
+# %% takes_model
+# misconception: takes the name as well | hint: apply_argument
+def init_by_type(name, module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        nn.init.zeros_(module.bias)
+
+# %% xavier_for_all
+# misconception: xavier for everything that has a weight | hint: init_needs_two_dimensions
+def init_by_type(module):
+    if hasattr(module, "weight"):
+        nn.init.xavier_uniform_(module.weight)
+    if getattr(module, "bias", None) is not None:
+        nn.init.zeros_(module.bias)
+
+# %% xavier_normal
+# misconception: normal instead of uniform | hint: init_other_distribution
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_normal_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)

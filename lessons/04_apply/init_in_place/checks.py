@@ -1,0 +1,224 @@
+from contextlib import suppress
+
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
+from course.traces import as_before, what_runs
+
+
+class Gain(nn.Module):
+    """Has a parameter of its own, and a layer below it."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.rand(5))
+        self.linear = nn.Linear(4, 5, bias=False)
+
+    def forward(self, x):
+        return self.linear(x) * self.gain
+
+
+class Net(nn.Module):
+    """Parameters of different shapes on three levels, and buffers."""
+
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, affine=False), Gain())
+        self.out = nn.Linear(5, 2, bias=False)
+        self.offset = nn.Parameter(torch.rand(1, 2))
+
+    def forward(self, x):
+        return self.out(self.features(x)) + self.offset
+
+
+class InPlaceCheck(Check):
+    """What the checks of this exercise share."""
+
+    errors = {
+        r"RuntimeError: Error\(s\) in loading state_dict": "state_dict_is_more",
+        r"AttributeError: 'NoneType' object has no attribute": "absent_is_none",
+    }
+
+    def fresh(self, case, shape):
+        """New values for a parameter of this shape: every parameter of Net has one of its own."""
+        return case.tensor(f"new {tuple(shape)}", *shape)
+
+    def values(self, model):
+        return {name: one.detach().clone() for name, one in model.named_parameters()}
+
+    def same(self, model, before):
+        after = dict(model.named_parameters())
+        return {name: after.get(name) is one for name, one in before.items()}
+
+
+class NewValues(InPlaceCheck):
+    """Every parameter has the values of `new(p)` and is the same object as before; buffers are as they were."""
+
+    blame = {"requires_grad": "init_not_trainable"}
+
+    def probe(self, nb, case):
+        model = case.build("net", Net)
+        before = dict(model.named_parameters())
+        nb.function("init_in_place")(model, lambda parameter: self.fresh(case, parameter.shape))
+        return {
+            "values": self.values(model),
+            "same Parameter object": self.same(model, before),
+            "requires_grad": {name: one.requires_grad for name, one in model.named_parameters()},
+            "buffers": dict(model.named_buffers()),
+        }
+
+    def truth(self, case):
+        model = case.build("net", Net)
+        return {
+            "values": {name: self.fresh(case, one.shape) for name, one in model.named_parameters()},
+            "same Parameter object": {name: True for name, _ in model.named_parameters()},
+            "requires_grad": {name: True for name, _ in model.named_parameters()},
+            "buffers": dict(model.named_buffers()),
+        }
+
+    def mistakes(self, case):
+        old, right = dict(case.build("net", Net).named_parameters()), self.truth(case)["values"]
+
+        def only(test):
+            return {name: right[name] if test(name) else old[name] for name in old}
+
+        def constant(same):
+            def test(got):
+                found = [one.tensor().unique().tolist() for one in got.values()]
+                numbers = {one[0] for one in found if len(one) == 1}
+                return (
+                    None if len(found) == sum(len(one) == 1 for one in found) and (len(numbers) == 1) == same else "no"
+                )
+
+            return {"values": Matches(test, "")}
+
+        same = self.truth(case)["same Parameter object"]
+        top, weights = (only(lambda name: "." not in name), only(lambda name: name.endswith(("weight", "bias"))))
+        return {
+            "new_values_rebound": {"values": old},
+            "depends_on_old_value": {
+                "values": AnyOf(*({n: f(old[n], right[n]) for n in old} for f in (torch.add, torch.mul)))
+            },
+            "parameter_replaced": {"values": right, "same Parameter object": dict.fromkeys(old, False)},
+            "new_values_for_some": {"values": AnyOf(top, only(lambda name: name.count(".") < 2))},
+            "not_only_weight_and_bias": {"values": AnyOf(weights, only(lambda name: name.endswith("weight")))},
+            "tensor_in_parameters": {"values": {}},
+            "new_values_ignored": constant(True),
+            "one_number_for_tensor": constant(False),
+            "buffers_overwritten": {"values": right, "same Parameter object": same, "buffers": ANYTHING},
+        }
+
+
+class TrainingGoesOn(InPlaceCheck):
+    """An optimizer and a hook that were there before go on with the parameters: one step before, one after."""
+
+    lr, momentum = 0.1, 0.9
+
+    def backward(self, model, case, name):
+        model.zero_grad()
+        model(case.tensor(f"x {name}", 6, 3)).backward(case.tensor(f"upstream {name}", 6, 2))
+
+    def probe(self, nb, case):
+        model, calls = case.build("net", Net), []
+        optimizer = torch.optim.SGD(model.parameters(), lr=self.lr, momentum=self.momentum)
+        model.out.weight.register_hook(lambda grad: calls.append(grad))
+        self.backward(model, case, "one")
+        optimizer.step()
+        nb.function("init_in_place")(model, lambda parameter: self.fresh(case, parameter.shape))
+        self.backward(model, case, "two")
+        optimizer.step()
+        return {"values after a step": self.values(model), "calls of a hook": len(calls)}
+
+    def truth(self, case):
+        model = case.build("net", Net)
+        names = [name for name, _ in model.named_parameters()]
+        one = self.gradients(model, dict(model.named_parameters()), case, "one")
+        new = {name: self.fresh(case, value.shape).requires_grad_() for name, value in model.named_parameters()}
+        two = self.gradients(model, new, case, "two")
+        moved = {name: new[name] - self.lr * (self.momentum * one[name] + two[name]) for name in names}
+        return {"values after a step": moved, "calls of a hook": 2}
+
+    def mistakes(self, case):
+        not_moved = {name: self.fresh(case, one.shape) for name, one in case.build("net", Net).named_parameters()}
+        return {"parameter_replaced": AnyOf({"values after a step": not_moved}, {"calls of a hook": 1})}
+
+    def gradients(self, model, parameters, case, name):
+        out = torch.func.functional_call(model, parameters, (case.tensor(f"x {name}", 6, 3),))
+        grads = torch.autograd.grad(out, list(parameters.values()), case.tensor(f"upstream {name}", 6, 2))
+        return dict(zip(parameters, grads))
+
+
+check("init_in_place", NewValues, TrainingGoesOn)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class ValuesAreCopied(InPlaceCheck):
+    """`new` may return one and the same tensor again: each parameter has memory of its own."""
+
+    blame = {"values after a change of one": "memory_shared", "what new returned": "memory_shared"}
+
+    def probe(self, nb, case):
+        model = nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3)))
+        start = {shape: case.tensor(f"start {shape}", *shape) for shape in ((3, 3), (3,))}
+        nb.function("init_in_place")(model, lambda parameter: start[tuple(parameter.shape)])
+        with torch.no_grad():
+            model[0].weight.add_(1)
+            model[0].bias.mul_(2)
+        return {"values after a change of one": self.values(model), "what new returned": list(start.values())}
+
+    def truth(self, case):
+        weight, bias = case.tensor("start (3, 3)", 3, 3), case.tensor("start (3,)", 3)
+        changed = {"0.weight": weight + 1, "0.bias": bias * 2, "1.0.weight": weight, "1.0.bias": bias}
+        return {"values after a change of one": changed, "what new returned": [weight, bias]}
+
+
+class StaysWhatItIs(InPlaceCheck):
+    """Frozen parameters stay frozen, trained ones trained, and double precision stays double precision."""
+
+    blame = {"requires_grad": "frozen_thawed"}
+
+    def model(self, case):
+        model = case.build("net", Net).double()
+        model.features[0].weight.requires_grad_(False)
+        model.offset.requires_grad_(False)
+        return model
+
+    def probe(self, nb, case):
+        model = self.model(case)
+        nb.function("init_in_place")(model, lambda parameter: self.fresh(case, parameter.shape))
+        return {
+            "values": self.values(model),
+            "requires_grad": {name: one.requires_grad for name, one in model.named_parameters()},
+            "what runs": self.runs(model, case),
+        }
+
+    def runs(self, model, case):
+        """Which parameters a gradient reaches: all of them where none is frozen, in whatever dtype."""
+
+
+        def run():
+            with suppress(AttributeError):  # all are frozen
+                sum(one.double().sum() for one in model.parameters() if one.requires_grad).backward()
+
+        return what_runs(model, case, run)
+
+    def truth(self, case):
+        model = self.model(case)
+        named = dict(model.named_parameters())
+        return {
+            "values": {name: self.fresh(case, one.shape).double() for name, one in named.items()},
+            "requires_grad": {name: one.requires_grad for name, one in named.items()},
+            "what runs": as_before(self.runs(model, case)),
+        }
+
+    def mistakes(self, case):
+        old, right = dict(self.model(case).named_parameters()), self.truth(case)["values"]
+        kept = {name: right[name] if one.requires_grad else one for name, one in old.items()}
+        single = Matches(lambda got: None if any(one.dtype != "float64" for one in got.values()) else "no", "")
+        return {"frozen_not_initialised": {"values": kept}, "dtype_taken_over": {"values": single}}
+
+
+check("init_in_place", ValuesAreCopied, StaysWhatItIs)

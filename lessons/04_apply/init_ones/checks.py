@@ -1,0 +1,106 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
+from course.tree import Model
+
+
+class InitCheck(Check):
+    """What the checks of this exercise share."""
+
+    errors = {
+        r"TypeError: weight_initialization\(\) (takes|missing) ": "apply_argument",
+        r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'W'": "not_every_module_has_it",
+    }
+
+
+class EveryWIsOne(InitCheck):
+    """In `model`, and in a `fresh` tree, every parameter is called `W` and is 1; `returned_module` is `model`."""
+
+    claims = ("(returned_module is model)",)  # `is` belongs to the language
+
+    def probe(self, nb, case):
+        fresh = case.build("fresh", Model)
+        fresh.apply(nb.function("weight_initialization"))
+        return {
+            "fresh": dict(fresh.named_parameters()),
+            "model": dict(nb.module("model").named_parameters()),
+            "(returned_module is model)": nb.returned_module is nb.model,
+            "type of fresh.ab.a.W": type(getattr(fresh.ab.a, "W", None)).__name__,
+        }
+
+    def truth(self, case):
+        ones = {name: torch.ones(1) for name, _ in Model().named_parameters()}
+        return {"fresh": ones, "model": ones, "(returned_module is model)": True, "type of fresh.ab.a.W": ANYTHING}
+
+    def mistakes(self, case):
+        ones = self.truth(case)["fresh"]
+        old = dict(case.build("fresh", Model).named_parameters())
+
+        def when(test):
+            return Matches(lambda got: None if test(list(got.values())) else "no", "")
+
+        shape = when(lambda weights: any(weight.shape != (1,) for weight in weights))
+        equal = when(lambda weights: len({weight.data for weight in weights}) == 1 and weights[0].tensor() != 1)
+        none = when(lambda weights: len(weights) == 4 and not any(weight.tensor() for weight in weights))
+        return {
+            "apply_uses_global_model": {"fresh": old, "model": ones},
+            "apply_changes_nothing": {"fresh": old},
+            "wrong_return": {"fresh": ones, "model": ones, "(returned_module is model)": False},
+            "not_applied": {"fresh": ones, "model": ANYTHING},
+            "tensor_for_parameter": {"fresh": {}, "type of fresh.ab.a.W": "Tensor"},
+            "shared_parameter": {"fresh": when(lambda weights: len(weights) == 1)},
+            "init_shape": {"fresh": shape},
+            "apply_misses_some": {"fresh": {name: AnyOf(ones[name], old[name]) for name in ones}},
+            "another_constant": {"fresh": none},
+            "equal_but_not_one": {"fresh": equal},
+        }
+
+
+check("init_ones", EveryWIsOne)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+from torch import nn
+
+
+class WhateverItWas(InitCheck):
+    """Every `W` becomes 1, whatever it was before: zero, negative, large."""
+
+    blame = {"fresh": "depends_on_old_value"}
+
+    def probe(self, nb, case):
+        fresh = case.build("fresh", Model)
+        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 40.0, -0.25])):
+            nn.init.constant_(parameter, old)
+        fresh.apply(nb.function("weight_initialization"))
+        return {"fresh": dict(fresh.named_parameters())}
+
+    def truth(self, case):
+        return {"fresh": {name: torch.ones(1) for name, _ in Model().named_parameters()}}
+
+
+class StillLearns(InitCheck):
+    """After the initialisation every `W` still gets its gradient."""
+
+    blame = {"requires_grad": "init_not_trainable", "W.grad": "not_in_the_output"}
+
+    def probe(self, nb, case):
+        fresh = case.build("fresh", Model)
+        fresh.apply(nb.function("weight_initialization"))
+        output = fresh(case.tensor("x", 3, requires_grad=True))
+        output.backward(case.tensor("upstream", 3))
+        named = dict(fresh.named_parameters())
+        return {
+            "requires_grad": {name: one.requires_grad for name, one in named.items()},
+            "W.grad": {name: one.grad for name, one in named.items()},
+        }
+
+    def truth(self, case):
+        names = ("ab.a.W", "ab.b.W", "cd.c.W", "cd.d.W")
+        a, b, c, d = ones = [torch.ones(1, requires_grad=True) for _ in names]
+        grads = torch.autograd.grad((case.tensor("x", 3) + a - b) * c / d, ones, case.tensor("upstream", 3))
+        return {"requires_grad": dict.fromkeys(names, True), "W.grad": dict(zip(names, grads))}
+
+
+check("init_ones", WhateverItWas, StillLearns)

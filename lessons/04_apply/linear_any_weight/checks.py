@@ -1,0 +1,335 @@
+import copy
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.probing import ANYTHING, hook_counts
+from course.traces import parameters_of, same_both_times, what_runs
+from course.tree import Function_A, Function_B, Function_C, Function_D, Model
+
+PARTS = ("ab.a", "ab.b", "cd.c", "cd.d")
+
+
+class LinearCheck(Check):
+    """What the checks of this exercise share."""
+
+    square = False
+    errors = {
+        r"TypeError: .*make_linear\(\) (takes|missing) ": "apply_argument",
+        r"TypeError: (\w+\.<locals>\.)*\w*\(\) missing 1 required positional": "unbound_function",
+        r"RuntimeError: the old forward runs": "old_forward_gets_it_first",
+        r"RuntimeError: mat1 and mat2 shapes": "weight_turned_over",
+        r"AttributeError: 'Function_[A-D]' object has no attribute 'b'": "bias_missing",
+        r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'W'": "not_every_module_has_it",
+        r"AttributeError: 'Function_[A-D]' object has no attribute 'shape'": "child_of_that_name",
+    }
+
+    def sizes(self, case):
+        """Of each W the two sides, in a row: all alike, or no two alike."""
+        return (4,) * 5 if self.square else case.shape("sizes", dims=5, low=2, high=7)
+
+    def weights(self, case, name):
+        """Part -> its W and b."""
+        sizes = self.sizes(case)
+        return {
+            part: (case.tensor(f"{name} W {part}", n, m), case.tensor(f"{name} b {part}", m))
+            for part, n, m in zip(PARTS, sizes, sizes[1:])
+        }
+
+    def tree(self, nb, case):
+        """A tree whose W have other shapes than its class gave them, rewired by the learner."""
+        tree = case.build("tree", Model)
+        for part, (W, _) in self.weights(case, "old").items():
+            tree.get_submodule(part).W = nn.Parameter(W)
+        return tree.apply(nb.function("make_linear"))
+
+    def fill(self, tree, case, name):
+        with torch.no_grad():
+            for part, (W, b) in self.weights(case, name).items():
+                tree.get_submodule(part).W.copy_(W)
+                tree.get_submodule(part).b.copy_(b)
+
+    def inputs(self, case):
+        rows = 4 if self.square else 9
+        return {part: case.tensor(f"X {part}", rows, n) for part, n in zip(PARTS, self.sizes(case))}
+
+    def outputs(self, tree, case):
+        each = {part: tree.get_submodule(part)(X) for part, X in self.inputs(case).items()}
+        return {**each, "the whole": tree(self.inputs(case)["ab.a"])}
+
+    def each(self, case, name, formula):
+        weights = self.weights(case, name)
+        return {part: formula(X, *weights[part]) for part, X in self.inputs(case).items()}
+
+    def computed(self, case, name, formula=lambda X, W, b: X @ W + b):
+        whole = self.inputs(case)["ab.a"]
+        for W, b in self.weights(case, name).values():
+            whole = formula(whole, W, b)
+        return {**self.each(case, name, formula), "the whole": Close(whole, rtol=1e-4, atol=1e-4)}
+
+
+class LinearWithAnyW(LinearCheck):
+    """Every `Function_*` has a Parameter `b` of zeros and returns `X @ W + b`, also when `W` and `b` change later."""
+
+    square = True
+
+    def probe(self, nb, case):
+        tree = self.tree(nb, case)
+        b = {part: copy.deepcopy(getattr(tree.get_submodule(part), "b", None)) for part in PARTS}
+        brought = {"parameters": [name for name, _ in tree.named_parameters()], "b": b}
+        if [getattr(one, "shape", None) for one in b.values()] == [(4,)] * 4:
+            brought["output with b = 0"] = self.outputs(tree, case)
+            self.fill(tree, case, "new")
+            brought["output"] = self.outputs(tree, case)
+        return {
+            **brought,
+            "__call__ set on ab.a": "__call__" in vars(tree.ab.a),
+            "b in the notebook's model": self.notebook_has_b(nb),
+            "all parameters with their new values": parameters_of(tree),
+        }
+
+    def notebook_has_b(self, nb):
+        try:
+            return "b" in nb.model.ab.a._parameters
+        except Exception:
+            return False
+
+    def truth(self, case):
+        return {
+            "parameters": [f"{part}.{name}" for part in PARTS for name in ("W", "b")],
+            "b": {part: torch.zeros(4) for part in PARTS},
+            "output with b = 0": self.computed(case, "old", lambda X, W, b: X @ W),
+            "output": self.computed(case, "new"),
+            "__call__ set on ab.a": ANYTHING,
+            "b in the notebook's model": ANYTHING,
+            "all parameters with their new values": {
+                f"{part}.{name}": value
+                for part, values in self.weights(case, "new").items()
+                for name, value in zip(("W", "b"), values)
+            },
+        }
+
+    def mistakes(self, case):
+        only_W = [f"{part}.W" for part in PARTS]
+        last_W = self.weights(case, "new")["cd.d"][0]
+
+        def bias(test):
+            return {"b": Matches(lambda got: None if test(list(got.values())) else "no", "")}
+
+        def names(test):
+            return {"parameters": Matches(lambda got: None if any(map(test, got)) else "no", "")}
+
+        def any_of(*formulas):
+            return AnyOf(
+                *(
+                    {field: {**self.each(case, state, formula), "the whole": ANYTHING}}
+                    for formula in formulas
+                    for field, state in (("output", "new"), ("output with b = 0", "old"))
+                )
+            )
+
+        def before(values, name="old"):
+            """What the four old forwards make of the part's value."""
+            steps = (torch.add, torch.sub, torch.mul, torch.div)
+            weights = self.weights(case, name)
+            return {part: step(values[part], weights[part][0]) for part, step in zip(PARTS, steps)}
+
+        def old(values):
+            return {"output with b = 0": {**values, "the whole": ANYTHING}}
+
+        X, W = self.inputs(case), {part: W for part, (W, _) in self.weights(case, "old").items()}
+        linear = {part: X[part] @ W[part] for part in PARTS}
+        untouched = before(X)
+        stale = self.each(case, "new", lambda X, W, b: b)
+        return {
+            "apply_uses_global_model": {"parameters": only_W, "b in the notebook's model": True},
+            "bias_missing": bias(lambda got: any(one is None for one in got)),
+            "tensor_for_parameter": {"parameters": only_W, **bias(lambda got: all(one is not None for one in got))},
+            "linear_inside": names(lambda name: name.count(".") > 2),
+            "touches_other_modules": names(lambda name: name.rpartition(".")[0] not in PARTS),
+            "linear_bias_shape": bias(lambda got: any(one.shape != (4,) for one in got)),
+            "wrong_start": bias(lambda got: any(bool(one.tensor().any()) for one in got)),
+            "dunder_on_instance": {**old(untouched), "__call__ set on ab.a": True},
+            "old_forward_runs": old(untouched),
+            "uses_old_output": old({part: untouched[part] @ W[part] for part in PARTS}),
+            "pre_hook_keeps_forward": old(before(linear)),
+            "elementwise_product": any_of(lambda X, W, b: X * W + b, lambda X, W, b: X * W),
+            "weight_turned_over": any_of(lambda X, W, b: X @ W.T + b, lambda X, W, b: W @ X + b),
+            "apply_late_binding": any_of(lambda X, W, b: X @ last_W + b),
+            "forgets_bias": any_of(lambda X, W, b: X @ W),
+            "stale_weights": {
+                "output": {**{part: linear[part] + stale[part] for part in PARTS}, "the whole": ANYTHING}
+            },
+        }
+
+
+class AnyShape(LinearCheck):
+    """`W` may have any shape and `X` any number of rows; the old `forward` does not run."""
+
+    @contextmanager
+    def no_old_forward(self):
+        """Meanwhile the forward of the four classes raises, and afterwards it is as before."""
+
+        def old(self, x):
+            raise RuntimeError("the old forward runs")
+
+        classes = (Function_A, Function_B, Function_C, Function_D)
+        before = [cls.forward for cls in classes]
+        try:
+            for cls in classes:
+                cls.forward = old
+            yield
+        finally:
+            for cls, forward in zip(classes, before):
+                cls.forward = forward
+
+    def probe(self, nb, case):
+        with self.no_old_forward():
+            tree = self.tree(nb, case)
+            shapes = {part: list(getattr(tree.get_submodule(part), "b", torch.ones(())).shape) for part in PARTS}
+            if any(shape != [tree.get_submodule(part).W.shape[1]] for part, shape in shapes.items()):
+                return {"shape of b": shapes, "output": None}
+            self.fill(tree, case, "new")
+            return {"shape of b": shapes, "output": self.outputs(tree, case)}
+
+    def truth(self, case):
+        weights = self.weights(case, "new")
+        return {
+            "shape of b": {part: list(b.shape) for part, (_, b) in weights.items()},
+            "output": self.computed(case, "new"),
+        }
+
+    def mistakes(self, case):
+        shapes = self.truth(case)["shape of b"]
+        return {
+            "linear_bias_shape": {
+                "shape of b": Matches(lambda got: None if got != shapes and all(got.values()) else "no", "")
+            }
+        }
+
+
+class Gradients(LinearCheck):
+    """After `backward` the gradients of every `W`, every `b` and of the input are those of `X @ W + b`."""
+
+    blame = {"W.grad": "gradient_cut", "b.grad": "gradient_cut", "X.grad": "gradient_cut"}
+
+    def probe(self, nb, case):
+        tree = self.tree(nb, case)
+        self.fill(tree, case, "new")
+        X = case.tensor("X", 9, self.sizes(case)[0], requires_grad=True)
+        tree(X).backward(case.tensor("upstream", 9, self.sizes(case)[-1]))
+        named = dict(tree.named_parameters())
+        return {
+            "W.grad": {part: named[f"{part}.W"].grad for part in PARTS},
+            "b.grad": {part: named[f"{part}.b"].grad for part in PARTS},
+            "X.grad": X.grad,
+        }
+
+    def truth(self, case):
+        X = output = case.tensor("X", 9, self.sizes(case)[0], requires_grad=True)
+        weights = self.weights(case, "new")
+        leaves = {"X": X}
+        for part, (W, b) in weights.items():
+            leaves[f"{part}.W"], leaves[f"{part}.b"] = W.requires_grad_(), b.requires_grad_()
+            output = output @ W + b
+        grads = torch.autograd.grad(output, list(leaves.values()), case.tensor("upstream", 9, self.sizes(case)[-1]))
+        grads = {name: Close(grad, rtol=1e-4, atol=1e-4) for name, grad in zip(leaves, grads)}
+        return {
+            "W.grad": {part: grads[f"{part}.W"] for part in PARTS},
+            "b.grad": {part: grads[f"{part}.b"] for part in PARTS},
+            "X.grad": grads["X"],
+        }
+
+
+check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwiceIsOnce(LinearCheck):
+    """Applied a second time, it changes nothing: the same `b` with its values, the same output, no second hook."""
+
+    blame = {
+        "same b": "second_time_anew",
+        "b": "second_time_anew",
+        "output": "second_time_on_top",
+        "hooks": "second_time_on_top",
+        "what runs, before and after": "second_time_on_top",
+        "b, when the b of before has other values": "second_time_anew",
+    }
+    errors = {r"RuntimeError: ": "second_time_on_top"}
+
+    def probe(self, nb, case):
+        tree = self.tree(nb, case)
+        self.fill(tree, case, "new")
+        before, hooks = {part: tree.get_submodule(part).b for part in PARTS}, hook_counts(tree)
+        ran = self.runs(tree, case, "first")
+        tree.apply(nb.function("make_linear"))
+        after = {part: tree.get_submodule(part).b for part in PARTS}
+        brought = {
+            "same b": {part: after[part] is before[part] for part in PARTS},
+            "b": {part: one.detach().clone() for part, one in after.items()},
+            "output": self.outputs(tree, case),
+            "hooks": {kind: number - hooks[kind] for kind, number in hook_counts(tree).items()},
+            "what runs, before and after": [ran, self.runs(tree, case, "second")],
+        }
+        with torch.no_grad():
+            for part, (_, b) in self.weights(case, "later").items():
+                before[part].copy_(b)
+        return {**brought, "b, when the b of before has other values": after}
+
+    def runs(self, tree, case, moment):
+        return what_runs(tree, case, lambda: tree(self.inputs(case)["ab.a"]).sum().backward(), moment)
+
+    def truth(self, case):
+        return {
+            "same b": dict.fromkeys(PARTS, True),
+            "b": {part: b for part, (_, b) in self.weights(case, "new").items()},
+            "output": self.computed(case, "new"),
+            "hooks": dict.fromkeys(("forward_pre", "forward", "backward_pre", "backward", "tensor"), 0),
+            "what runs, before and after": same_both_times(case, "first", "second"),
+            "b, when the b of before has other values": {
+                part: b for part, (_, b) in self.weights(case, "later").items()
+            },
+        }
+
+
+class CopyIsItsOwn(LinearCheck):
+    """A deep copy computes with its own `W` and `b`, and the original goes on with its own."""
+
+    blame = {"output of the copy": "copy_remembers_original", "output of the original": "copy_remembers_original"}
+
+    def probe(self, nb, case):
+        tree = self.tree(nb, case)
+        self.fill(tree, case, "new")
+        clone = copy.deepcopy(tree)
+        self.fill(clone, case, "other")
+        return {"output of the copy": self.outputs(clone, case), "output of the original": self.outputs(tree, case)}
+
+    def truth(self, case):
+        return {
+            "output of the copy": self.computed(case, "other"),
+            "output of the original": self.computed(case, "new"),
+        }
+
+
+class OutsideUnchanged(LinearCheck):
+    """A `Function_*` that is not in the model, and the other modules' own forward, are as before."""
+
+    blame = {"outside": "forward_class_patched"}
+    errors = {r"(AttributeError|RuntimeError): ": "forward_class_patched"}
+
+    def probe(self, nb, case):
+        self.tree(nb, case)
+        outside = Function_A(shape=(4,))
+        with torch.no_grad():
+            outside.W.copy_(case.tensor("W", 4))
+        return {"outside": outside(case.tensor("x", 3, 4))}
+
+    def truth(self, case):
+        return {"outside": case.tensor("x", 3, 4) + case.tensor("W", 4)}
+
+
+check("linear_any_weight", TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged)

@@ -1,0 +1,234 @@
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches, is_same
+from course.probing import ANYTHING
+from course.tree import Model
+
+
+class LinearTree(Check):
+    """What the checks of this exercise share."""
+
+    errors = {
+        r"TypeError: (weight_initialization|add_bias|linear_transformation)\(\) (takes|missing) ": "apply_argument",
+        r"TypeError: (\w+\.<locals>\.)*\w*(forward|linear)\w*\(\) missing 1 required": "unbound_function",
+        r"AttributeError: 'Function_[A-D]' object has no attribute 'b'": "bias_missing",
+        r"AttributeError: 'Function_[A-D]' object has no attribute '(data|fill_|copy_)'": "child_of_that_name",
+        r"AttributeError: '(Layer_\w+|Model)' object has no attribute '(W|b)'": "not_every_module_has_it",
+    }
+    parts = ("ab.a", "ab.b", "cd.c", "cd.d")
+
+    def fresh(self, nb, case, *steps):
+        tree = case.build("fresh", Model, shape=(2, 2))
+        for step in steps:
+            tree.apply(nb.function(step))
+        return tree
+
+    def outputs(self, tree, X):
+        return {name: tree.get_submodule(name)(X) for name in self.parts}
+
+
+class AllOnes(LinearTree):
+    """In `model`, and in a `fresh` tree, `b` is a Parameter of shape (2,) beside each `W`, and all of them are 1."""
+
+    claims = ("(returned_module is model)",)  # `is` belongs to the language
+
+    def kind(self, module):
+        for kind, register in (("a Parameter", module._parameters), ("a buffer", module._buffers)):
+            if "b" in register:
+                return kind
+        return "a plain attribute" if hasattr(module, "b") else "not there"
+
+    def probe(self, nb, case):
+        fresh = self.fresh(nb, case, "add_bias", "weight_initialization")
+        model = nb.module("model")
+        return {
+            "b": {"fresh.ab.a": self.kind(fresh.ab.a), "model.ab.a": self.kind(model.ab.a)},
+            "values": {"fresh": dict(fresh.named_parameters()), "model": dict(model.named_parameters())},
+            "(returned_module is model)": nb.returned_module is model,
+        }
+
+    def truth(self, case):
+        ones = {f"{part}.W": torch.ones(2, 2) for part in self.parts} | {
+            f"{part}.b": torch.ones(2) for part in self.parts
+        }
+        return {
+            "b": {"fresh.ab.a": "a Parameter", "model.ab.a": "a Parameter"},
+            "values": {"fresh": ones, "model": ones},
+            "(returned_module is model)": True,
+        }
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        old = case.build("fresh", Model, shape=(2, 2)).ab.a.W
+        trees = ("fresh", "model")
+
+        def when(test):
+            return Matches(lambda got: None if test(got) else "no", "")
+
+        def is_one(record):
+            return bool((record.tensor() == 1).all())
+
+        def only_b_wrong(got):
+            parts = [(got[tree].get(f"{part}.W"), got[tree].get(f"{part}.b")) for tree in trees for part in self.parts]
+            return all(W and b and is_one(W) for W, b in parts) and not all(is_one(b) for _, b in parts)
+
+        def any_shape(got):
+            return any(b.shape != (2,) for tree in trees for name, b in got[tree].items() if name.endswith(".b"))
+
+        def only_model_wrong(got):
+            same_shapes = all(got["model"][name].shape == one.shape for name, one in got["fresh"].items())
+            return same_shapes and is_same(got["fresh"], right["values"]["fresh"])
+
+        def shared(got):
+            return any(len(got[tree]) < 2 * len(self.parts) for tree in trees)
+
+        def other_modules(got):
+            return any(name.rpartition(".")[0] not in self.parts for tree in trees for name in got[tree])
+
+        return {
+            "apply_uses_global_model": {"b": {"fresh.ab.a": "not there", "model.ab.a": "a Parameter"}},
+            "bias_missing": {"b": when(lambda got: "not there" in got.values())},
+            "tensor_for_parameter": {"b": when(lambda got: "a plain attribute" in got.values())},
+            "buffer_for_parameter": {"b": when(lambda got: "a buffer" in got.values())},
+            "touches_other_modules": {"values": when(other_modules)},
+            "shared_parameter": {"values": when(shared)},
+            "linear_bias_shape": {"values": when(any_shape)},
+            "apply_changes_nothing": {
+                "values": when(lambda got: is_same(got["fresh"]["ab.a.W"], old))
+            },
+            "bias_not_one": {"values": when(only_b_wrong)},
+            "wrong_return": {"values": right["values"], "(returned_module is model)": False},
+            "not_applied": {"values": when(only_model_wrong)},
+        }
+
+
+class LinearAtOnes(LinearTree):
+    """In `model`, and in a `fresh` tree, every `Function_*` returns `X @ W + b`, and so does the whole, one after another."""
+
+    def probe(self, nb, case):
+        fresh = self.fresh(nb, case, "add_bias", "weight_initialization", "linear_transformation")
+        model, X = nb.module("model"), case.tensor("X", 2, 2)
+        return {
+            "output": {"fresh": self.outputs(fresh, X), "model": self.outputs(model, X)},
+            "model(X)": model(X),
+            "forward hooks on fresh.ab.a": len(fresh.ab.a._forward_hooks),
+            "__call__ set on fresh.ab.a": "__call__" in vars(fresh.ab.a),
+        }
+
+    def truth(self, case):
+        X, W, b = case.tensor("X", 2, 2), torch.ones(2, 2), torch.ones(2)
+        whole = X
+        for _ in self.parts:
+            whole = whole @ W + b
+        each = dict.fromkeys(self.parts, X @ W + b)
+        return {
+            "output": {"fresh": each, "model": each},
+            "model(X)": whole,
+            "forward hooks on fresh.ab.a": ANYTHING,
+            "__call__ set on fresh.ab.a": ANYTHING,
+        }
+
+    def mistakes(self, case):
+        X, W, b = case.tensor("X", 2, 2), torch.ones(2, 2), torch.ones(2)
+        right = dict.fromkeys(self.parts, X @ W + b)
+
+        def before(X):
+            return dict(zip(self.parts, (X + W, X - W, X * W, X / W)))
+
+        hooked = Matches(lambda got: None if got else "none", "")
+
+        def fresh(brought):
+            return {"output": {"fresh": brought, "model": ANYTHING}}
+
+        def each(values):
+            return fresh(dict(zip(self.parts, values)))
+
+        old = before(X)
+        return {
+            "linear_hook_returns_nothing": {**fresh(old), "forward hooks on fresh.ab.a": hooked},
+            "dunder_on_instance": {**fresh(old), "__call__ set on fresh.ab.a": True},
+            "old_forward_runs": fresh(old),
+            "not_applied": {"output": {"fresh": right, "model": old}},
+            "uses_old_output": fresh({part: AnyOf(old[part] @ W + b, old[part] + b) for part in self.parts}),
+            "elementwise_product": each([X * W + b] * 4),
+            "forgets_bias": each([X @ W] * 4),
+            "wrong_side": each([W @ X + b] * 4),
+            "pre_hook_keeps_forward": fresh(before(X @ W + b)),
+            "apply_misses_some": fresh({part: AnyOf(X @ W + b, old[part]) for part in self.parts}),
+        }
+
+
+check("linear_everywhere", AllOnes, LinearAtOnes)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+from course.compare import Close
+
+
+class AnyWeights(LinearTree):
+    """`X @ W + b` holds for any symmetric `W` and any `b`, which may change after the functions were applied."""
+
+    def weights(self, case, tree):
+        def symmetric(name):
+            half = case.tensor(name, 2, 2) / 2
+            return half + half.T
+
+        return {part: (symmetric(f"{tree} {part} W"), case.tensor(f"{tree} {part} b", 2)) for part in self.parts}
+
+    def brought(self, tree, weights, X):
+        before = {name: one.detach().clone() for name, one in tree.named_parameters()}
+        try:
+            for part, (W, b) in weights.items():
+                module = tree.get_submodule(part)
+                module.W.data.copy_(W)
+                module.b.data.copy_(b)
+            return {**self.outputs(tree, X), "the whole": tree(X)}
+        finally:
+            for name, one in tree.named_parameters():
+                one.data.copy_(before[name])
+
+    def probe(self, nb, case):
+        fresh = self.fresh(nb, case, "add_bias", "weight_initialization", "linear_transformation")
+        X = case.tensor("X", 2, 2)
+        return {
+            "output in model": self.brought(nb.module("model"), self.weights(case, "model"), X),
+            "output in fresh": self.brought(fresh, self.weights(case, "fresh"), X),
+        }
+
+    def computed(self, case, tree, formula):
+        X = whole = case.tensor("X", 2, 2)
+        outputs = {}
+        for part, (W, b) in self.weights(case, tree).items():
+            outputs[part] = formula(X, W, b)
+            whole = formula(whole, W, b)
+        return {**outputs, "the whole": Close(whole, rtol=1e-4, atol=1e-4)}
+
+    def truth(self, case):
+        return {
+            f"output in {tree}": self.computed(case, tree, lambda X, W, b: X @ W + b) for tree in ("model", "fresh")
+        }
+
+    def mistakes(self, case):
+        (last_W, last_b), ones = self.weights(case, "fresh")["cd.d"], torch.ones(2, 2)
+        stale = (lambda X, W, b: X @ ones + 1, lambda X, W, b: X @ ones + b, lambda X, W, b: X @ W + 1)
+        one_number = (
+            lambda X, W, b: X.sum(1, keepdim=True) * W.mean() + b,
+            lambda X, W, b: X.sum(1, keepdim=True) * W[0, 0] + b,
+            lambda X, W, b: X.sum(1, keepdim=True) * W[0] + b,
+            lambda X, W, b: X @ W + b.mean(),
+            lambda X, W, b: X @ W + b[0],
+        )
+        right = self.truth(case)["output in model"]
+        last = self.computed(case, "fresh", lambda X, W, b: X @ last_W + last_b)
+        return {
+            "apply_late_binding": {"output in fresh": last},
+            "bias_on_columns": {"output in model": self.computed(case, "model", lambda X, W, b: X @ W + b[:, None])},
+            "stale_weights": {"output in model": AnyOf(*(self.computed(case, "model", one) for one in stale))},
+            "right_for_equal_weights": {
+                "output in model": AnyOf(*(self.computed(case, "model", f) for f in one_number))
+            },
+            "shares_between_trees": {"output in model": right, "output in fresh": ANYTHING},
+        }
+
+
+check("linear_everywhere", AnyWeights)

@@ -1,8 +1,0 @@
-# misconception: ignores the argument frozen | hint: no_way_back
-def freeze_where(model, choose, frozen=True):
-    def visit(module):
-        if choose(module):
-            module.requires_grad_(False)
-            module.eval()
-
-    return model.apply(visit)

@@ -1,4 +1,0 @@
-# misconception: hands the tensor to .data | hint: memory_shared
-def init_in_place(model, new):
-    for parameter in model.parameters():
-        parameter.data = new(parameter)

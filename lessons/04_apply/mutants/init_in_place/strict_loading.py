@@ -1,3 +1,0 @@
-# misconception: loads parameters only, strictly | hint: state_dict_is_more
-def init_in_place(model, new):
-    model.load_state_dict({name: new(parameter) for name, parameter in model.named_parameters()})

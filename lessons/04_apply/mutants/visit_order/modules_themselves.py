@@ -1,4 +1,0 @@
-# misconception: the modules themselves | hint: not_class_names
-model = Model()
-answer = []
-model.apply(answer.append)

@@ -1,4 +1,0 @@
-# misconception: prints instead of collecting | hint: nothing_collected
-model = Model()
-answer = []
-model.apply(lambda module: print(type(module).__name__))

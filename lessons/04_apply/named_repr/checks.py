@@ -1,0 +1,129 @@
+from contextlib import contextmanager
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
+from course.tree import Function_A, Function_B, Function_C, Function_D, Model
+
+
+class NamesInRepr(Check):
+    """In `model`, and in a `fresh` tree, every `Function_*` shows `name=` and its name; other modules are as before."""
+
+    errors = {
+        r"TypeError: add_repr\(\) (takes|missing) ": "apply_argument",
+        r"TypeError: function_repr\(\) takes ": "repr_arguments",
+        r"TypeError: (\w+\.<locals>\.)*\w*repr\w*\(\) missing 1 required": "unbound_function",
+        r"TypeError: 'str' object is not callable": "text_for_method",
+        r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'name'": "not_every_module_has_it",
+    }
+    # What repr() returns is the answer itself; `is` belongs to the language.
+    claims = ("repr in fresh", "repr in model", "(returned_module is model)", "outside")
+    names = ("duck", "goose", "heron", "swan")
+    layout = (
+        "Model(\n  (ab): Layer_AB(\n    (a): {}\n    (b): {}\n  )\n  (cd): Layer_CD(\n    (c): {}\n    (d): {}\n  )\n)"
+    )
+
+    @contextmanager
+    def clean_classes(self):
+        """What an attempt did to the classes themselves is undone, so that the next attempt starts afresh."""
+        try:
+            yield
+        finally:
+            for cls in (Function_A, Function_B, Function_C, Function_D):
+                for name in {"extra_repr", "__repr__", "__str__"} & set(vars(cls)):
+                    delattr(cls, name)
+
+    def shown(self, tree):
+        parts = {"ab.a": tree.ab.a, "ab.b": tree.ab.b, "cd.c": tree.cd.c, "cd.d": tree.cd.d}
+        return {**{name: repr(part) for name, part in parts.items()}, "the whole": repr(tree)}
+
+    def wanted(self, names=names, text="Function_{}(name={})"):
+        parts = [text.format(letter, name) for letter, name in zip("ABCD", names)]
+        return {**dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), parts)), "the whole": self.layout.format(*parts)}
+
+    def probe(self, nb, case):
+        with self.clean_classes():
+            fresh = case.build("fresh", Model)
+            before = set(vars(fresh.ab.a))
+            fresh.apply(nb.function("add_repr"))
+            return {
+                "repr in fresh": self.shown(fresh),
+                "repr in model": self.shown(nb.module("model")),
+                "(returned_module is model)": nb.returned_module is nb.model,
+                "new on fresh.ab.a": sorted(set(vars(fresh.ab.a)) - before),
+            }
+
+    def truth(self, case):
+        right = self.wanted()
+        return {
+            "repr in fresh": right,
+            "repr in model": right,
+            "(returned_module is model)": True,
+            "new on fresh.ab.a": ANYTHING,
+        }
+
+    def mistakes(self, case):
+        right, old = self.wanted(), self.wanted(text="Function_{}()")
+        others = ("Function_{}(name='{}')", "Function_{}(name = {})", "Function_{}(name: {})", "Function_{}({})")
+        some = {name: AnyOf(right[name], old[name]) for name in right if name != "the whole"}
+        some["the whole"] = ANYTHING
+        functions_right = {**right, "the whole": ANYTHING}
+        set_something = Matches(lambda got: None if got else "nothing", "")
+        return {
+            "dunder_on_instance": {"repr in fresh": old, "new on fresh.ab.a": AnyOf(["__repr__"], ["__str__"])},
+            "repr_returns_nothing": {"repr in fresh": old, "new on fresh.ab.a": ["extra_repr"]},
+            "unread_attribute": {"repr in fresh": old, "new on fresh.ab.a": set_something},
+            "apply_changes_nothing": {"repr in fresh": old},
+            "not_applied": {"repr in fresh": right, "repr in model": old},
+            "wrong_return": {"repr in fresh": right, "repr in model": right, "(returned_module is model)": False},
+            "other_repr_changed": {"repr in fresh": functions_right},
+            "apply_misses_some": {"repr in fresh": some},
+            "apply_late_binding": {"repr in fresh": self.wanted(self.names[-1:] * 4)},
+            "repeats_class": {"repr in fresh": self.wanted(text="Function_{0}(Function_{0}(name={1}))")},
+            "repr_notation": {"repr in fresh": AnyOf(*(self.wanted(text=text) for text in others))},
+        }
+
+
+check("named_repr", NamesInRepr)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OtherNames(NamesInRepr):
+    """The name comes from the object, so it is right for any name."""
+
+    def probe(self, nb, case):
+        with self.clean_classes():
+            fresh = case.build("fresh", Model)
+            for part, name in zip((fresh.ab.a, fresh.ab.b, fresh.cd.c, fresh.cd.d), case.words("names", 4)):
+                part.name = name
+            fresh.apply(nb.function("add_repr"))
+            return {"repr in fresh": self.shown(fresh)}
+
+    def truth(self, case):
+        return {"repr in fresh": self.wanted(case.words("names", 4))}
+
+    def mistakes(self, case):
+        return {"repr_typed_in_names": {"repr in fresh": self.wanted()}}
+
+
+class OutsideUnchanged(NamesInRepr):
+    """A `Function_*` that is not in the model keeps its repr."""
+
+    blame = {"outside": "repr_class_patched"}
+
+    def probe(self, nb, case):
+        with self.clean_classes():
+            older = Function_A("older")
+            case.build("fresh", Model).apply(nb.function("add_repr"))
+            return {
+                "outside": [repr(older), *(repr(cls()) for cls in (Function_A, Function_B, Function_C, Function_D))]
+            }
+
+    def truth(self, case):
+        return {"outside": ["Function_A()", *(f"Function_{letter}()" for letter in "ABCD")]}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("named_repr", OtherNames, OutsideUnchanged)

@@ -1,0 +1,97 @@
+# %% bound_by_get
+model = Model()
+
+
+def function_repr(self):
+    return "name={}".format(self.name)
+
+
+def add_repr(module):
+    if not list(module.children()):
+        setattr(module, "extra_repr", function_repr.__get__(module))
+    return module
+
+
+returned_module = model.apply(add_repr)
+
+# %% class_of_its_own
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if type(module).__name__.startswith("Function_"):
+        cls = type(module)
+        module.__class__ = type(cls.__name__, (cls,), {"extra_repr": function_repr})
+
+
+returned_module = model.apply(add_repr)
+
+# %% closure
+model = Model()
+
+
+def function_repr(self):
+    return "name=%s" % self.name
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = lambda: function_repr(module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% method_type
+import types
+
+model = Model()
+
+
+def function_repr(self):
+    return "name=" + self.name
+
+
+def add_repr(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        module.extra_repr = types.MethodType(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% seed_partial
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    module_name = module.__class__.__name__
+    if "Function" in module_name:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% text_made_at_once
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+class AddRepr:
+    def __call__(self, module):
+        if "_" in type(module).__name__ and "Layer" not in type(module).__name__:
+            text = function_repr(module)
+            module.extra_repr = lambda: text
+
+
+add_repr = AddRepr()
+returned_module = model.apply(add_repr)

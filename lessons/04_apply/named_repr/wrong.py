@@ -1,0 +1,343 @@
+# %% every_module
+# misconception: gives the text to modules that have no name | hint: not_every_module_has_it
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% global_loop
+# misconception: a loop variable read later, when it is the last module | hint: apply_late_binding
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    global current
+    if "Function" in type(module).__name__:
+        current = module
+        module.extra_repr = lambda: function_repr(current)
+
+
+returned_module = model.apply(add_repr)
+
+# %% instance_repr
+# misconception: repr() looks on the class, not on the object | hint: dunder_on_instance
+model = Model()
+
+
+def function_repr(self):
+    return f"{type(self).__name__}(name={self.name})"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.__repr__ = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% late_binding
+# misconception: all closures of one loop share the loop variable | hint: apply_late_binding
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    for part in module.modules():
+        if "Function" in type(part).__name__:
+            part.extra_repr = lambda: function_repr(part)
+
+
+returned_module = model.apply(add_repr)
+
+# %% layers_too
+# misconception: gives a text to the layers as well | hint: other_repr_changed
+model = Model()
+
+
+def function_repr(self):
+    return f"name={getattr(self, 'name', None)}"
+
+
+def add_repr(module):
+    module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% literal_names
+# misconception: the names of this one model, typed in | hint: repr_typed_in_names
+model = Model()
+
+
+def function_repr(self):
+    names = {"Function_A": "duck", "Function_B": "goose", "Function_C": "heron", "Function_D": "swan"}
+    return f"name={names[type(self).__name__]}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% names_by_count
+# misconception: hands out the names in the order of the visits | hint: repr_typed_in_names
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.shown}"
+
+
+def add_repr(module):
+    names = {"a": "duck", "b": "goose", "c": "heron", "d": "swan"}
+    letter = type(module).__name__[-1].lower()
+    if "Function" in type(module).__name__:
+        module.shown = names[letter]
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% never_applied
+# misconception: never applies the function | hint: not_applied
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model
+
+# %% one_class
+# misconception: reaches one class only | hint: apply_misses_some
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if isinstance(module, Function_A):
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% patches_class
+# misconception: changes the class, so every object of it | hint: repr_class_patched
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        type(module).extra_repr = function_repr
+
+
+returned_module = model.apply(add_repr)
+
+# %% patches_class_repr
+# misconception: changes __repr__ of the class | hint: repr_class_patched
+model = Model()
+
+
+def function_repr(self):
+    return f"{type(self).__name__}(name={self.name})"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.__class__.__repr__ = function_repr
+
+
+returned_module = model.apply(add_repr)
+
+# %% prints
+# misconception: prints the text instead of returning it | hint: repr_returns_nothing
+model = Model()
+
+
+def function_repr(self):
+    print(f"name={self.name}")
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% quoted
+# misconception: the repr of the name instead of the name | hint: repr_notation
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name!r}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% repeats_class
+# misconception: writes the class name, which Module.__repr__ writes already | hint: repeats_class
+model = Model()
+
+
+def function_repr(self):
+    return f"{type(self).__name__}(name={self.name})"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% return_not_kept
+# misconception: keeps something else than what apply returns | hint: wrong_return
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+model.apply(add_repr)
+returned_module = repr(model)
+
+# %% returns_only
+# misconception: returns the text from the function given to apply | hint: apply_changes_nothing
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        return function_repr(module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% self_twice
+# misconception: fixes self twice | hint: repr_arguments
+import types
+
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = types.MethodType(partial(function_repr, module), module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% spaces
+# misconception: another notation | hint: repr_notation
+model = Model()
+
+
+def function_repr(self):
+    return f"name: {self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% text_not_method
+# misconception: puts the text where a method belongs | hint: text_for_method
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = function_repr(module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% unbound
+# misconception: a plain function on an object gets no self | hint: unbound_function
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = function_repr
+
+
+returned_module = model.apply(add_repr)
+
+# %% wrong_attribute
+# misconception: an attribute that repr does not ask for | hint: unread_attribute
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)

@@ -1,0 +1,323 @@
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.probing import ANYTHING
+from course.traces import as_before, what_runs
+
+
+class Block(nn.Module):
+    """Two levels of layers."""
+
+    def __init__(self, linear, norm):
+        super().__init__()
+        self.inner = nn.Sequential(linear(4, 4), norm(4), nn.ReLU())
+        self.norm = norm(4)
+        self.out = linear(4, 4)
+
+    def forward(self, x):
+        return self.out(self.norm(self.inner(x)))
+
+
+class Net(nn.Module):
+    """Linear layers and norms on three levels, in all kinds of containers."""
+
+    def __init__(self, linear=nn.Linear, norm=nn.BatchNorm1d):
+        super().__init__()
+        self.stem = linear(3, 4)
+        self.norm = norm(4)
+        self.blocks = nn.ModuleList([Block(linear, norm), Block(linear, norm)])
+        self.heads = nn.ModuleDict({"one": linear(4, 2), "two": nn.Sequential(nn.ReLU(), linear(4, 2))})
+
+    def forward(self, x):
+        x = self.norm(self.stem(x))
+        for block in self.blocks:
+            x = block(x)
+        return self.heads["one"](x) * self.heads["two"](x)
+
+
+def is_linear(module):
+    return isinstance(module, nn.Linear)
+
+
+def is_norm(module):
+    return isinstance(module, nn.BatchNorm1d)
+
+
+def wrap(linear):
+    return nn.Sequential(linear, nn.Softsign())
+
+
+class ReplacingCheck(Check):
+    """What the checks of this exercise share."""
+
+    claims = ("calls of make", "returned")  # the probe's own function counts; `is` belongs to the language
+    errors = {
+        r"RecursionError: ": "replacement_replaced_again",
+        r"(ValueError: Cannot set the submodule without|KeyError: 'attribute name can't be empty)": "root_has_no_place",
+        r"KeyError: .*module name can.*t contain": "dotted_setattr",
+        r"RuntimeError: (dictionary|OrderedDict) .*(changed|mutated)": "changes_while_walking",
+    }
+
+    def places(self, model):
+        """What stands where: 'blocks.0.out: Linear'."""
+        return [
+            f"{name or 'the model'}: {type(module).__name__}"
+            for name, module in model.named_modules(remove_duplicate=False)
+        ]
+
+    def counted(self, make):
+        calls = []
+
+        def counting(module):
+            calls.append(module)
+            if len(calls) > 100:
+                raise RecursionError("`make` was called more than 100 times")
+            return make(module)
+
+        return counting, calls
+
+    def with_other_weights(self, case, model, x, parts):
+        """The model's output where the weights of these parts, by the names that they had before, are others."""
+        with torch.no_grad():
+            for name, part in parts:
+                for key, parameter in part._parameters.items():
+                    if parameter is not None:
+                        parameter.copy_(case.tensor(f"other {name} {key}", *parameter.shape))
+        return model(x)
+
+    def told(self, returned, model):
+        return "nothing" if returned is None else "the model" if returned is model else "something else"
+
+
+class OthersInTheirPlace(ReplacingCheck):
+    """Every batch norm, at any depth, is replaced by what `make` returns for it; everything else is as it was."""
+
+    def probe(self, nb, case):
+        model = case.build("net", Net)
+        kept = [module for module in model.modules() if not is_norm(module)]
+        parts = [(name, module) for name, module in model.named_modules() if not is_norm(module)]
+        make, calls = self.counted(lambda old: nn.LayerNorm(old.num_features))
+        returned = nb.function("replace_modules")(model, is_norm, make)
+        after = list(model.modules())
+        return {
+            "places": self.places(model),
+            "returned": self.told(returned, model),
+            "everything else is kept": all(any(one is other for other in after) for one in kept),
+            "output": model(case.tensor("x", 5, 3)),
+            "calls of make": len(calls),
+            "output where what was kept has other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
+        }
+
+    def truth(self, case):
+        model = case.build("net", Net, norm=nn.LayerNorm)
+        parts = [(name, part) for name, part in model.named_modules() if not isinstance(part, nn.LayerNorm)]
+        return {
+            "places": self.places(model),
+            "returned": "the model",
+            "everything else is kept": True,
+            "output": model(case.tensor("x", 5, 3)),
+            "calls of make": sum(map(is_norm, Net().modules())),
+            "output where what was kept has other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
+        }
+
+    def mistakes(self, case):
+        right, untouched = self.places(Net(norm=nn.LayerNorm)), self.places(Net())
+        first, dotted = Net(), Net()
+        first.norm = nn.LayerNorm(4)
+        for name, part in list(dotted.named_modules()):
+            if is_norm(part):
+                dotted._modules[name] = nn.LayerNorm(4)
+
+        def moved(got):
+            return None if got != right and sorted(got) == sorted(right) else "no"
+
+        return {
+            "not_started": {"places": untouched, "returned": "nothing"},
+            "copied_model": {"places": untouched, "returned": "something else"},
+            "place_cannot_be_rebound": {"places": untouched, "returned": "the model"},
+            "first_level_only": {"places": self.places(first)},
+            "dotted_setattr": {"places": self.places(dotted)},
+            "order_of_places_lost": {"places": Matches(moved, "")},
+            "returns_nothing": {"places": right, "returned": "nothing"},
+        }
+
+
+class WrappedInPlace(ReplacingCheck):
+    """A replacement may hold the old module: every linear layer is wrapped once."""
+
+    blame = {
+        "the old modules are inside": "make_gets_a_copy",
+        "output where the old modules have other weights": "make_gets_a_copy",
+    }
+
+    def probe(self, nb, case):
+        model = case.build("net", Net)
+        old = list(filter(is_linear, model.modules()))
+        parts = [(name, part) for name, part in model.named_modules() if is_linear(part)]
+        make, calls = self.counted(wrap)
+        nb.function("replace_modules")(model, is_linear, make)
+        inside = list(filter(is_linear, model.modules()))
+        return {
+            "places": self.places(model),
+            "calls of make": len(calls),
+            "the old modules are inside": all(any(one is other for other in inside) for one in old),
+            "output": model(case.tensor("x", 5, 3)),
+            "output where the old modules have other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
+        }
+
+    def truth(self, case):
+        model = case.build("net", Net, linear=lambda *sizes: wrap(nn.Linear(*sizes)))
+        parts = [(name.removesuffix(".0"), part) for name, part in model.named_modules() if is_linear(part)]
+        return {
+            "places": self.places(model),
+            "calls of make": sum(map(is_linear, Net().modules())),
+            "the old modules are inside": True,
+            "output": model(case.tensor("x", 5, 3)),
+            "output where the old modules have other weights": self.with_other_weights(
+                case, model, case.tensor("x", 5, 3), parts
+            ),
+        }
+
+
+check("replace_modules", OthersInTheirPlace, WrappedInPlace)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Tied(nn.Module):
+    """One linear layer stands twice in one parent, another one in two parents."""
+
+    def __init__(self, linear=nn.Linear):
+        super().__init__()
+        one, two = linear(4, 4), linear(4, 4)
+        self.first = nn.Sequential(one, nn.Tanh(), one)
+        self.second = nn.ModuleDict({"a": two})
+        self.third = nn.Sequential(nn.ReLU(), two)
+
+    def forward(self, x):
+        return self.third(self.second["a"](self.first(x)))
+
+
+class TwoParents(nn.Module):
+    """A container stands in two places, and with it all that it holds."""
+
+    def __init__(self, linear=nn.Linear):
+        super().__init__()
+        shared = nn.Sequential(linear(4, 4), nn.Tanh())
+        self.left = nn.Sequential(shared, linear(4, 2))
+        self.right = nn.Sequential(linear(4, 4), nn.ModuleDict({"shared": shared, "out": linear(4, 2)}))
+
+    def forward(self, x):
+        right = self.right[1]["out"](self.right[1]["shared"](self.right[0](x)))
+        return self.left(x) * right
+
+
+def wrapped_linear(*sizes):
+    return wrap(nn.Linear(*sizes))
+
+
+class SharedStaysShared(ReplacingCheck):
+    """A module that stands in several places gets one replacement, which stands in all of them."""
+
+    net = Tied
+    wanted_calls = 2
+
+    def standing(self, model):
+        """Each place, and the first place where the same object stands."""
+        first = {}
+        return {name: first.setdefault(part, name) for name, part in model.named_modules(remove_duplicate=False)}
+
+    def brought(self, model, case):
+        return {
+            "places": self.places(model),
+            "first place of the object": self.standing(model),
+            "output": model(case.tensor("x", 5, 4)),
+        }
+
+    def probe(self, nb, case):
+        model = case.build("net", self.net)
+        make, calls = self.counted(wrap)
+        nb.function("replace_modules")(model, is_linear, make)
+        return {**self.brought(model, case), "calls of make": len(calls)}
+
+    def truth(self, case):
+        model = case.build("net", self.net, linear=wrapped_linear)
+        return {**self.brought(model, case), "calls of make": self.wanted_calls}
+
+    def mistakes(self, case):
+        def places(*names):
+            model = Tied()
+            for name in names:
+                model.set_submodule(name, wrapped_linear(4, 4))
+            return {"places": self.places(model)}
+
+        right = self.truth(case)["places"]
+        return {
+            "shared_place_missed": AnyOf(
+                places("first.0", "second.a"), places("first.0", "second.a", "third.1"), places("first.2", "third.1")
+            ),
+            "one_for_each_place": {"places": right, "calls of make": AnyOf(3, 4)},
+            "replacement_replaced_again": {"calls of make": ANYTHING, "places": Matches(self.nested, "")},
+        }
+
+    def nested(self, got):
+        return None if any(".0.0: Sequential" in place for place in got) else "no"
+
+
+class NotOnceMore(SharedStaysShared):
+    """What `make` has returned is not replaced again, also where the walk comes along twice."""
+
+    net = TwoParents
+    wanted_calls = 4
+
+    def mistakes(self, case):
+        places = self.truth(case)["places"]
+        return {
+            "replacement_replaced_again": {"calls of make": Matches(lambda got: None if got > 4 else "no", "")},
+            "one_for_each_place": {"places": places, "calls of make": 5},
+        }
+
+
+class ModeKept(ReplacingCheck):
+    """Each replacement, with everything in it, is in the mode of the module that it replaces."""
+
+    blame = {"training": "mode_lost"}
+
+    def modes(self, model):
+        model = model.eval()
+        model.blocks[0].train()
+        model.heads["two"].train()
+        return {name or "the model": module.training for name, module in model.named_modules()}
+
+    def with_dropout(self, linear):
+        return nn.Sequential(linear, nn.Dropout())
+
+    def probe(self, nb, case):
+        model = case.build("net", Net)
+        self.modes(model)
+        nb.function("replace_modules")(model, is_linear, self.with_dropout)
+        modes = {name or "the model": module.training for name, module in model.named_modules()}
+        return {"training": modes, "what runs": self.runs(model, case)}
+
+    def runs(self, model, case):
+        return what_runs(model, case, lambda: model(case.tensor("another x", 5, 3)))
+
+    def truth(self, case):
+        model = Net(linear=lambda *sizes: self.with_dropout(nn.Linear(*sizes)))
+        return {"training": self.modes(model), "what runs": as_before(self.runs(model, case))}
+
+    def mistakes(self, case):
+        right = self.truth(case)["training"]
+        model = Net(linear=lambda *sizes: self.with_dropout(nn.Linear(*sizes)))
+        inside = {name for name, part in model.named_modules() if isinstance(part, nn.Dropout)}
+        return {"mode_on_top_only": {"training": {name: on or name in inside for name, on in right.items()}}}
+
+
+check("replace_modules", SharedStaysShared, NotOnceMore, ModeKept)

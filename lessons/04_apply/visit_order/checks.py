@@ -1,0 +1,53 @@
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.evidence import Unreadable
+from course.tree import Model
+from course.words import in_words
+
+
+class VisitOrder(Check):
+    """`answer` lists the class name of each module, in the order in which `apply` visits the tree."""
+
+    secret = True
+    cases = 1
+    errors = {r"Unanswered: `answer` is a Model": "model_for_list"}
+
+    def probe(self, nb, case):
+        return {"answer": nb.list("answer")}
+
+    def walk(self, module):
+        """The definition of apply, as the documentation has it."""
+        names = [name for child in module.children() for name in self.walk(child)]
+        return [*names, type(module).__name__]
+
+    def truth(self, case):
+        def at_this_visit(name):
+            return Matches(
+                lambda got: None if got == name else in_words(got), "the class name of the module visited here"
+            )
+
+        return {"answer": [at_this_visit(name) for name in self.walk(Model())]}
+
+    def mistakes(self, case):
+        model, right = Model(), self.walk(Model())
+        first = [type(module).__name__ for module in model.modules()]
+        nested = [type(child).__name__ for child in model.children()]
+        again = Matches(lambda got: None if len(got) > len(right) and set(got) == set(right) else "no", "")
+        no_name = [*dict(model.named_modules()), *map(repr, model.modules())]
+        other = Matches(
+            lambda got: None if got and all(isinstance(x, Unreadable) or x in no_name for x in got) else "", ""
+        )
+        return {
+            "nothing_collected": {"answer": []},
+            "apply_pre_order": {"answer": first},
+            "reversed_pre_order": {"answer": first[::-1]},
+            "apply_skips_nested": {"answer": AnyOf(nested, [*nested, "Model"], ["Model", *nested])},
+            "leaves_only": {"answer": [name for name in right if name.startswith("Function")]},
+            "root_missing": {"answer": right[:-1]},
+            "applied_twice": {"answer": right * 2},
+            "recurses_again": {"answer": again},
+            "not_class_names": {"answer": other},
+        }
+
+
+check("visit_order", VisitOrder)

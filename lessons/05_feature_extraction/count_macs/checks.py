@@ -1,0 +1,241 @@
+import math
+import numbers
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.models import TinyResNet
+from course.probing import ANYTHING, hook_counts, other_than
+from course.traces import as_before, what_runs
+
+
+def flops_of(model, x):
+    """Torch's own count, below the modules: each operator's multiplications and additions."""
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(x)
+    return counter.get_total_flops()
+
+
+def calls_of(model, x):
+    """(layer, input shape, output shape) of each call of a layer with a weight, without any hook."""
+    calls = []
+
+    def wrapped(module, forward):
+        def run(x):
+            output = forward(x)
+            calls.append((module, x.shape, output.shape))
+            return output
+
+        return run
+
+    for module in list(model.modules()):
+        if isinstance(module, (nn.Linear, nn.Conv2d, nn.BatchNorm2d, nn.ReLU)):
+            module.forward = wrapped(module, module.forward)
+    model(x)
+    return calls
+
+
+def taps(module, groups=True, sides=(0, 1)):
+    """Products for one number of the output; the last two arguments are for what people get wrong."""
+    if isinstance(module, nn.Linear):
+        return module.in_features
+    window = module.kernel_size[sides[0]] * module.kernel_size[sides[1]]
+    return module.in_channels // (module.groups if groups else 1) * window
+
+
+def mistaken(model, x):
+    """Counts that known misconceptions bring: hint id -> numbers."""
+    calls = calls_of(model, x)
+    weighty = [call for call in calls if isinstance(call[0], (nn.Linear, nn.Conv2d))]
+    numel = math.prod
+
+    def total(of, calls=weighty):
+        return sum(of(*call) for call in calls)
+
+    def macs(m, i, o):
+        return numel(o) * taps(m)
+
+    def size(m, i=None, o=None):
+        return m.weight.numel()
+
+    def on_input(m, i, o):
+        return macs(m, i, o) if isinstance(m, nn.Linear) else i[0] * size(m) * numel(i[2:])
+
+    def own_formula(m, i, o):
+        if isinstance(m, nn.Linear):
+            return macs(m, i, o)
+        stops = ((n + 2 * p - k) // s + 1 for n, p, k, s in zip(i[2:], m.padding, m.kernel_size, m.stride))
+        return i[0] * size(m) * numel(stops)
+
+    def one_vector(m, i, o):
+        return i[0] * size(m) if isinstance(m, nn.Linear) else macs(m, i, o)
+
+    def numbers_of(*kinds):
+        return total(lambda m, i, o: numel(o), [call for call in calls if isinstance(call[0], kinds)])
+
+    exact, biased = total(macs), total(lambda m, i, o: macs(m, i, o) + numel(o) * (m.bias is not None))
+    layers = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    used = {id(call[0]): call for call in weighty}
+    spare, once = sum(size(m) for m in layers if id(m) not in used), total(macs, used.values())
+    norms, relus = numbers_of(nn.BatchNorm2d), numbers_of(nn.ReLU)
+    return {
+        "feat_batch_forgotten": [exact // x.shape[0]],
+        "feat_flops": [2 * exact],
+        "feat_bias": [biased, exact + biased],
+        "feat_parameters": [
+            total(size),
+            sum(map(size, layers)),
+            sum(one.numel() for one in model.parameters()),
+            sum(one.numel() for m in layers for one in m.parameters()),
+        ],
+        "feat_input_size": [total(on_input), total(own_formula)],
+        "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False))],
+        "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
+        "feat_tokens": [total(one_vector)],
+        "feat_once_each": [once],
+        "feat_unused": [counted + spare * times for counted in (once, exact) for times in (1, x.shape[0])],
+        "feat_one_kind": [
+            total(macs, [call for call in weighty if type(call[0]) is k]) for k in (nn.Linear, nn.Conv2d)
+        ],
+        "feat_top_level": [total(macs, [call for call in weighty if call[0] in list(model.children())])],
+        "feat_other_layers": [exact + norms, exact + relus, exact + norms + relus],
+        "feat_outputs_only_counted": [numbers_of(nn.Linear, nn.Conv2d), numbers_of(nn.Module)],
+        "feat_one_output_channel": [total(lambda m, i, o: macs(m, i, o) // o[1])],
+    }
+
+
+def whole(number):
+    """An integer of any library as Python's own; everything else as it is."""
+    return int(number) if isinstance(number, numbers.Integral) else number
+
+
+class WholeBatch(Check):
+    """`count_macs(model, x)` is the number of MACs of all linear and convolution layers, for the whole batch, as an int."""
+
+    field = "count_macs(model, x)"
+    errors = {
+        r"RuntimeError: (shape|The size|mat1|Given)": "shapes_do_not_fit",
+        r"AttributeError: '(ReLU|BatchNorm2d|AdaptiveAvgPool2d|Residual|TinyResNet|Sequential|Tanh)' object has no attribute": "feat_every_module",
+    }  # fmt: skip
+
+    def given(self, case):
+        batch, height, width = case.shape("size", 3, 2, 9)
+        return case.build("net", TinyResNet, 4 + case.integer("more", 0, 3)), case.tensor(
+            "x", batch + 1, 3, height + 3, width + 3
+        )
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        first, second = (whole(nb.function("count_macs")(model, x)) for _ in range(2))
+        both = all(isinstance(count, (int, float)) for count in (first, second))
+        return {
+            self.field: first, "the same call again": second,
+            "how much more the same call counts again": second - first if both else 0,
+        }  # fmt: skip
+
+    def truth(self, case):
+        macs = flops_of(*self.given(case)) // 2
+        right = AnyOf(macs, float(macs))
+        return {self.field: right, "the same call again": right, "how much more the same call counts again": ANYTHING}
+
+    def mistakes(self, case):
+        counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(*self.given(case)).items()}
+        return {
+            "returns_nothing": {self.field: None},
+            "feat_not_summed": {self.field: Matches(_parts, "parts")},
+            "feat_goes_on": {"how much more the same call counts again": other_than(0)},
+            **{hint: {self.field: count} for hint, count in counts.items()},
+        }
+
+
+def _parts(got):
+    return None if isinstance(got, (list, dict)) else "no"
+
+
+check("count_macs", WholeBatch)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnyConvolution(WholeBatch):
+    """Strides, padding, dilation, groups and windows that are not square are counted by the output that they bring."""
+
+    def given(self, case):
+        one, two = case.integer("one", 2, 3), case.integer("two", 4, 5)
+
+        def net():
+            return nn.Sequential(
+                nn.Conv2d(4, 8, (one, two), stride=(2, 1), padding=1, groups=2),
+                nn.Conv2d(8, 8, 3, groups=8, dilation=2, padding=2, bias=False),
+                nn.Sequential(nn.Tanh(), nn.Conv2d(8, 3, 1)),
+            )
+
+        return case.build("net", net), case.tensor("x", 2, 4, 9, 11)
+
+
+class ManyTokens(WholeBatch):
+    """A linear layer on inputs with more than two dimensions works for each of the vectors."""
+
+    def given(self, case):
+        def net():
+            return nn.Sequential(nn.Linear(5, 7), nn.ReLU(), nn.Linear(7, 3, bias=False))
+
+        return case.build("net", net), case.tensor("x", 2, *case.shape("size", 2, 3, 7), 5)
+
+
+class Rare(nn.Module):
+    """One layer that runs three times, and one that never runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.spare = nn.Conv2d(3, 5, 3)
+        self.again = nn.Conv2d(3, 3, 3)
+        self.head = nn.Linear(3, 2)
+
+    def forward(self, x):
+        for _ in range(3):
+            x = self.again(x)
+        return self.head(x.mean((2, 3)))
+
+
+class UsedOrNot(WholeBatch):
+    """Each call counts, also where a layer is used several times; a layer that is not used counts as 0."""
+
+    def given(self, case):
+        return case.build("net", Rare), case.tensor("x", 2, 3, *case.shape("size", 2, 9, 14))
+
+
+class NoHookLeft(WholeBatch):
+    """A later call counts its own input, and no hook is left on the model."""
+
+    blame = {"hooks on the model": "feat_hook_left"}
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        nb.function("count_macs")(model, x)
+        count = whole(nb.function("count_macs")(model, x[1:]))
+        return {
+            "the second count": count,
+            "hooks on the model": sum(hook_counts(model).values()),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
+
+    def truth(self, case):
+        model, x = self.given(case)
+        macs = flops_of(model, x[1:]) // 2
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {
+            "the second count": AnyOf(macs, float(macs)),
+            "hooks on the model": 0,
+            "what runs in model(x) afterwards": runs,
+        }
+
+    def mistakes(self, case):
+        model, x = self.given(case)
+        macs = flops_of(model, x) // 2
+        return {"stale_result": {"the second count": AnyOf(macs, float(macs))}}
+
+
+check("count_macs", AnyConvolution, ManyTokens, UsedOrNot, NoHookLeft)

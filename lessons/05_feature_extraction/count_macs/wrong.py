@@ -1,0 +1,499 @@
+# %% convolutions_only
+# misconception: forgets the linear layers | hint: feat_one_kind
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, nn.Conv2d):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% counter_goes_on
+# misconception: a counter in the notebook that nobody sets back | hint: feat_goes_on
+total = 0
+
+
+def count_macs(model, x):
+    global total
+    handles = []
+
+    def count(module, args, output):
+        global total
+        total += output.numel() * module.weight[0].numel()
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return total
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% counts_on_the_module
+# misconception: counts on the modules, which keep it | hint: feat_goes_on
+def count_macs(model, x):
+    handles = []
+
+    def count(module, args, output):
+        module.macs = getattr(module, "macs", 0) + output.numel() * module.weight[0].numel()
+
+    layers = [m for m in model.modules() if isinstance(m, (nn.Linear, nn.Conv2d))]
+    try:
+        for module in layers:
+            handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(getattr(module, "macs", 0) for module in layers)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% dict_by_name
+# misconception: one entry a layer | hint: feat_once_each
+def count_macs(model, x):
+    counts, handles = {}, []
+
+    def count(name, module, args, output):
+        counts[name] = output.numel() * module.weight[0].numel()
+
+    try:
+        for name, module in model.named_modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(partial(count, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts.values())
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% direct_children_only
+# misconception: hooks on the direct children only | hint: feat_top_level
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.children():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% every_layer_with_a_weight
+# misconception: counts BatchNorm as well | hint: feat_other_layers
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if hasattr(module, "weight"):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% every_module
+# misconception: looks for a weight in every module | hint: feat_every_module
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% flops
+# misconception: counts multiplications and additions | hint: feat_flops
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(2 * output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% groups_forgotten
+# misconception: forgets the groups | hint: feat_groups
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Conv2d):
+            height, width = module.kernel_size
+            counts.append(output.numel() * module.in_channels * height * width)
+        else:
+            counts.append(output.numel() * module.in_features)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% hooks_stay
+# misconception: leaves the hooks there | hint: feat_hook_left
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            module.register_forward_hook(count)
+    model(x)
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% list_of_counts
+# misconception: returns the counts unsummed | hint: feat_not_summed
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return counts
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% numbers_of_the_output
+# misconception: counts the numbers of the outputs | hint: feat_outputs_only_counted
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% one_output_channel
+# misconception: forgets the output's channels | hint: feat_one_output_channel
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Conv2d):
+            batch, _, height, width = output.shape
+            counts.append(batch * height * width * module.weight[0].numel())
+        else:
+            counts.append(output.shape[0] * module.in_features)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% one_sample
+# misconception: counts the work for one sample | hint: feat_batch_forgotten
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output[0].numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% one_vector_a_sample
+# misconception: takes inputs of Linear for flat | hint: feat_tokens
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Conv2d):
+            counts.append(output.numel() * module.weight[0].numel())
+        else:
+            counts.append(args[0].shape[0] * module.in_features * module.out_features)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% own_output_formula
+# misconception: computes the output's size, without dilation | hint: feat_input_size
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Linear):
+            counts.append(output.numel() * module.in_features)
+            return
+        batch, _, *size = args[0].shape
+        height, width = (
+            (n + 2 * padding - kernel) // stride + 1
+            for n, padding, kernel, stride in zip(size, module.padding, module.kernel_size, module.stride)
+        )
+        counts.append(batch * height * width * module.weight.numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% parameters_of_the_model
+# misconception: counts the model's parameters | hint: feat_parameters
+def count_macs(model, x):
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% prints_the_sum
+# misconception: prints the sum and returns nothing | hint: returns_nothing
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    print(sum(counts))
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% size_of_the_input
+# misconception: takes the places of the input | hint: feat_input_size
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Conv2d):
+            batch, _, height, width = args[0].shape
+            counts.append(batch * height * width * module.weight.numel())
+        else:
+            counts.append(output.numel() * module.in_features)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% square_window
+# misconception: takes every window for a square | hint: feat_square
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Conv2d):
+            counts.append(output.numel() * module.in_channels // module.groups * module.kernel_size[0] ** 2)
+        else:
+            counts.append(output.numel() * module.in_features)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% walks_over_the_layers
+# misconception: computes sizes by hand, layer after layer | hint: feat_unused
+def count_macs(model, x):
+    sizes, handles = {}, []
+
+    def note(module, args, output):
+        sizes[module] = sizes.get(module, 0) + output.numel()
+
+    try:
+        for module in model.modules():
+            handles.append(module.register_forward_hook(note))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    total = 0
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            total += sizes.get(module, x.shape[0] * module.weight.shape[0]) * module.weight[0].numel()
+    return total
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% weights_only
+# misconception: counts weights, not work | hint: feat_parameters
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(module.weight.numel())
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% with_bias
+# misconception: adds the bias | hint: feat_bias
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        each = module.weight[0].numel() + (module.bias is not None)
+        counts.append(output.numel() * each)
+
+    try:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                handles.append(module.register_forward_hook(count))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))

@@ -1,0 +1,705 @@
+# %% attribute_access
+# misconception: getattr with a dotted name | hint: dotted_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            getattr(model, name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% children_only
+# misconception: looks for nested layers among the children | hint: dotted_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        children = dict(model.named_children())
+        for name in layers:
+            children[name].register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% class_attribute
+# misconception: the dict belongs to the class | hint: shared_state
+class FeatureExt(nn.Module):
+    features = {}
+
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        if all(not module._forward_hooks for module in model.modules()):
+            self.features.clear()
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% class_names_as_keys
+# misconception: files outputs under class names | hint: class_or_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({type(m).__name__: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% clears_all_hooks
+# misconception: removes everybody's hooks to start afresh | hint: removes_other_hooks
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for module in model.modules():
+            module._forward_hooks.clear()
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% cuts_the_head
+# misconception: cuts the last layer off | hint: changes_model
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        last = list(dict(model.named_children()))[-1]
+        if last not in layers:
+            setattr(model, last, nn.Identity())
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% every_module
+# misconception: keeps all layers | hint: all_layers
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name, module in model.named_modules():
+            module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% features_in_a_global
+# misconception: the features live in one variable for all objects | hint: shared_state
+kept = {}
+
+
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        if all(not m._forward_hooks for m in model.modules()):
+            kept.clear()
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: kept.update({name: o}))
+
+    def forward(self, x):
+        self.model(x)
+        return dict(kept)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% forces_eval
+# misconception: switches the model to eval mode | hint: changes_mode
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        model.eval()
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% forces_train
+# misconception: switches the model to training mode | hint: changes_mode
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        model.train()
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+# %% hook_returns_feature
+# misconception: the hook hands a scaled feature on | hint: changes_the_flow
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(self.hook(name))
+
+    def hook(self, name):
+        def fn(module, args, output):
+            self.features[name] = output
+            return output / output.abs().max()
+
+        return fn
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% hook_returns_tuple
+# misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(
+                lambda m, a, o, name=name: (self.features.update({name: o}), None)
+            )
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+# %% keeps_first_call
+# misconception: the first call's features stay | hint: stale_result
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            hook = lambda m, a, o, name=name: self.features.setdefault(name, o) is None or None
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: hook(m, a, o) and None)
+
+    def forward(self, x):
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% keeps_input
+# misconception: keeps the input | hint: input_or_output
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(
+                lambda m, a, o, name=name: self.features.update({name: a[0]})
+            )
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% keeps_input_tuple
+# misconception: a forward-pre hook keeps the tuple of inputs | hint: input_or_output
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_pre_hook(lambda m, a, name=name: self.features.update({name: a}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% keeps_shapes
+# misconception: keeps shapes | hint: shape_for_output
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(
+                lambda m, a, o, name=name: self.features.update({name: o.shape})
+            )
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% last_part_as_key
+# misconception: files nested layers under the last part of their name | hint: dotted_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            key = name.split(".")[-1]
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, key=key: self.features.update({key: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% late_binding
+# misconception: the loop variable is read when the hook runs | hint: loop_variable
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% late_binding_filled
+# misconception: the loop variable is read when the hook runs, over a filled dict | hint: loop_variable
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {name: torch.empty(0) for name in layers}
+        for name in layers:
+
+            def hook(module, args, output):
+                self.features[name] = output
+
+            model.get_submodule(name).register_forward_hook(hook)
+
+    def forward(self, x):
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% layers_on_the_input
+# misconception: runs each layer on the model's input | hint: layers_on_the_input
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers = layers
+
+    def forward(self, x):
+        return {name: self.model.get_submodule(name)(x) for name in self.layers}
+
+# %% leaves_eval_behind
+# misconception: leaves the model in eval mode | hint: changes_mode
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.model(x)
+        self.model.eval()
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% leaves_in_a_row
+# misconception: runs the leaves one after another | hint: children_in_a_row
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers = layers
+
+    def forward(self, x):
+        features = {}
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+                x = module(x)
+            for layer in self.layers:
+                if name == layer or name.startswith(layer + "."):
+                    features[layer] = x
+        return features
+
+# %% list_per_layer
+# misconception: a list for each layer | hint: all_calls
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {name: [] for name in layers}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features[name].append(o))
+
+    def forward(self, x):
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% local_name
+# misconception: assigns to a local name | hint: nothing_kept
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {name: None for name in layers}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(self.hook(self.features[name]))
+
+    def hook(self, feature):
+        def fn(module, args, output):
+            feature = output
+
+        return fn
+
+    def forward(self, x):
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% model_never_runs
+# misconception: returns without running the model | hint: nothing_kept
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {name: torch.empty(0) for name in layers}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% name_contains
+# misconception: matches a part of a name | hint: name_in_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for full, module in model.named_modules():
+            for name in layers:
+                if name in full:
+                    module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% name_ends_with
+# misconception: matches the end of a name | hint: name_in_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for full, module in model.named_modules():
+            for name in layers:
+                if full.endswith(name):
+                    module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% paired_by_position
+# misconception: pairs names and outputs by position | hint: by_position
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers, self.outputs = layers, []
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.outputs.append(o))
+
+    def forward(self, x):
+        self.outputs.clear()
+        self.model(x)
+        return dict(zip(self.layers, self.outputs))
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% registers_in_forward
+# misconception: new hooks at each call, never removed | hint: hooks_pile_up
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers, self.features = layers, {}
+
+    def forward(self, x):
+        for name in self.layers:
+            hook = lambda m, a, o, name=name: self.features.update({name: o})
+            self.model.get_submodule(name).register_forward_hook(hook)
+        self.model(x)
+        return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% removes_after_first_call
+# misconception: removes the hooks after the first call | hint: silent_afterwards
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features, self.handles = {}, []
+        for name in layers:
+            hook = lambda m, a, o, name=name: self.features.update({name: o})
+            self.handles.append(model.get_submodule(name).register_forward_hook(hook))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        for handle in self.handles:
+            handle.remove()
+        return dict(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% returns_both
+# misconception: returns output and features | hint: output_for_features
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        output = self.model(x)
+        return output, self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% returns_list
+# misconception: a list without names | hint: list_for_dict
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = []
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o: self.features.append(o))
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return list(self.features)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% returns_nothing
+# misconception: keeps the features but returns nothing | hint: returns_nothing
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.model(x)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% returns_output
+# misconception: returns the model's output | hint: output_for_features
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% two_arguments
+# misconception: a forward hook with two arguments | hint: hook_arguments
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(self.hook(name))
+
+    def hook(self, name):
+        def fn(module, output):
+            self.features[name] = output
+
+        return fn
+
+    def forward(self, x):
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+# %% typed_in_layers
+# misconception: ResNet's forward typed again | hint: typed_in_names
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers = layers
+
+    def forward(self, x):
+        m, features = self.model, {}
+        x = features["conv1"] = m.conv1(x)
+        x = m.maxpool(m.relu(m.bn1(x)))
+        for name in ("layer1", "layer2", "layer3", "layer4"):
+            x = features[name] = getattr(m, name)(x)
+        x = features["avgpool"] = m.avgpool(x)
+        features["fc"] = m.fc(x.flatten(1))
+        return {name: features[name] for name in self.layers}
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
+features = extractor(torch.ones(1, 3, 96, 96))

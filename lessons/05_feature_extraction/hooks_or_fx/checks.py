@@ -1,0 +1,181 @@
+import course
+import torch
+from torch import nn
+from torch.nn import functional
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches, is_same
+from course.models import TinyResNet
+from course.probing import hook_counts
+from course.traces import as_before, what_runs
+
+ERRORS = {
+    r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",
+    r"KeyError: ": "feat_fx_own_names",
+    r"ValueError: return_layers are not present in model": "dotted_name",
+    r"RuntimeError: mat1 and mat2 shapes": "children_in_a_row",
+    r"TraceError: symbolically traced variables": "feat_cannot_be_traced",
+    r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
+    r"AttributeError: '(Picky|Functional)' object has no attribute '(conv1|bn1|relu|block|pool|fc)'": "typed_in_names",
+}
+
+
+class Steps(Check):
+    """`value_at(model, step, x)` is the value of that step: of a layer, of a later call of a layer, of a sum or function."""
+
+    errors = ERRORS
+
+    def given(self, case):
+        steps = ["bn1", "block.bn2", "block.add", "block.relu", "block.relu_1", "flatten", "fc"]
+        return case.build("net", TinyResNet).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 3, 7, 9)
+
+    def probe(self, nb, case):
+        model, steps, x = self.given(case)
+        values = {step: nb.function("value_at")(model, step, x) for step in steps}
+        return {
+            "values": values,
+            "hooks on the model": sum(hook_counts(model).values()),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
+
+    def by_hand(self, case):
+        """Each step's value, from the model's forward, with nothing in place."""
+        model, _, x = self.given(case)
+        block, v = model.block, {}
+        v["conv1"] = model.conv1(x)
+        v["bn1"] = model.bn1(v["conv1"])
+        v["relu"] = torch.relu(v["bn1"])
+        v["block.bn1"] = block.bn1(block.conv1(v["relu"]))
+        v["block.relu"] = torch.relu(v["block.bn1"])
+        v["block.bn2"] = block.bn2(block.conv2(v["block.relu"]))
+        v["block.add"] = v["block.bn2"] + v["relu"]
+        v["block.relu_1"] = torch.relu(v["block.add"])
+        v["flatten"] = model.pool(v["block.relu_1"]).flatten(1)
+        v["fc"] = model.fc(v["flatten"])
+        return v
+
+    def truth(self, case):
+        values, (model, steps, x) = self.by_hand(case), self.given(case)
+        wanted = {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in steps}
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {"values": wanted, "hooks on the model": 0, "what runs in model(x) afterwards": runs}
+
+    def mistakes(self, case):
+        model, _, x = self.given(case)
+        values = self.by_hand(case)
+        train = model.train().conv1(x)
+
+        def flaw(test):
+            return {"values": Matches(lambda got: None if test(got) else "no", "this flaw")}
+
+        def same(got, value):
+            return is_same(got, Close(value.detach(), rtol=1e-4, atol=1e-4))
+
+        return {
+            "returns_nothing": flaw(lambda got: all(value is None for value in got.values())),
+            "feat_no_module_behind": flaw(lambda got: got["block.add"] is None or got["flatten"] is None),
+            "feat_dict_for_value": flaw(lambda got: any(isinstance(value, (dict, list)) for value in got.values())),
+            "output_for_features": flaw(lambda got: same(got["bn1"], values["fc"])),
+            "changes_mode": flaw(lambda got: same(got["bn1"], model.bn1(train))),
+            "feat_suffix": flaw(
+                lambda got: same(got["block.relu"], values["block.relu"]) and same(got["block.relu_1"], values["block.relu"])
+            ),
+            "feat_last_call": flaw(lambda got: same(got["block.relu"], values["block.relu_1"])),
+            "feat_alias": flaw(
+                lambda got: any(
+                    same(got[step], later)
+                    for step, later in (("bn1", values["relu"]), ("block.bn2", values["block.relu_1"]),
+                                        ("block.add", values["block.relu_1"]))
+                )
+            ),
+            "feat_hook_left": {"hooks on the model": Matches(lambda got: None if got else "no", "some")},
+        }  # fmt: skip
+
+
+check("hooks_or_fx", Steps)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Picky(nn.Module):
+    """Asks a tensor how to go on, so it cannot be traced. One layer runs at least twice."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.names = (first, second)
+        self.add_module(first, nn.Linear(4, 4))
+        self.add_module(second, nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
+
+    def forward(self, x):
+        first, second = (getattr(self, name) for name in self.names)
+        x = second(first(x))
+        while x.norm() < 1000:
+            x = second(x) + x * 100
+        return x
+
+
+class NotTraceable(Check):
+    """A module's output is found in a model that cannot be traced, too: the first call's."""
+
+    errors = ERRORS
+
+    def given(self, case):
+        first, second = case.words("names", 2)
+        return case.build("net", Picky, first, second).eval(), [f"{second}.0", first, second], case.tensor("x", 2, 4)
+
+    def probe(self, nb, case):
+        model, steps, x = self.given(case)
+        return {"values": {step: nb.function("value_at")(model, step, x) for step in steps}}
+
+    def truth(self, case):
+        model, (inner, first, second), x = self.given(case)
+        values = {first: model.get_submodule(first)(x)}
+        values[inner] = model.get_submodule(inner)(values[first])
+        values[second] = torch.tanh(values[inner])
+        return {"values": {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in (inner, first, second)}}
+
+    def mistakes(self, case):
+        return {}
+
+
+class Functional(nn.Module):
+    """A layer that runs twice; between its calls, functions, an operator and a method."""
+
+    def __init__(self, first, last):
+        super().__init__()
+        self.names = (first, last)
+        self.add_module(first, nn.Linear(4, 4))
+        self.add_module(last, nn.Linear(8, 3))
+
+    def forward(self, x):
+        first, last = (getattr(self, name) for name in self.names)
+        one = functional.relu(first(x))
+        two = functional.relu(first(one)) * 3
+        return last(torch.cat([one, two], 1)).mean(0)
+
+
+class OtherFunctions(Steps):
+    """Functions, operators and methods of any model are found, also a function that is called twice."""
+
+    errors = {r"AttributeError: Functional has no attribute `relu`": "feat_call_number", **ERRORS}
+
+    def given(self, case):
+        first, last = case.words("names", 2)
+        steps = ["relu", f"{first}_1", "relu_1", "mul", "cat", "mean"]
+        return case.build("net", Functional, first, last).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 4)
+
+    def by_hand(self, case):
+        model, _, x = self.given(case)
+        first, last = (getattr(model, name) for name in model.names)
+        v = {"relu": functional.relu(first(x))}
+        v[f"{model.names[0]}_1"] = first(v["relu"])
+        v["relu_1"] = functional.relu(v[f"{model.names[0]}_1"])
+        v["mul"] = v["relu_1"] * 3
+        v["cat"] = torch.cat([v["relu"], v["mul"]], 1)
+        v["mean"] = last(v["cat"]).mean(0)
+        return v
+
+    def mistakes(self, case):
+        return {}
+
+
+check("hooks_or_fx", NotTraceable, OtherFunctions)

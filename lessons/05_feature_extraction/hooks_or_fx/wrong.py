@@ -1,0 +1,278 @@
+# %% alias
+# misconception: keeps the output itself | hint: feat_alias
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach())):
+        model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% all_steps_at_once
+# misconception: asks the extractor for all steps, and picks one | hint: feat_alias
+def value_at(model, step, x):
+    if step in dict(model.named_modules()):
+        found = []
+        with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+            model(x)
+        return found[0]
+    steps = get_graph_node_names(model)[1]
+    return create_feature_extractor(model, steps)(x)[step]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% children_only
+# misconception: torchvision's getter for direct children | hint: children_in_a_row
+from torchvision.models._utils import IntermediateLayerGetter
+
+
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    return IntermediateLayerGetter(model, {step: "value"})(x)["value"].clone()
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% dict_returned
+# misconception: returns the extractor's dict | hint: feat_dict_for_value
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% fx_only
+# misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
+def value_at(model, step, x):
+    return create_feature_extractor(model, [step])(x)[step]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% hook_on_the_input_of_the_next
+# misconception: sees the sum as an input of the next layer | hint: feat_no_module_behind
+def value_at(model, step, x):
+    found = []
+    if step == "block.add":  # what the second call of the ReLU gets
+        hook = model.block.relu.register_forward_pre_hook(lambda m, args: found.append(args[0].clone()))
+        index = 1
+    elif step == "flatten":
+        hook = model.fc.register_forward_pre_hook(lambda m, args: found.append(args[0].clone()))
+        index = 0
+    else:
+        name, index = (step[:-2], 1) if step.endswith("_1") else (step, 0)
+        hook = model.get_submodule(name).register_forward_hook(lambda m, a, o: found.append(o.clone()))
+    with torch.no_grad():
+        model(x)
+    hook.remove()
+    return found[index]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% hook_stays
+# misconception: leaves the hook there | hint: feat_hook_left
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
+    model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% hooks_on_all_modules
+# misconception: looks the step up among the modules' outputs | hint: feat_fx_own_names
+def value_at(model, step, x):
+    found, handles = {}, []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(lambda m, a, o, name=name: hook_into(found, name, o)))
+    with torch.no_grad():
+        model(x)
+    for handle in handles:
+        handle.remove()
+    return found[step]
+
+
+def hook_into(found, name, output):
+    if name not in found:
+        found[name] = output.detach().clone()
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% hooks_only
+# misconception: hooks for everything | hint: feat_no_module_behind
+def value_at(model, step, x):
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% last_call
+# misconception: keeps the last call of a module | hint: feat_last_call
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = {}
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.update(value=o.detach().clone())):
+        model(x)
+    return found["value"]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% list_returned
+# misconception: returns all calls | hint: feat_dict_for_value
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% none_without_module
+# misconception: gives None where there is no module | hint: feat_no_module_behind
+def value_at(model, step, x):
+    modules = dict(model.named_modules())
+    if step not in modules:
+        return None
+    found = []
+    with modules[step].register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% number_is_a_call
+# misconception: takes every number for a call of a module | hint: feat_call_number
+import re
+
+
+def value_at(model, step, x):
+    match = re.fullmatch(r"(.+)_(\d+)", step)
+    name, number = (match[1], int(match[2])) if match else (step, 0)
+    if name not in dict(model.named_modules()) and not match:
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(name).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[number]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% plain_graph
+# misconception: looks for torchvision's names in a plain graph | hint: feat_fx_own_names
+def value_at(model, step, x):
+    if step in dict(model.named_modules()):
+        found = []
+        with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+            model(x)
+        return found[0]
+    traced = torch.fx.symbolic_trace(model)
+    nodes = {node.name: node for node in traced.graph.nodes}
+    with traced.graph.inserting_after(nodes[step]):
+        traced.graph.output(nodes[step])
+    traced.recompile()
+    return traced(x)
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% returns_output
+# misconception: returns the model's output | hint: output_for_features
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        return model(x)
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% suffix_cut_off
+# misconception: cuts the number of the call off | hint: feat_suffix
+import re
+
+
+def value_at(model, step, x):
+    step = re.sub(r"_\d+$", "", step)
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))
+
+# %% trains
+# misconception: switches the model to training mode | hint: changes_mode
+def value_at(model, step, x):
+    model.train()
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x)
+    return found[0]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))

@@ -1,0 +1,241 @@
+from collections import OrderedDict
+from functools import partial
+
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.models import TinyResNet
+from course.probing import hook_counts
+from course.traces import as_before, what_runs
+
+ERRORS = {
+    r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
+    r"KeyError: '\w+(\.\w+)+'": "dotted_name",
+    r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*(tuple|list|dict)": "hook_replaces_output",
+    r"IndexError: index \d+ is out of bounds for dimension 0": "feat_channel_dimension",
+    r"(IndexError: The shape of the mask|RuntimeError: shape mismatch)": "feat_channel_dimension",
+}
+
+
+def run(model, layer, x, replace):
+    """model(x) where `layer` puts out replace(its input, its output), without any hook: its forward is wrapped for this run."""
+    module = model.get_submodule(layer)
+    forward = module.forward
+    module.forward = lambda given: replace(given, forward(given))
+    try:
+        with torch.no_grad():
+            return model(x)
+    finally:
+        module.forward = forward
+
+
+def kept_at(model, layer, x):
+    """Copies of the input and of the output of `layer` in model(x), and the output's memory after the run."""
+    found = []
+
+    def keep(given, output):
+        found.extend([given.clone(), output.clone(), output])
+        return output
+
+    run(model, layer, x, keep)
+    return found
+
+
+def mixed(now, kept, numbers):
+    """The corrupted output with these channels of the clean one: what patching means."""
+    return kept if numbers is None else now.index_copy(1, torch.tensor(numbers, dtype=torch.long), kept[:, numbers])
+
+
+def close(tensor):
+    return Close(tensor.detach(), rtol=1e-4, atol=1e-4)
+
+
+class Patched(Check):
+    """With a whole layer patched, the answer is the one that the model gives where this layer has its clean output."""
+
+    errors = ERRORS
+    layers: tuple[str, ...] = ("bn1", "block.bn2", "block", "fc")
+
+    def given(self, case):
+        model, size = case.build("net", TinyResNet).eval(), case.shape("size", 2, 6, 9)
+        return model, case.tensor("clean", 2, 3, *size), case.tensor("corrupted", 2, 3, *size)
+
+    def numbers(self, case, layer):
+        return None
+
+    def probe(self, nb, case):
+        answers = {}
+        for layer in self.layers:
+            (model, clean, corrupted), numbers = self.given(case), self.numbers(case, layer)
+            more = () if numbers is None else (numbers,)
+            answers[layer] = nb.function("patch_activation")(model, layer, clean, corrupted, *more)
+        return {"answers, by layer": answers}
+
+    def answers(self, case, replace):
+        """What the model answers to the corrupted input where each layer in turn puts out what `replace` says."""
+        model, clean, corrupted = self.given(case)
+        found = {}
+        for layer in self.layers:
+            put = partial(replace, kept_at(model, layer, clean), self.numbers(case, layer), model.get_submodule(layer))
+            found[layer] = close(run(model, layer, corrupted, put))
+        return {"answers, by layer": found}
+
+    def truth(self, case):
+        return self.answers(case, lambda kept, numbers, module, given, output: mixed(output, kept[1], numbers))
+
+    def mistakes(self, case):
+        model, clean, corrupted = self.given(case)
+        swapped = type(self)()
+        swapped.given = lambda case: (model, corrupted, clean)
+        shapes = {layer: tuple(kept_at(model, layer, clean)[1].shape) for layer in self.layers}
+
+        def features(got):
+            return None if all(got[layer].shape == shape for layer, shape in shapes.items()) else "no"
+
+        return {
+            "returns_nothing": {"answers, by layer": dict.fromkeys(self.layers, None)},
+            "feat_returns_feature": {"answers, by layer": Matches(features, "outputs of the layers")},
+            "feat_returns_clean": {"answers, by layer": dict.fromkeys(self.layers, close(model(clean)))},
+            "feat_patch_never_ran": {"answers, by layer": dict.fromkeys(self.layers, close(model(corrupted)))},
+            "feat_roles_swapped": swapped.truth(case),
+            "feat_alias": self.answers(
+                case, lambda kept, numbers, module, given, output: mixed(output, kept[2], numbers)
+            ),
+        }
+
+
+class NoHookLeft(Patched):
+    """Afterwards the model has the hooks that it had before, and answers as it did before."""
+
+    blame = {"model(corrupted) afterwards": "feat_hook_left"}
+
+    def probe(self, nb, case):
+        model, clean, corrupted = self.hooked(case)
+        nb.function("patch_activation")(model, "block", clean, corrupted)
+        return {
+            "hooks on the model, 1 before": sum(hook_counts(model).values()),
+            "model(corrupted) afterwards": model(corrupted),
+            "what runs in model(clean) afterwards": what_runs(model, case, lambda: model(clean).sum().backward()),
+        }
+
+    def hooked(self, case):
+        model, clean, corrupted = self.given(case)
+        model.block.register_forward_hook(lambda module, args, output: None)
+        return model, clean, corrupted
+
+    def truth(self, case):
+        model, clean, corrupted = self.hooked(case)
+        return {
+            "hooks on the model, 1 before": 1,
+            "model(corrupted) afterwards": close(model(corrupted)),
+            "what runs in model(clean) afterwards": as_before(
+                what_runs(model, case, lambda: model(clean).sum().backward())
+            ),
+        }
+
+    def mistakes(self, case):
+        return {
+            "removes_other_hooks": {"hooks on the model, 1 before": 0},
+            "feat_hook_left": {"hooks on the model, 1 before": Matches(lambda got: None if got > 1 else "no", "more")},
+        }
+
+
+check("patch_activation", Patched, NoHookLeft)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SomeChannels(Patched):
+    """Only the channels that are named are replaced; `None` means all of them, an empty list none."""
+
+    layers = ("block.conv1", "block.bn2", "conv1", "fc")
+
+    def numbers(self, case, layer):
+        if layer == "conv1":
+            return []
+        return case.shuffled(f"channels of {layer}", range(3))[: case.integer(f"how many of {layer}", 1, 2)]
+
+    def mistakes(self, case):
+        def others(output, numbers):
+            return [number for number in range(output.shape[1]) if number not in numbers]
+
+        def at_the_end(output, kept, numbers):
+            output = output.clone()
+            output[..., numbers] = kept[..., numbers]
+            return output
+
+        def some(test):
+            return self.answers(
+                case, lambda kept, numbers, module, given, output: test(module, given, output, kept, numbers)
+            )
+
+        return {
+            **super().mistakes(case),
+            "feat_none_or_empty": some(
+                lambda module, given, output, kept, numbers: mixed(output, kept[1], numbers or None)
+            ),
+            "feat_channels_ignored": some(lambda module, given, output, kept, numbers: kept[1]),
+            "feat_channel_dimension": some(
+                lambda module, given, output, kept, numbers: at_the_end(output, kept[1], numbers)
+            ),
+            "feat_channels_inverted": some(
+                lambda module, given, output, kept, numbers: mixed(output, kept[1], others(output, numbers))
+            ),
+            "feat_zero_elsewhere": some(
+                lambda module, given, output, kept, numbers: mixed(output * 0, kept[1], numbers)
+            ),
+            "feat_patches_input": some(
+                lambda module, given, output, kept, numbers: type(module).forward(
+                    module, mixed(given, kept[0], numbers)
+                )
+            ),
+        }
+
+
+class InputsAsTheyWere(Patched):
+    """`clean` and `corrupted` hold afterwards what they held before, also where a layer hands on its own input."""
+
+    blame = {"clean afterwards": "feat_writes_into_input", "corrupted afterwards": "feat_writes_into_input"}
+
+    def given(self, case):
+        one, two = case.words("names", 2)
+        model = case.build("net", lambda: nn.Sequential(OrderedDict([(one, nn.Identity()), (two, nn.Linear(4, 3))])))
+        return model, one, case.tensor("clean", 2, 4), case.tensor("corrupted", 2, 4)
+
+    def probe(self, nb, case):
+        model, layer, clean, corrupted = self.given(case)
+        answer = nb.function("patch_activation")(model, layer, clean, corrupted, [1, 3])
+        return {"answer": answer, "clean afterwards": clean, "corrupted afterwards": corrupted}
+
+    def truth(self, case):
+        model, _, clean, corrupted = self.given(case)
+        answer = close(model(mixed(corrupted, clean, [1, 3])))
+        return {"answer": answer, "clean afterwards": clean, "corrupted afterwards": corrupted}
+
+    def mistakes(self, case):
+        return {}
+
+
+class EachCallItsOwn(Patched):
+    """A second call on the same model patches with its own clean input."""
+
+    blame = {"the second answer": "stale_result"}
+
+    def probe(self, nb, case):
+        model, clean, corrupted = self.given(case)
+        patch = nb.function("patch_activation")
+        return {
+            "the first answer": patch(model, "block", clean, corrupted),
+            "the second answer": patch(model, "block", clean * 2, corrupted),
+        }
+
+    def truth(self, case):
+        model, clean, _ = self.given(case)
+        return {"the first answer": close(model(clean)), "the second answer": close(model(clean * 2))}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("patch_activation", SomeChannels, InputsAsTheyWere, EachCallItsOwn)

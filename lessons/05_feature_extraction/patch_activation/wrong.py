@@ -1,0 +1,463 @@
+# %% alias
+# misconception: keeps the clean output itself | hint: feat_alias
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% channels_ignored
+# misconception: patches the whole layer always | hint: feat_channels_ignored
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(lambda m, a, o: kept[0]):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% clean_answer
+# misconception: returns the answer to the clean input | hint: feat_returns_clean
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        answer = model(clean)
+    with module.register_forward_hook(lambda m, a, o: kept[0]):
+        model(corrupted)
+    return answer
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% clears_all_hooks
+# misconception: empties the layer's dict of hooks | hint: removes_other_hooks
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
+    model(clean)
+    module._forward_hooks.clear()
+    module.register_forward_hook(patch)
+    answer = model(corrupted)
+    module._forward_hooks.clear()
+    return answer
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% direct_child
+# misconception: looks among the children | hint: dotted_name
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = getattr(model, layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% empty_is_none
+# misconception: takes an empty list for None | hint: feat_none_or_empty
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if not channels:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% first_dimension
+# misconception: takes the first dimension for the channels | hint: feat_channel_dimension
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[channels] = kept[0][channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% first_hook_stays
+# misconception: leaves the first hook there | hint: feat_hook_left
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    handle = module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
+    model(clean)
+    handle = module.register_forward_hook(patch)
+    answer = model(corrupted)
+    handle.remove()
+    return answer
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% kept_for_good
+# misconception: keeps the first clean output for good | hint: stale_result
+kept = {}
+
+
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module = model.get_submodule(layer)
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[m]
+        patched = output.clone()
+        patched[:, channels] = kept[m][:, channels]
+        return patched
+
+    if module not in kept:
+        with module.register_forward_hook(lambda m, a, o: kept.update({m: o.detach().clone()})):
+            model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% lambda_returns_a_tuple
+# misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: (kept.append(o.detach().clone()), None)):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% last_dimension
+# misconception: takes the last dimension for the channels | hint: feat_channel_dimension
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[..., channels] = kept[0][..., channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% name_moved
+# misconception: gives the name another value in the hook | hint: feat_patch_never_ran
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            output = kept[0]
+        else:
+            output = output.clone()
+            output[:, channels] = kept[0][:, channels]
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% nothing_returned
+# misconception: returns nothing | hint: returns_nothing
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% other_channels
+# misconception: patches all channels but those named | hint: feat_channels_inverted
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = kept[0].clone()
+        patched[:, channels] = output[:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% patch_stays
+# misconception: leaves the patch there | hint: feat_hook_left
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    handle = module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone()))
+    model(clean)
+    handle.remove()
+    handle = module.register_forward_hook(patch)
+    return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% patches_the_input
+# misconception: patches what goes into the layer | hint: feat_patches_input
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, args):
+        if channels is None:
+            return kept[0]
+        patched = args[0].clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_pre_hook(lambda m, args: kept.append(args[0].detach().clone())):
+        model(clean)
+    with module.register_forward_pre_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% removed_too_early
+# misconception: removes the hook before the second run | hint: feat_patch_never_ran
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    handle = module.register_forward_hook(lambda m, a, o: kept[0])
+    handle.remove()
+    return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% returns_the_feature
+# misconception: returns the activation | hint: feat_returns_feature
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(lambda m, a, o: kept[0]):
+        model(corrupted)
+    return kept[0]
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% roles_swapped
+# misconception: patches the clean run | hint: feat_roles_swapped
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(corrupted)
+    with module.register_forward_hook(patch):
+        return model(clean)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% writes_in_place
+# misconception: writes into the layer's output | hint: feat_writes_into_input
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            output.copy_(kept[0])
+        else:
+            output[:, channels] = kept[0][:, channels]
+
+    with torch.no_grad():
+        with module.register_forward_hook(lambda m, a, o: kept.append(o.clone())):
+            model(clean)
+        with module.register_forward_hook(patch):
+            return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% zeros_elsewhere
+# misconception: begins with zeros | hint: feat_zero_elsewhere
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(m, a, output):
+        if channels is None:
+            return kept[0]
+        patched = torch.zeros_like(output)
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+
+torch.manual_seed(0)
+clean, corrupted = torch.randn(2, 1, 3, 8, 8)
+model = TinyResNet().eval()
+print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")

@@ -1,0 +1,232 @@
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.models import Rounds, TinyResNet
+from course.probing import hook_counts, other_than
+from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+
+ERRORS = {
+    r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
+    r"AttributeError: 'tuple' object has no attribute 'dim'": "hook_replaces_output",
+}
+
+
+def calls_of(model, x):
+    """Each call of a module below the model, without any hook: name, copy of the output, the output itself, its start."""
+    calls, starts = [], []
+
+    def wrapped(name, forward):
+        def run(*args):
+            start = len(starts)
+            starts.append(name)
+            output = forward(*args)
+            calls.append((name, output.detach().clone(), output.detach(), start))
+            return output
+
+        return run
+
+    for name, module in model.named_modules():
+        if name:
+            module.forward = wrapped(name, module.forward)
+    model(x)
+    return calls
+
+
+def pairs(calls, part=1):
+    return [[call[0], Close(call[part], rtol=1e-4, atol=1e-4)] for call in calls]
+
+
+def flaws(calls, model, field="calls"):
+    """What known misconceptions would bring for these calls."""
+    names = [call[0] for call in calls]
+    once = list(dict.fromkeys(names))
+    last, first = {call[0]: call for call in calls}, {call[0]: call for call in reversed(calls)}
+    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+    parents = {name for name, module in model.named_modules() if list(module.children())}
+
+    def told(test):
+        def flaw(got):
+            return None if test([pair[0] for pair in got]) else "no"
+
+        return {field: Matches(flaw, "this flaw")}
+
+    return {
+        "returns_nothing": {field: None},
+        "nothing_kept": {field: []},
+        "feat_one_entry": {
+            field: AnyOf(
+                *(pairs([found[name] for name in order]) for found in (last, first) for order in (once, [*found]))
+            )
+        },
+        "feat_grouped": {field: pairs([call for name in once for call in calls if call[0] == name])},
+        "loop_variable": told(lambda got: len(got) >= len(names) and len(set(got)) == 1 < len(once)),
+        "class_or_name": told(lambda got: got == [kinds[name] for name in names]),
+        "feat_root_listed": told(lambda got: len(got) == len(names) + 1 and got[:-1] == names),
+        "feat_numbered": told(lambda got: got != names and [name.rsplit("_", 1)[0] for name in got] == names),
+        "feat_top_level": told(lambda got: got == [name for name in names if "." not in name]),
+        "feat_no_containers": told(lambda got: got == [name for name in names if name not in parents]),
+        "feat_alias": {field: pairs(calls, 2)},
+        "feat_begins": {field: pairs(sorted(calls, key=lambda call: call[3]))},
+        "feat_outputs_only": {field: [pair[1] for pair in pairs(calls)]},
+        "feat_names_only": {field: names},
+    }
+
+
+def attached(calls):
+    """The places of the outputs that require a gradient."""
+    outputs = (
+        [pair[-1] for pair in calls if isinstance(pair, (tuple, list)) and pair] if isinstance(calls, list) else []
+    )
+    return [place for place, output in enumerate(outputs) if getattr(output, "requires_grad", False)]
+
+
+def reached_from(calls, model, case):
+    """What a backward from the outputs leaves in the model."""
+    try:
+        return gradients_from([pair[-1] for pair in calls], model, case)
+    except (TypeError, IndexError, KeyError):  # no list of pairs, and told as such
+        return None
+
+
+class Predicted(Check):
+    """`predicted` holds the names of the modules of `Rounds()` in the order in which their hooks fire."""
+
+    secret = True
+
+    def probe(self, nb, case):
+        return {"predicted": nb.list("predicted")}
+
+    def truth(self, case):
+        return {"predicted": [call[0] for call in calls_of(Rounds(), torch.ones(1, 3))]}
+
+    def mistakes(self, case):
+        names = self.truth(case)["predicted"]
+        once = list(dict.fromkeys(names))
+        others = [one for other in ("relu", "torch.relu", "F.relu", "sub", "rsub") for one in (other,)]
+
+        def test(says):
+            return {"predicted": Matches(lambda got: None if says(got) else "no", "this flaw")}
+
+        return {
+            "feat_no_prediction": {"predicted": []},
+            "feat_one_entry": {"predicted": once},
+            "feat_grouped": test(
+                lambda got: got != names and sorted(got) == sorted(names) and len(set(map(str, got))) == 3
+            ),
+            "feat_function_fires": test(
+                lambda got: len(got) > len(names) and got[:6] == names and set(got[6:]) <= {*others}
+            ),
+            "feat_root_listed": test(lambda got: got[:6] == names and len(got) == 7),
+            "class_or_name": test(lambda got: set(got) <= {"Linear", "ReLU", "Rounds"}),
+            "feat_rounds_counted": test(lambda got: set(got) == {*names} and len(got) != len(names)),
+        }
+
+
+class EveryCall(Check):
+    """`record_calls(model, x)` is a list of `(name, output)`, one pair for each call, in the order of the calls."""
+
+    errors = ERRORS
+    blame = {"outputs that require a gradient": "feat_graph"}
+
+    def given(self, case):
+        return case.build("net", Rounds), case.tensor("x", *case.shape("size", 1, 2, 5), 3)
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        calls = nb.function("record_calls")(model, x)
+        reached = reached_from(calls, model, case)
+        return {
+            "calls": calls, "outputs that require a gradient": attached(calls),
+            "gradients of the model, from the outputs": reached,
+        }  # fmt: skip
+
+    def truth(self, case):
+        model, x = self.given(case)
+        return {
+            "calls": pairs(calls_of(model, x)), "outputs that require a gradient": [],
+            "gradients of the model, from the outputs": no_gradients_from(model, case),
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        return flaws(calls_of(*self.given(case)), self.given(case)[0])
+
+
+check("reused_modules", Predicted, EveryCall)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class NestedAndInPlace(EveryCall):
+    """Nested modules report as well, a container after its parts, and every output is as it was when its call ended."""
+
+    def given(self, case):
+        return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+
+
+class Twins(nn.Module):
+    """One layer, known under two names."""
+
+    def __init__(self, one, two, three):
+        super().__init__()
+        self.names = (one, two, three)
+        self.add_module(one, nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
+        self.add_module(two, nn.Linear(3, 3))
+        self.add_module(three, nn.Sequential(getattr(self, two), nn.Sigmoid()))
+
+    def forward(self, x):
+        for name in self.names:
+            x = getattr(self, name)(x)
+        return x
+
+
+class UnderTwoNames(EveryCall):
+    """A module that is known under two names has one hook, and reports under the first name."""
+
+    def given(self, case):
+        return case.build("net", Twins, *case.words("names", 3)), case.tensor("x", 2, 3)
+
+    def mistakes(self, case):
+        model, x = self.given(case)
+        calls = calls_of(model, x)
+
+        def often(got):
+            return None if len(got) > len(calls) else "no"
+
+        return {"feat_under_each_name": {"calls": Matches(often, "more calls")}, **flaws(calls, model)}
+
+
+class CalledAgain(EveryCall):
+    """A second run brings its own calls only, an earlier list stays as it is, and no hook is left on the model."""
+
+    blame = {"hooks on the model": "feat_hook_left", "calls of the first run, later": "feat_one_dict"}
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        first = nb.function("record_calls")(model, x)
+        second = nb.function("record_calls")(model, -x)
+        hooks = sum(hook_counts(model).values())
+        return {
+            "calls of the first run, later": first,
+            "calls of the second run": second,
+            "hooks on the model": hooks,
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
+
+    def truth(self, case):
+        model, x = self.given(case)
+        first, second, fresh = calls_of(model, x), calls_of(self.given(case)[0], -x), self.given(case)[0]
+        return {
+            "calls of the first run, later": pairs(first),
+            "calls of the second run": pairs(second),
+            "hooks on the model": 0,
+            "what runs in model(x) afterwards": as_before(
+                what_runs(fresh, case, lambda: fresh(x).sum().backward())
+            ),
+        }
+
+    def mistakes(self, case):
+        return {"feat_hook_left": {"hooks on the model": other_than(0)}}
+
+
+check("reused_modules", NestedAndInPlace, UnderTwoNames, CalledAgain)

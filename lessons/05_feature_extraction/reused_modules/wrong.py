@@ -1,0 +1,637 @@
+# %% a_round_too_many
+# misconception: counts one round too many | hint: feat_rounds_counted
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% alias
+# misconception: keeps the outputs themselves | hint: feat_alias
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% children_only
+# misconception: hooks on the direct children only | hint: feat_top_level
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, child in model.named_children():
+            handles.append(child.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% class_names
+# misconception: files calls under class names | hint: class_or_name
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(module, args, output):
+        calls.append((module.__class__.__name__, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(keep))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% classes_predicted
+# misconception: predicts classes | hint: class_or_name
+predicted = ["Linear", "ReLU", "Linear", "ReLU", "Linear", "ReLU"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% dict_keeps_the_last
+# misconception: a dict by name keeps the last call | hint: feat_one_entry
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = {}, []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.update({name: o.detach().clone()})
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return list(calls.items())
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% every_name
+# misconception: a hook for each name of a module | hint: feat_under_each_name
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules(remove_duplicate=False):
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% function_predicted
+# misconception: expects a report from torch.relu | hint: feat_function_fires
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% graph_kept
+# misconception: keeps the graph | hint: feat_graph
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% hooks_stay
+# misconception: leaves the hooks there | hint: feat_hook_left
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls = []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    for name, module in model.named_modules():
+        if name:
+            module.register_forward_hook(partial(keep, name))
+    model(x)
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% keeps_the_first
+# misconception: keeps the first call of each module | hint: feat_one_entry
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = {}, []
+
+    def keep(name, module, args, output):
+        if name not in calls:
+            calls[name] = output.detach().clone()
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return list(calls.items())
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% lambda_returns_a_tuple
+# misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: (calls.append((name, o.detach().clone())), None)
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% late_binding
+# misconception: the loop variable is read when the hook runs | hint: loop_variable
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(lambda m, a, o: calls.append((name, o.detach().clone()))))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% leaves_only
+# misconception: hooks on modules without children only | hint: feat_no_containers
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if len(list(module.children())) == 0:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% list_for_each_module
+# misconception: collects a list for each module | hint: feat_grouped
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = {}, []
+
+    def keep(name, module, args, output):
+        calls.setdefault(name, []).append(output.detach().clone())
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return [(name, output) for name, outputs in calls.items() for output in outputs]
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% model_predicted
+# misconception: expects a report from the model itself | hint: feat_root_listed
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu", ""]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% names_without_outputs
+# misconception: returns the names alone | hint: feat_names_only
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    names, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(lambda m, a, o, name=name: names.append(name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return names
+
+
+print(record_calls(Rounds(), torch.ones(2, 3)))
+
+# %% nothing_predicted
+# misconception: predicts nothing | hint: feat_no_prediction
+predicted = []
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% numbered_calls
+# misconception: numbers the calls as torch.fx does | hint: feat_numbered
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles, times = [], [], {}
+
+    def keep(name, module, args, output):
+        number = times.get(name, 0)
+        times[name] = number + 1
+        calls.append((f"{name}_{number}" if number else name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% one_call_a_module
+# misconception: expects one call of each module | hint: feat_one_entry
+predicted = ["enter", "relu", "mix"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% one_list_for_all
+# misconception: one list for all runs, emptied at each | hint: feat_one_dict
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+calls = []
+
+
+def record_calls(model, x):
+    calls.clear()
+    handles = []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% outputs_without_names
+# misconception: returns the outputs alone | hint: feat_outputs_only
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    outputs, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_hook(lambda m, a, o: outputs.append(o.detach().clone())))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return outputs
+
+
+record_calls(Rounds(), torch.ones(2, 3))
+
+# %% recursion_over_children
+# misconception: walks the children of each module | hint: feat_under_each_name
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def walk(module, prefix=""):
+        for name, child in module.named_children():
+            path = prefix + name
+            handles.append(child.register_forward_hook(lambda m, a, o, p=path: calls.append((p, o.detach().clone()))))
+            walk(child, path + ".")
+
+    try:
+        walk(model)
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% root_included
+# misconception: a hook on the model as well | hint: feat_root_listed
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+
+    def keep(name, module, args, output):
+        calls.append((name, output.detach().clone()))
+
+    try:
+        for name, module in model.named_modules():
+            handles.append(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% slots_at_the_start
+# misconception: a slot for each call, when it begins | hint: feat_begins
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+
+def record_calls(model, x):
+    calls, open_calls, handles = [], [], []
+
+    def begin(name, module, args):
+        open_calls.append([name, None])
+        calls.append(open_calls[-1])
+
+    def end(name, module, args, output):
+        open_calls.pop()[1] = output.detach().clone()
+
+    try:
+        for name, module in model.named_modules():
+            if name:
+                handles.append(module.register_forward_pre_hook(partial(begin, name)))
+                handles.append(module.register_forward_hook(partial(end, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return [tuple(call) for call in calls]
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])
+
+# %% sorted_by_module
+# misconception: expects the calls of one module together | hint: feat_grouped
+predicted = ["enter", "relu", "relu", "relu", "mix", "mix"]
+
+
+def record_calls(model, x):
+    calls, handles = [], []
+    try:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+                handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return calls
+
+
+happened = record_calls(Rounds(), torch.ones(2, 3)) or []
+print("predicted:", predicted)
+print("happened: ", [name for name, output in happened])

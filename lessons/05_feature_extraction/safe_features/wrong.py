@@ -1,0 +1,535 @@
+# %% alias
+# misconception: keeps the output itself | hint: feat_alias
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        with torch.no_grad():
+            model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% children_only
+# misconception: looks among the children | hint: dotted_name
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    children = dict(model.named_children())
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(children[name].register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% clears_all_hooks
+# misconception: empties the model's dicts of hooks | hint: removes_other_hooks
+def safe_features(model, layers, x):
+    features = {}
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(keep, name))
+        model(x)
+    finally:
+        for module in model.modules():
+            module._forward_hooks.clear()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% clone_without_detach
+# misconception: takes clone for a cut | hint: feat_graph
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% clones_after_the_run
+# misconception: copies when the run is over | hint: feat_alias
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {name: feature.detach().clone() for name, feature in features.items()}
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% clones_batchnorm_only
+# misconception: copies only where ResNet-18 overwrites | hint: feat_alias
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        output = output.detach()
+        features[name] = output.clone() if isinstance(module, nn.BatchNorm2d) else output
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% data_only
+# misconception: takes .data for a copy | hint: feat_alias
+def safe_features(model, layers, x):
+    features = {}
+    with ExitStack() as stack:
+        for name in layers:
+            layer = model.get_submodule(name)
+            stack.enter_context(layer.register_forward_hook(lambda m, a, o, name=name: features.update({name: o.data})))
+        model(x)
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% deepcopy
+# misconception: deepcopy of a tensor with a history | hint: feat_deepcopy
+import copy
+
+
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = copy.deepcopy(output)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% detach_only
+# misconception: takes detach for a copy | hint: feat_alias
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    try:
+        for name in layers:
+            hook = lambda m, a, o, name=name: features.update({name: o.detach()})
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% dict_as_default
+# misconception: the dict is a default argument | hint: stale_result
+def safe_features(model, layers, x, features={}):
+    handles = []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {name: features[name] for name in layers if name in features}
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% entries_prepared
+# misconception: prepares an entry for each layer | hint: feat_not_run
+def safe_features(model, layers, x):
+    features, handles = dict.fromkeys(layers), []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% every_layer_looked_up
+# misconception: takes it that every layer has run | hint: feat_not_run
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {name: features[name] for name in layers}
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% keeps_input
+# misconception: keeps what goes in | hint: input_or_output
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args):
+        features[name] = args[0].detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_pre_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% lambda_returns_a_tuple
+# misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    try:
+        for name in layers:
+            hook = lambda m, a, o, name=name: (features.update({name: o.detach().clone()}), None)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% last_handle_only
+# misconception: one variable for all handles | hint: feat_hook_left
+def safe_features(model, layers, x):
+    features = {}
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handle = model.get_submodule(name).register_forward_hook(partial(keep, name))
+        model(x)
+    finally:
+        handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% late_binding
+# misconception: the loop variable is read when the hook runs | hint: loop_variable
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    try:
+        for name in layers:
+
+            def keep(module, args, output):
+                features[name] = output.detach().clone()
+
+            handles.append(model.get_submodule(name).register_forward_hook(keep))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% never_removed
+# misconception: leaves the hooks there | hint: feat_hook_left
+def safe_features(model, layers, x):
+    features = {}
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    for name in layers:
+        model.get_submodule(name).register_forward_hook(partial(keep, name))
+    model(x)
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% no_finally
+# misconception: removes at the end only | hint: feat_error_skips
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    for name in layers:
+        handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% numpy_view
+# misconception: takes numpy() for a copy | hint: feat_alias
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = torch.from_numpy(output.detach().cpu().numpy())
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% on_top_of_torchvision
+# misconception: trusts torchvision's extractor | hint: feat_alias
+def safe_features(model, layers, x):
+    features = create_feature_extractor(model, list(layers))(x)
+    return {name: feature.detach().clone() for name, feature in features.items()}
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% one_dict_cleared
+# misconception: one dict for all calls, emptied at each | hint: feat_one_dict
+KEPT = {}
+
+
+def safe_features(model, layers, x):
+    KEPT.clear()
+    handles = []
+
+    def keep(name, module, args, output):
+        KEPT[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return KEPT
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% removed_before_the_run
+# misconception: the with ends before the model runs | hint: nothing_kept
+def safe_features(model, layers, x):
+    features = {}
+    for name in layers:
+        hook = lambda m, a, o, name=name: features.update({name: o.detach().clone()})
+        with model.get_submodule(name).register_forward_hook(hook):
+            pass
+    model(x)
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% removes_itself
+# misconception: each hook removes itself when it fires | hint: feat_hook_left
+def safe_features(model, layers, x):
+    features, handles = {}, {}
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+        handles.pop(name).remove()
+
+    for name in layers:
+        handles[name] = model.get_submodule(name).register_forward_hook(partial(keep, name))
+    try:
+        model(x)
+    except BaseException:
+        for handle in handles.values():
+            handle.remove()
+        raise
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% return_in_finally
+# misconception: a return in finally hides the error | hint: feat_error_swallowed
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    for name in layers:
+        handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+    try:
+        model(x)
+    except Exception:
+        pass
+    for handle in handles:
+        handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% returns_both
+# misconception: returns output and features | hint: output_for_features
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        output = model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return output, features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% returns_nothing
+# misconception: keeps the features and returns nothing | hint: returns_nothing
+features = {}
+
+
+def safe_features(model, layers, x):
+    def keep(name, module, args, output):
+        features[name] = output.detach().clone()
+
+    handles = [model.get_submodule(name).register_forward_hook(partial(keep, name)) for name in layers]
+    try:
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% switches_requires_grad_off
+# misconception: switches the gradient of a non-leaf off | hint: feat_graph
+def safe_features(model, layers, x):
+    features, handles = {}, []
+
+    def keep(name, module, args, output):
+        features[name] = output.clone().requires_grad_(False)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% typed_in_forward
+# misconception: the small model's forward, typed again | hint: typed_in_names
+def safe_features(model, layers, x):
+    with torch.no_grad():
+        found, block = {}, model.block
+        found["conv1"] = model.conv1(x)
+        found["bn1"] = model.bn1(found["conv1"])
+        found["relu"] = torch.relu(found["bn1"])
+        found["block.conv1"] = block.conv1(found["relu"])
+        found["block.bn1"] = block.bn1(found["block.conv1"])
+        found["block.conv2"] = block.conv2(torch.relu(found["block.bn1"]))
+        found["block.bn2"] = block.bn2(found["block.conv2"])
+        found["block"] = torch.relu(found["block.bn2"] + found["relu"])
+        found["pool"] = model.pool(found["block"])
+        found["fc"] = model.fc(found["pool"].flatten(1))
+    return {name: found[name] for name in layers}
+
+
+features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))

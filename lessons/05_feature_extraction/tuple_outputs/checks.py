@@ -1,0 +1,236 @@
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches, is_same
+from course.probing import hook_counts
+from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+
+ERRORS = {
+    r"AttributeError: 'tuple' object has no attribute": "feat_output_is_tuple",
+    r"AttributeError: 'dict' object has no attribute '(detach|clone|data|cpu)'": "feat_dict_skipped",
+    r"AttributeError: '(NoneType|str|int|float)' object has no attribute": "feat_none_part",
+    r"TypeError: '(NoneType|int|float)' object is not iterable": "feat_none_part",
+    r"TypeError: cannot unpack non-iterable NoneType": "feat_none_part",
+    r"RecursionError": "feat_into_text",
+    r"TypeError: iteration over a 0-d tensor": "feat_tensor_apart",
+    r"(TypeError: '\w+' object is not subscriptable|ValueError: (too many|not enough) values to unpack)": "feat_typed_in_form",
+    r"IndexError: tuple index out of range": "feat_typed_in_form",
+    r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
+    r"KeyError: '\w+(\.\w+)+'": "dotted_name",
+}
+
+
+class Reader(nn.Module):
+    """Reads sentences: an LSTM, attention over its outputs, and a block with a linear layer in it."""
+
+    def __init__(self, lstm, attention, block):
+        super().__init__()
+        self.names = (lstm, attention, block)
+        self.add_module(lstm, nn.LSTM(4, 6, num_layers=2, batch_first=True))
+        self.add_module(attention, nn.MultiheadAttention(6, 2, batch_first=True))
+        self.add_module(block, nn.Sequential(nn.Linear(6, 3), nn.Tanh()))
+
+    def forward(self, x):
+        lstm, attention, block = (getattr(self, name) for name in self.names)
+        output, _ = lstm(x)
+        mixed, _ = attention(output, output, output)
+        return block(mixed)
+
+
+def close(tensors):
+    return {name: Close(tensor, rtol=1e-4, atol=1e-4) for name, tensor in tensors.items()}
+
+
+def attached(tensors):
+    """The names of the tensors that require a gradient."""
+    pairs = tensors.items() if isinstance(tensors, dict) else ()
+    return sorted(str(name) for name, value in pairs if getattr(value, "requires_grad", False))
+
+
+def reached_from(tensors, model, case):
+    """What a backward from the tensors leaves in the model."""
+    try:
+        return gradients_from(tensors.values(), model, case)
+    except AttributeError:  # no dict, and told as such
+        return None
+
+
+class LstmAndAttention(Check):
+    """`every_tensor(model, layers, x)` holds every tensor of an LSTM, of attention and of a linear layer, by its place."""
+
+    errors = ERRORS
+    blame = {"tensors that require a gradient": "feat_graph"}
+
+    def given(self, case):
+        names = case.words("names", 3)
+        model = case.build("net", Reader, *names).eval()
+        return model, [names[1], f"{names[2]}.0", names[0]], case.tensor("x", *case.shape("size", 2, 2, 5), 4)
+
+    def probe(self, nb, case):
+        model, layers, x = self.given(case)
+        tensors = nb.function("every_tensor")(model, list(layers), x)
+        hooks = sum(hook_counts(model).values())
+        return {
+            "tensors": tensors, "tensors that require a gradient": attached(tensors), "hooks on the model": hooks,
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+            "gradients of the model, from the tensors": reached_from(tensors, model, case),
+        }  # fmt: skip
+
+    def parts(self, case):
+        """What the layers return, by hand."""
+        model, _, x = self.given(case)
+        lstm, attention, block = model.names
+        found = getattr(model, lstm)(x)
+        mixed = getattr(model, attention)(*[found[0]] * 3)
+        return {attention: mixed, f"{block}.0": getattr(model, block)[0](mixed[0]), lstm: found}
+
+    def truth(self, case):
+        (attention, (mixed, weights)), (linear, output), (lstm, (steps, (h, c))) = self.parts(case).items()
+        tensors = {f"{attention}.0": mixed, f"{attention}.1": weights, linear: output}
+        tensors |= {f"{lstm}.0": steps, f"{lstm}.1.0": h, f"{lstm}.1.1": c}
+        model, _, x = self.given(case)
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {
+            "tensors": close(tensors), "tensors that require a gradient": [], "hooks on the model": 0,
+            "what runs in model(x) afterwards": runs,
+            "gradients of the model, from the tensors": no_gradients_from(model, case),
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        (attention, _), (linear, output), (lstm, (_, (_, c))) = self.parts(case).items()
+        wanted = self.truth(case)["tensors"]
+
+        def flaw(test):
+            return {"tensors": Matches(lambda got: None if isinstance(got, dict) and test(got) else "no", "this flaw")}
+
+        def same(got, value):
+            return is_same(got, Close(value, rtol=1e-4, atol=1e-4))
+
+        return {
+            "returns_nothing": {"tensors": None},
+            "nothing_kept": {"tensors": {}},
+            "feat_tensor_apart": flaw(lambda got: any(key.startswith(f"{linear}.") for key in got)),
+            "feat_first_part": flaw(
+                lambda got: same(got.get(linear), output[0]) or set(got) == {f"{attention}.0", linear, f"{lstm}.0"}
+            ),
+            "feat_tuples_skipped": {"tensors": close({linear: output})},
+            "feat_one_level": flaw(lambda got: set(got) == set(wanted) - {f"{lstm}.1.0", f"{lstm}.1.1"}),
+            "feat_flat_numbers": flaw(lambda got: {f"{lstm}.1", f"{lstm}.2"} < set(got) and len(got) == len(wanted)),
+            "feat_parts_overwrite": flaw(lambda got: same(got.get(lstm), c)),
+            "feat_nested_value": flaw(lambda got: set(got) == {attention, linear, lstm}),
+            "loop_variable": flaw(lambda got: {name.split(".")[0] for name in got} == {lstm}),
+            "feat_hook_left": {"hooks on the model": Matches(lambda got: None if got else "no", "some")},
+        }  # fmt: skip
+
+
+check("tuple_outputs", LstmAndAttention)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class Mixed(nn.Module):
+    """Returns tensors, and things that are none, in a dict with a list and a dict in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+
+    def forward(self, x):
+        score = self.fc(x)
+        extra = [score * 2, None, (x + 1,), []]
+        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": {"mean": score.mean(0)}}
+
+
+class NoneAndDicts(Check):
+    """Dicts and lists at any depth are opened; None, numbers and text are left out."""
+
+    errors = ERRORS
+
+    def given(self, case):
+        one, two = case.words("names", 2)
+
+        class Both(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.add_module(one, nn.MultiheadAttention(4, 2, batch_first=True))
+                self.add_module(two, Mixed())
+
+            def forward(self, x):
+                x, _ = getattr(self, one)(x, x, x, need_weights=False)
+                return getattr(self, two)(x)["score"]
+
+        return case.build("net", Both), [two, one], case.tensor("x", *case.shape("size", 2, 2, 5), 4)
+
+    def probe(self, nb, case):
+        model, layers, x = self.given(case)
+        return {"tensors": nb.function("every_tensor")(model, list(layers), x)}
+
+    def truth(self, case):
+        model, (mixed, attention), x = self.given(case)
+        middle, _ = getattr(model, attention)(x, x, x)
+        found = getattr(model, mixed)(middle)
+        tensors = {
+            f"{mixed}.score": found["score"],
+            f"{mixed}.extra.0": found["score"] * 2,
+            f"{mixed}.extra.2.0": middle + 1,
+            f"{mixed}.more.mean": found["score"].mean(0),
+            f"{attention}.0": middle,
+        }
+        return {"tensors": close(tensors)}
+
+    def mistakes(self, case):
+        _, (mixed, attention), _ = self.given(case)
+        wanted = set(self.truth(case)["tensors"])
+
+        def flaw(test):
+            return {"tensors": Matches(lambda got: None if test(set(got)) else "no", "this flaw")}
+
+        return {
+            "feat_dict_skipped": flaw(
+                lambda got: got == {f"{attention}.0"} or f"{mixed}.more.0" in got or f"{mixed}.0" in got
+            ),
+            "feat_none_part": flaw(lambda got: wanted < got),
+            "feat_one_level": flaw(lambda got: got < wanted and f"{mixed}.extra.2.0" not in got),
+        }
+
+
+class WritesBehind(nn.Module):
+    """A pair, of which the caller overwrites the first part."""
+
+    def forward(self, x):
+        return x * 2, x * 3
+
+
+class InPlaceAfterwards(Check):
+    """A tensor inside a tuple is kept as it was, whatever is written into it later."""
+
+    errors = ERRORS
+
+    def given(self, case):
+        (name,) = case.words("name", 1)
+
+        class Caller(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.add_module(name, WritesBehind())
+
+            def forward(self, x):
+                one, two = getattr(self, name)(x)
+                return one.relu_() + two
+
+        return Caller(), name, case.tensor("x", 3, 4)
+
+    def probe(self, nb, case):
+        model, name, x = self.given(case)
+        return {"tensors": nb.function("every_tensor")(model, [name], x)}
+
+    def truth(self, case):
+        _, name, x = self.given(case)
+        return {"tensors": {f"{name}.0": x * 2, f"{name}.1": x * 3}}
+
+    def mistakes(self, case):
+        _, name, x = self.given(case)
+        return {"feat_alias": {"tensors": {f"{name}.0": (x * 2).relu(), f"{name}.1": x * 3}}}
+
+
+check("tuple_outputs", NoneAndDicts, InPlaceAfterwards)

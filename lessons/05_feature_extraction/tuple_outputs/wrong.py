@@ -1,0 +1,615 @@
+# %% alias
+# misconception: keeps the tensors themselves | hint: feat_alias
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% counted_through
+# misconception: counts the tensors through | hint: feat_flat_numbers
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def tensors_in(value):
+        if isinstance(value, torch.Tensor):
+            return [value.detach().clone()]
+        if isinstance(value, dict):
+            value = list(value.values())
+        return [t for part in value for t in tensors_in(part)] if isinstance(value, (tuple, list)) else []
+
+    def hook(name, module, args, output):
+        if isinstance(output, torch.Tensor):
+            found[name] = output.detach().clone()
+        else:
+            for i, tensor in enumerate(tensors_in(output)):
+                found[f"{name}.{i}"] = tensor
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% dict_values_numbered
+# misconception: numbers the values of a dict | hint: feat_dict_skipped
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, dict):
+            put(place, list(value.values()))
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% dicts_skipped
+# misconception: opens tuples and lists only | hint: feat_dict_skipped
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% direct_children
+# misconception: looks among the children | hint: dotted_name
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(getattr(model, name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% first_of_tuples
+# misconception: takes the first part of each tuple | hint: feat_first_part
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        if isinstance(output, tuple):
+            found[f"{name}.0"] = output[0].detach().clone()
+        else:
+            found[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% first_part
+# misconception: takes output[0] everywhere | hint: feat_first_part
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        found[name] = output[0].detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% form_by_class
+# misconception: knows LSTM and attention by their class | hint: feat_dict_skipped
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        if isinstance(module, nn.LSTM):
+            steps, (h, c) = output
+            found[f"{name}.0"], found[f"{name}.1.0"], found[f"{name}.1.1"] = steps, h, c
+        elif isinstance(module, nn.MultiheadAttention):
+            found[f"{name}.0"], found[f"{name}.1"] = output
+        else:
+            found[name] = output
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {place: tensor.detach().clone() for place, tensor in found.items() if tensor is not None}
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% graph_kept
+# misconception: keeps the graph | hint: feat_graph
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.clone()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% hooks_stay
+# misconception: leaves the hooks there | hint: feat_hook_left
+def every_tensor(model, layers, x):
+    found = {}
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    for name in layers:
+        model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o))
+    model(x)
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% late_binding
+# misconception: the loop variable is read when the hook runs | hint: loop_variable
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% nested_copies
+# misconception: keeps the nesting | hint: feat_nested_value
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def copied(value):
+        if isinstance(value, torch.Tensor):
+            return value.detach().clone()
+        if isinstance(value, dict):
+            return {key: copied(part) for key, part in value.items()}
+        if isinstance(value, (tuple, list)):
+            return [copied(part) for part in value]
+        return value
+
+    def hook(name, module, args, output):
+        found[name] = copied(output)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% none_copied
+# misconception: copies whatever is at the end | hint: feat_none_part
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+        else:
+            found[place] = value.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% none_kept
+# misconception: keeps None and numbers as well | hint: feat_none_part
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(value, (tuple, list)):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+        else:
+            found[place] = value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% none_opened
+# misconception: opens whatever is no tensor | hint: feat_none_part
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, dict):
+            for key, part in value.items():
+                put(f"{place}.{key}", part)
+        else:
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% one_level
+# misconception: opens one level | hint: feat_one_level
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        if isinstance(output, torch.Tensor):
+            found[name] = output.detach().clone()
+        else:
+            for i, part in enumerate(output):
+                if isinstance(part, torch.Tensor):
+                    found[f"{name}.{i}"] = part.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% opens_text
+# misconception: opens whatever can be looped over | hint: feat_into_text
+from collections.abc import Iterable
+
+
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, value):
+        if isinstance(value, torch.Tensor):
+            found[place] = value.detach().clone()
+        elif isinstance(value, Iterable):
+            for i, part in enumerate(value):
+                put(f"{place}.{i}", part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% takes_tensors_apart
+# misconception: loops over tensors | hint: feat_tensor_apart
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        for i, part in enumerate(output):
+            if isinstance(part, torch.Tensor):
+                found[f"{name}.{i}"] = part.detach().clone()
+            elif isinstance(part, (tuple, list)):
+                for j, inner in enumerate(part):
+                    found[f"{name}.{i}.{j}"] = inner.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% tensors_only
+# misconception: leaves out what is no tensor itself | hint: feat_tuples_skipped
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        if isinstance(output, torch.Tensor):
+            found[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% tuple_as_tensor
+# misconception: treats every output as a tensor | hint: feat_output_is_tuple
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        found[name] = output.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% two_levels
+# misconception: opens two levels, as many as an LSTM has | hint: feat_one_level
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def parts(value):
+        return value.items() if isinstance(value, dict) else enumerate(value)
+
+    def hook(name, module, args, output):
+        if isinstance(output, torch.Tensor):
+            found[name] = output.detach().clone()
+        elif isinstance(output, (tuple, list, dict)):
+            for i, part in parts(output):
+                if isinstance(part, torch.Tensor):
+                    found[f"{name}.{i}"] = part.detach().clone()
+                elif isinstance(part, (tuple, list, dict)):
+                    for j, inner in parts(part):
+                        if isinstance(inner, torch.Tensor):
+                            found[f"{name}.{i}.{j}"] = inner.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% under_one_name
+# misconception: files all parts under the layer's name | hint: feat_parts_overwrite
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(name, value):
+        if isinstance(value, torch.Tensor):
+            found[name] = value.detach().clone()
+        elif isinstance(value, dict):
+            for part in value.values():
+                put(name, part)
+        elif isinstance(value, (tuple, list)):
+            for part in value:
+                put(name, part)
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: put(name, o)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% unpacked_as_lstm
+# misconception: takes every tuple for an LSTM's | hint: feat_typed_in_form
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def hook(name, module, args, output):
+        if isinstance(output, torch.Tensor):
+            found[name] = output.detach().clone()
+        else:
+            steps, (h, c) = output
+            for place, tensor in (("0", steps), ("1.0", h), ("1.1", c)):
+                found[f"{name}.{place}"] = tensor.detach().clone()
+
+    try:
+        for name in layers:
+            handles.append(model.get_submodule(name).register_forward_hook(partial(hook, name)))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+
+tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
+print({place: tuple(tensor.shape) for place, tensor in tensors.items()})

@@ -1,0 +1,213 @@
+import contextlib
+
+import torch
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.models import TinyResNet
+from course.probing import ANYTHING, hook_counts
+from course.traces import as_before, what_runs
+
+ERRORS = {
+    r"TypeError: 'generator' object does not support the context manager": "feat_no_context_manager",
+    r"AttributeError: __enter__": "feat_no_context_manager",
+    r"TypeError: 'NoneType' object (is not an iterator|does not support the context manager)": "feat_no_yield",
+    r"RuntimeError: generator didn't (yield|stop)": "feat_no_yield",
+    r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
+    r"KeyError: '\w+(\.\w+)+'": "dotted_name",
+}
+AFTER = {
+    "in training mode after": "feat_mode_lost",
+    "buffers after": "feat_statistics",
+    "requires_grad after": "feat_freezes",
+    "autograd records after": "feat_grad_mode",
+}
+
+
+def training(model):
+    """Whether each module is in training mode; the model itself is called "model"."""
+    return {name or "model": module.training for name, module in model.named_modules()}
+
+
+def state(model, x, case, known=lambda number: number):
+    """What a guest must leave as it was: what the model says, and what shows when it runs."""
+    return {
+        "in training mode after": training(model),
+        "hooks after, 1 before": sum(hook_counts(model).values()),
+        "buffers after": {name: buffer.clone() for name, buffer in model.named_buffers()},
+        "requires_grad after": {name: one.requires_grad for name, one in model.named_parameters()},
+        "autograd records after": torch.is_grad_enabled(),
+        "what runs in model(x) after": known(what_runs(model, case, lambda: passes(model, x))),
+    }
+
+
+def passes(model, x):
+    """Forward, and backward as far as autograd records."""
+    output = model(x)
+    with contextlib.suppress(RuntimeError):  # nothing was recorded
+        output.sum().backward()
+
+
+class Inside(Check):
+    """Within `with looking_at(model, hooks):` the hooks run, every module is in eval mode, and autograd records nothing."""
+
+    errors = ERRORS
+    blame = {"model(x) requires a gradient": "feat_eval_is_not_no_grad", "what the hooks got": "feat_hooks_silent"}
+
+    def given(self, case):
+        return case.build("net", TinyResNet).train(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        got = {}
+        hooks = {
+            "conv1": lambda module, args, output: got.update(conv1=output.detach().clone()),
+            "block.conv2": lambda module, args, output: got.update({"block.conv2": output.detach().clone()}),
+        }
+        with nb.function("looking_at")(model, hooks):
+            modes, trainable = training(model), sum(one.requires_grad for one in model.parameters())
+            ran = what_runs(model, case, lambda: passes(model, x.requires_grad_()))
+            got.clear()
+            output = model(x)
+        return {
+            "in training mode inside": modes,
+            "model(x)": output,
+            "model(x) requires a gradient": output.requires_grad,
+            "trainable parameters inside": trainable,
+            "what the hooks got": got,
+            "what runs inside": ran,
+        }
+
+    def runs(self, case):
+        """What runs with two hooks, in eval mode, and without autograd."""
+        model, x = self.given(case)
+        for name in ("conv1", "block.conv2"):
+            model.get_submodule(name).register_forward_hook(lambda module, args, output: None)
+        model.eval()
+        with torch.no_grad():
+            return what_runs(model, case, lambda: passes(model, x.requires_grad_()))
+
+    def truth(self, case):
+        model, x = self.given(case)
+        model.eval()
+        middle = torch.relu(model.bn1(model.conv1(x)))
+        inner = torch.relu(model.block.bn1(model.block.conv1(middle)))
+        features = {"conv1": model.conv1(x), "block.conv2": model.block.conv2(inner)}
+        return {
+            "in training mode inside": dict.fromkeys(training(model), False),
+            "model(x)": Close(model(x), rtol=1e-4, atol=1e-4),
+            "model(x) requires a gradient": False,
+            "trainable parameters inside": ANYTHING,
+            "what the hooks got": {name: Close(value, rtol=1e-4, atol=1e-4) for name, value in features.items()},
+            "what runs inside": as_before(self.runs(case)),
+        }
+
+    def mistakes(self, case):
+        model, _ = self.given(case)
+        everything = training(model)
+
+        def modes(test):
+            return {"in training mode inside": Matches(lambda got: None if test(got.values()) else "no", "these modes")}
+
+        return {
+            "feat_on_a_copy": {"in training mode inside": everything, "what the hooks got": {}},
+            "feat_no_grad_is_not_eval": modes(all),
+            "feat_some_modules_only": modes(any),
+            "feat_freezes": {"model(x) requires a gradient": True, "trainable parameters inside": 0},
+        }
+
+
+class Afterwards(Check):
+    """After the block the model's modes, hooks, buffers and `requires_grad` are what they were before."""
+
+    errors = ERRORS
+    blame = AFTER
+
+    def given(self, case):
+        model = case.build("net", TinyResNet).train()
+        model.conv1.requires_grad_(False)
+        return model, case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+
+    def probe(self, nb, case):
+        model, x = self.hooked(case)
+        with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
+            model(x)
+        return state(model, x, case)
+
+    def hooked(self, case):
+        model, x = self.given(case)
+        model.bn1.register_forward_hook(lambda module, args, output: None)
+        return model, x
+
+    def truth(self, case):
+        return state(*self.hooked(case), case, as_before)
+
+    def mistakes(self, case):
+        return {
+            "removes_other_hooks": {"hooks after, 1 before": 0},
+            "feat_hook_left": {"hooks after, 1 before": Matches(lambda got: None if got > 1 else "no", "more")},
+        }
+
+
+check("untouched_model", Inside, Afterwards)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class EachInItsOwnMode(Afterwards):
+    """Where modules were in different modes, each one is in its own again."""
+
+    blame = {**AFTER, "in training mode after": "feat_one_mode_for_all"}
+
+    def given(self, case):
+        model, x = super().given(case)
+        names = case.shuffled("frozen", ["bn1", "block.bn1", "block.bn2", "block.relu", "pool"])
+        for name in names[:2]:
+            model.get_submodule(name).eval()
+        model.block.training = False  # and most of its children are in training mode
+        return model, x
+
+
+class AfterAnError(Afterwards):
+    """Where the block ends with an error, the error reaches the caller, and the model is as it was all the same."""
+
+    blame = {**AFTER, "the error reaches the caller": "feat_error_swallowed"}
+
+    def probe(self, nb, case):
+        model, x = self.hooked(case)
+        reached = "nothing"
+        try:
+            with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
+                model(x)
+                raise ZeroDivisionError(case.words("error", 1)[0])
+        except ZeroDivisionError as error:
+            reached = str(error)
+        return {"the error reaches the caller": reached, **state(model, x, case)}
+
+    def truth(self, case):
+        return {"the error reaches the caller": case.words("error", 1)[0], **super().truth(case)}
+
+    def mistakes(self, case):
+        more = Matches(lambda got: None if got > 1 else "no", "more")
+        none = Matches(lambda got: "no" if any(got.values()) else None, "no module in training mode")
+        return {
+            "removes_other_hooks": {"hooks after, 1 before": 0},
+            "feat_error_skips": AnyOf({"in training mode after": none}, {"hooks after, 1 before": more}),
+        }
+
+
+class WhereNothingIsRecorded(Afterwards):
+    """Where autograd did not record before the block, it does not record after it."""
+
+    def probe(self, nb, case):
+        model, x = self.hooked(case)
+        with torch.no_grad():
+            with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
+                model(x)
+            return state(model, x, case)
+
+    def truth(self, case):
+        with torch.no_grad():
+            return super().truth(case)
+
+
+check("untouched_model", EachInItsOwnMode, AfterAnError, WhereNothingIsRecorded)

@@ -1,0 +1,98 @@
+# %% apply_to_enter_and_to_leave
+@contextmanager
+def looking_at(model, hooks):
+    training = {}
+    handles = []
+
+    def enter(module):
+        training[module] = module.training
+        module.training = False
+
+    def leave(module):
+        module.training = training.pop(module, module.training)
+
+    model.apply(enter)
+    for name, hook in hooks.items():
+        module = model
+        for part in name.split("."):
+            module = getattr(module, part)
+        handles.append(module.register_forward_hook(hook, prepend=True))
+    recording = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(recording)
+        model.apply(leave)
+        while handles:
+            handles.pop().remove()
+
+# %% class_method_on_exit
+class Look:
+    def __init__(self):
+        self.stack = ExitStack()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stack.close()
+
+
+def looking_at(model, hooks):
+    look = Look()
+    for module in model.modules():
+        look.stack.callback(module.__dict__.update, training=module.training)
+    for name, hook in hooks.items():
+        look.stack.callback(model.get_submodule(name).register_forward_hook(hook).remove)
+    model.eval()
+    look.stack.enter_context(torch.no_grad())
+    return look
+
+# %% class_with_enter_and_exit
+class looking_at:
+    def __init__(self, model, hooks):
+        self.model, self.hooks = model, hooks
+
+    def __enter__(self):
+        self.training = [name for name, module in self.model.named_modules() if module.training]
+        self.handles = [self.model.get_submodule(name).register_forward_hook(h) for name, h in self.hooks.items()]
+        self.model.eval()
+        self.recording = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+        return self.model
+
+    def __exit__(self, kind, error, traceback):
+        torch.set_grad_enabled(self.recording)
+        for handle in self.handles:
+            handle.remove()
+        for name, module in self.model.named_modules():
+            module.training = name in self.training
+        return False
+
+# %% exit_stack
+@contextmanager
+def looking_at(model, hooks):
+    modes = {module: module.training for module in model.modules()}
+    with ExitStack() as stack:
+        for module, mode in modes.items():
+            stack.callback(setattr, module, "training", mode)
+        for name, hook in hooks.items():
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()
+        stack.enter_context(torch.no_grad())
+        yield model
+
+# %% from_the_top_down
+@contextmanager
+def looking_at(model, hooks):
+    before = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.train(False)
+    try:
+        with torch.inference_mode():
+            yield handles
+    finally:
+        for module, mode in before:
+            module.train(mode)  # parents come first, so each child has the last word
+        [handle.remove() for handle in handles]

@@ -1,0 +1,444 @@
+# %% always_train
+# misconception: switches to training mode at the end | hint: feat_one_mode_for_all
+@contextmanager
+def looking_at(model, hooks):
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train()
+        for handle in handles:
+            handle.remove()
+
+# %% batchnorm_only
+# misconception: switches the BatchNorm layers only | hint: feat_some_modules_only
+@contextmanager
+def looking_at(model, hooks):
+    norms = [(m, m.training) for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    for norm, _ in norms:
+        norm.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for norm, training in norms:
+            norm.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% children_by_name
+# misconception: looks for the layers among the children | hint: dotted_name
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [getattr(model, name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% children_only
+# misconception: sets the flag of the direct children only | hint: feat_some_modules_only
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(child, child.training) for child in model.children()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    for child, _ in modes:
+        child.training = False
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for child, training in modes:
+            child.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% clears_all_hooks
+# misconception: empties the dicts of hooks | hint: removes_other_hooks
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    for name, hook in hooks.items():
+        model.get_submodule(name).register_forward_hook(hook)
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+            module._forward_hooks.clear()
+
+# %% eval_only
+# misconception: takes eval for no_grad | hint: feat_eval_is_not_no_grad
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% exit_returns_true
+# misconception: __exit__ returns True | hint: feat_error_swallowed
+class looking_at:
+    def __init__(self, model, hooks):
+        self.model, self.hooks, self.no_grad = model, hooks, torch.no_grad()
+
+    def __enter__(self):
+        self.modes = [(module, module.training) for module in self.model.modules()]
+        self.handles = [self.model.get_submodule(name).register_forward_hook(h) for name, h in self.hooks.items()]
+        self.model.eval()
+        self.no_grad.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.no_grad.__exit__(*error)
+        for module, training in self.modes:
+            module.training = training
+        for handle in self.handles:
+            handle.remove()
+        return True
+
+# %% freezes_as_well
+# misconception: freezes and thaws all parameters | hint: feat_freezes
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    for parameter in model.parameters():
+        parameter.requires_grad = False
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for parameter in model.parameters():
+            parameter.requires_grad = True
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% freezes_the_parameters
+# misconception: freezes the parameters instead of switching autograd off | hint: feat_freezes
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    model.requires_grad_(False)
+    try:
+        yield
+    finally:
+        model.requires_grad_(True)
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% from_the_leaves_up
+# misconception: puts modes back with train, parents last | hint: feat_one_mode_for_all
+@contextmanager
+def looking_at(model, hooks):
+    modes = {module: module.training for module in model.modules()}
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.apply(lambda module: module.train(modes[module]))
+        for handle in handles:
+            handle.remove()
+
+# %% hooks_after_the_block
+# misconception: registers after the block | hint: feat_hooks_silent
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% hooks_stay
+# misconception: leaves the hooks there | hint: feat_hook_left
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    for name, hook in hooks.items():
+        model.get_submodule(name).register_forward_hook(hook)
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+
+# %% mode_of_the_model
+# misconception: remembers the model's mode only | hint: feat_one_mode_for_all
+@contextmanager
+def looking_at(model, hooks):
+    was_training = model.training
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield model
+    finally:
+        model.train(was_training)
+        for handle in handles:
+            handle.remove()
+
+# %% model_itself_forgotten
+# misconception: puts back all modes but the model's own | hint: feat_mode_lost
+@contextmanager
+def looking_at(model, hooks):
+    modes = {name: module.training for name, module in model.named_modules() if name}
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for name, training in modes.items():
+            model.get_submodule(name).training = training
+        for handle in handles:
+            handle.remove()
+
+# %% modes_of_children
+# misconception: remembers the direct children's modes | hint: feat_one_mode_for_all
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(child, child.training) for child in model.children()]
+    mode = model.training
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(mode)
+        for child, training in modes:
+            child.train(training)
+        for handle in handles:
+            handle.remove()
+
+# %% no_decorator
+# misconception: a generator without @contextmanager | hint: feat_no_context_manager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% no_finally
+# misconception: puts things back where no error comes | hint: feat_error_skips
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    with torch.no_grad():
+        yield
+    for module, training in modes:
+        module.training = training
+    for handle in handles:
+        handle.remove()
+
+# %% no_grad_only
+# misconception: takes no_grad for eval | hint: feat_no_grad_is_not_eval
+@contextmanager
+def looking_at(model, hooks):
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% no_grad_without_with
+# misconception: calls no_grad without entering it | hint: feat_eval_is_not_no_grad
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    torch.no_grad()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% one_hook_for_all_layers
+# misconception: the last hook of the loop on every layer | hint: feat_hooks_silent
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    for name, hook in hooks.items():
+        handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o: hook(m, a, o)))
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% recording_again
+# misconception: switches autograd on at the end | hint: feat_grad_mode
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    torch.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        torch.set_grad_enabled(True)
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% recording_left_off
+# misconception: leaves autograd switched off | hint: feat_grad_mode
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    torch.set_grad_enabled(False)
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% return_for_yield
+# misconception: returns where it should yield | hint: feat_no_yield
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            return
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% state_dict_put_back
+# misconception: puts the buffers back instead of going to eval mode | hint: feat_no_grad_is_not_eval
+@contextmanager
+def looking_at(model, hooks):
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.load_state_dict(state)
+        for handle in handles:
+            handle.remove()
+
+# %% stays_in_eval
+# misconception: leaves the model in eval mode | hint: feat_mode_lost
+@contextmanager
+def looking_at(model, hooks):
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% swallows_the_error
+# misconception: hides the error | hint: feat_error_swallowed
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    except Exception as error:
+        print("something went wrong:", error)
+    for module, training in modes:
+        module.training = training
+    for handle in handles:
+        handle.remove()
+
+# %% works_on_a_copy
+# misconception: prepares a copy of the model | hint: feat_on_a_copy
+import copy
+
+
+@contextmanager
+def looking_at(model, hooks):
+    twin = copy.deepcopy(model).eval()
+    for name, hook in hooks.items():
+        twin.get_submodule(name).register_forward_hook(hook)
+    with torch.no_grad():
+        yield twin
+
+# %% yields_in_the_loop
+# misconception: yields once for each hook | hint: feat_no_yield
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    for name, hook in hooks.items():
+        handle = model.get_submodule(name).register_forward_hook(hook)
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            handle.remove()
+            for module, training in modes:
+                module.training = training

@@ -1,0 +1,227 @@
+import re
+
+import course
+import torch
+from torch import nn
+from torchvision.models import resnet18
+
+from course.checking import Check, check
+from course.compare import Close, Matches
+from course.probing import missing_lines, printed_lines
+
+ERRORS = {
+    r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
+    r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(": "hook_replaces_output",
+}
+
+
+class SkipNet(nn.Module):
+    """Two convolutions, a skip connection and a mean. Running its children in a row gives something else."""
+
+    def __init__(self, first, second, third):
+        super().__init__()
+        self.names = (first, second, third)
+        self.add_module(first, nn.Conv2d(3, 5, 3))
+        self.add_module(second, nn.Sequential(nn.Conv2d(5, 5, 1), nn.ReLU()))
+        self.add_module(third, nn.Conv2d(5, 7, 1, stride=2))
+
+    def forward(self, x):
+        first, second, third = (getattr(self, name) for name in self.names)
+        x = first(x)
+        x = x + second(x)
+        return third(x).mean((2, 3))
+
+
+def step_by_step(model, x):
+    """Input shape and output shape of each child, and the model's output, without any hook."""
+    inputs, outputs = {}, {}
+
+    def run(name, x):
+        inputs[name] = tuple(x.shape)
+        x = getattr(model, name)(x)
+        outputs[name] = tuple(x.shape)
+        return x
+
+    if isinstance(model, SkipNet):
+        first, second, third = model.names
+        x = run(first, x)
+        x = run(third, x + run(second, x)).mean((2, 3))
+        return inputs, outputs, x
+    for name in "conv1 bn1 relu maxpool layer1 layer2 layer3 layer4 avgpool".split():
+        x = run(name, x)
+    return inputs, outputs, run("fc", torch.flatten(x, 1))
+
+
+def lines_for(shapes):
+    return Matches(
+        lambda got: missing_lines(got, shapes), f"one line, with name and output shape, for each of {list(shapes)}"
+    )
+
+
+def told(test):
+    """Printed lines with a certain flaw: `test` gets the lines, and for each the words in it."""
+
+    def flaw(got):
+        if not isinstance(got, list) or not got or not all(isinstance(line, str) for line in got):
+            return "something else"
+        return None if test(got, [set(re.findall(r"\w+", line)) for line in got]) else "something else"
+
+    return Matches(flaw, "this flaw")
+
+
+def flaws(model, x, field="what calling it prints"):
+    inputs, outputs, _ = step_by_step(model, x)
+    names, count = set(outputs), len(outputs)
+    kinds = {name: type(child).__name__ for name, child in model.named_children()}
+    last_of_kind = {kind: name for name, kind in kinds.items()}
+    nested = [name for name, _ in model.named_modules() if "." in name]
+    one_sample = {name: shape[1:] for name, shape in outputs.items()}
+
+    def more(got, words):  # the right lines, and others that name no child
+        right = [line for line, w in zip(got, words) if w & names]
+        return len(right) < len(got) and missing_lines(right, outputs) is None
+
+    return {
+        "nothing_printed": {field: []},
+        "one_hook_for_all": {field: told(lambda got, words: len(got) == 1)},
+        "prints_again": {field: told(lambda got, words: len(got) > count == len(set(got)))},
+        "children_or_modules": {field: told(lambda got, words: any(name in line for line in got for name in nested))},
+        "extra_lines": {field: told(more)},
+        "children_missing": {field: told(lambda got, words: len(got) < count and all(w & names for w in words))},
+        "loop_variable": {
+            field: told(lambda got, words: len(got) == count and all(w & names == {list(outputs)[-1]} for w in words))
+        },
+        "name_on_the_class": {
+            field: told(
+                lambda got, words: [w & names for w in words] == [{last_of_kind[kinds[name]]} for name in outputs]
+            )
+        },
+        "class_or_name": {field: told(lambda got, words: all(w & {*kinds.values()} and not w & names for w in words))},
+        "line_without_name": {field: told(lambda got, words: not any(w & names for w in words))},
+        "line_without_shape": {
+            field: told(lambda got, words: not any(re.search(r"\d\s*[,x]\s*\d", line) for line in got))
+        },
+        "input_or_output": {field: Matches(lambda got: missing_lines(got, inputs), "the shapes of the inputs")},
+        "one_sample": {field: Matches(lambda got: missing_lines(got, one_sample), "the shapes of one sample")},
+    }
+
+
+class OneLineAChild(Check):
+    """`VerboseNet(model)(x)` returns `model(x)` and prints one line per direct child: name and output shape."""
+
+    errors = ERRORS
+    claims = ("what building it prints",)  # what an answer prints is what it does
+    blame = {"what building it prints": "prints_while_building"}
+
+    def model(self, case):
+        one, two = case.words("names", 2)
+        return case.build("net", SkipNet, one, f"{one}0", f"{two}_{one}").eval(), case.tensor(
+            "x", 2, 3, *case.shape("size", 2, 6, 9)
+        )
+
+    def probe(self, nb, case):
+        model, x = self.model(case)
+        with printed_lines() as building:
+            verbose = nb.function("VerboseNet")(model)
+        with printed_lines() as calling:
+            output = verbose(x)
+        return {"what building it prints": building, "what calling it prints": calling, "what it returns": output}
+
+    def truth(self, case):
+        _, shapes, output = step_by_step(*self.model(case))
+        return {
+            "what building it prints": [],
+            "what calling it prints": lines_for(shapes),
+            "what it returns": Close(output, rtol=1e-4, atol=1e-4),
+        }
+
+    def mistakes(self, case):
+        model, x = self.model(case)
+        in_a_row = x
+        if isinstance(model, SkipNet):
+            for child in model.children():
+                in_a_row = child(in_a_row)
+        printed = told(lambda got, words: True)
+        return {
+            "prints_while_building": {"what building it prints": printed},
+            "children_in_a_row": {"what it returns": in_a_row},
+            "returns_nothing": {"what it returns": None},
+            **flaws(model, x),
+        }
+
+
+class OnResNet(OneLineAChild):
+    """The same on ResNet-18: ten children, ten lines."""
+
+    cases = 1
+
+    def model(self, case):
+        return case.build("net", resnet18, weights=None).eval(), case.tensor("x", 2, 3, 32, 32)
+
+
+check("verbose_net", OneLineAChild, OnResNet)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class CalledAgain(OneLineAChild):
+    """Each further call prints one line per child again, for the new input."""
+
+    def probe(self, nb, case):
+        model, x = self.model(case)
+        verbose = nb.function("VerboseNet")(model)
+        brought = {}
+        for number, one in (("first", x), ("second", x[:1, :, 1:]), ("third", x[:, :, :, 2:])):
+            with printed_lines() as lines:
+                output = verbose(one)
+            brought |= {f"what the {number} call prints": lines, f"what the {number} call returns": output}
+        return brought
+
+    def truth(self, case):
+        model, x = self.model(case)
+        wanted = {}
+        for number, one in (("first", x), ("second", x[:1, :, 1:]), ("third", x[:, :, :, 2:])):
+            _, shapes, output = step_by_step(model, one)
+            wanted[f"what the {number} call prints"] = lines_for(shapes)
+            wanted[f"what the {number} call returns"] = Close(output, rtol=1e-4, atol=1e-4)
+        return wanted
+
+    def mistakes(self, case):
+        model, x = self.model(case)
+        again = flaws(model, x[:1, :, 1:], "what the second call prints")
+        return {
+            "hooks_pile_up": again["prints_again"],
+            "silent_afterwards": again["nothing_printed"],
+            "stale_result": {"what the second call prints": lines_for(step_by_step(model, x)[1])},
+        }
+
+
+class TwoAtOnce(OneLineAChild):
+    """Two `VerboseNet` objects on two models do not disturb each other."""
+
+    def models(self, case):
+        words = case.words("names", 6)
+        x = case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+        return case.build("one", SkipNet, *words[:3]).eval(), case.build("two", SkipNet, *words[3:]).eval(), x
+
+    def probe(self, nb, case):
+        one, two, x = self.models(case)
+        verbose = [nb.function("VerboseNet")(model) for model in (one, two)]
+        brought = {}
+        for number, index in (("first", 0), ("second", 1), ("first", 0)):
+            with printed_lines() as lines:
+                verbose[index](x)
+            brought[f"what the {number} one prints"] = lines
+        return brought
+
+    def truth(self, case):
+        one, two, x = self.models(case)
+        shapes = [step_by_step(model, x)[1] for model in (one, two)]
+        return {"what the first one prints": lines_for(shapes[0]), "what the second one prints": lines_for(shapes[1])}
+
+    def mistakes(self, case):
+        one, two, x = self.models(case)
+        foreign = dict(zip(two.names, step_by_step(one, x)[1].values()))
+        return {"shared_state": {"what the first one prints": lines_for(foreign)}}
+
+
+check("verbose_net", CalledAgain, TwoAtOnce)

@@ -1,0 +1,443 @@
+# %% all_modules
+# misconception: hooks on every module of the tree | hint: children_or_modules
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_modules():
+            layer.register_forward_hook(partial(self.tell, name))
+
+    @staticmethod
+    def tell(name, module, args, output):
+        print(f"{name}: {tuple(output.shape)}")
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% children_in_a_row
+# misconception: runs the children one after another | hint: children_in_a_row
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        pass
+
+    def forward(self, x):
+        for name, layer in self.model.named_children():
+            x = layer(x)
+            print(name, tuple(x.shape))
+        return x
+
+# %% class_name
+# misconception: the class's name for the child's name | hint: class_or_name
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for layer in model.children():
+            layer.register_forward_hook(lambda module, args, output: print(type(module).__name__, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% convolutions_only
+# misconception: hooks on some children only | hint: children_missing
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            if isinstance(layer, nn.Conv2d):
+                layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% forgets_return
+# misconception: forward returns None | hint: returns_nothing
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% hook_returns_tuple
+# misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda m, a, output, name=name: (print(name, output.shape), None))
+
+    def forward(self, x):
+        return self.model(x)
+
+# %% hooks_a_copy
+# misconception: the hooks hang on a copy that never runs | hint: nothing_printed
+import copy
+
+
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.watched = copy.deepcopy(model)
+        for name, layer in self.watched.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% hooks_on_model
+# misconception: one hook on the whole model | hint: one_hook_for_all
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        model.register_forward_hook(
+            lambda module, args, output: print([(n, output.shape) for n, _ in module.named_children()])
+        )
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% input_shape
+# misconception: prints the input's shape | hint: input_or_output
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, args[0].shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% late_binding
+# misconception: the loop variable is read when the hook runs | hint: loop_variable
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output: print(f"{name}: {tuple(output.shape)}"))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% leaves_only
+# misconception: hooks on the leaves instead of the direct children | hint: children_or_modules
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_modules():
+            if not list(layer.children()):
+                layer.register_forward_hook(partial(self.tell, name))
+
+    @staticmethod
+    def tell(name, module, args, output):
+        print(f"{name}: {tuple(output.shape)}")
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% name_on_the_class
+# misconception: the name is stored on the layer's class | hint: name_on_the_class
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            type(layer).label = name
+            layer.register_forward_hook(lambda module, args, output: print(type(module).label, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% name_only
+# misconception: prints no shape | hint: line_without_shape
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, "has run"))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% names_in_a_global
+# misconception: the names live in one variable for all objects | hint: shared_state
+names = []
+
+
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        names[:] = dict(model.named_children())
+        for index, layer in enumerate(model.children()):
+            layer.register_forward_hook(lambda module, args, output, index=index: print(names[index], output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% prints_a_heading
+# misconception: a heading besides the children's lines | hint: extra_lines
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        print("shapes:")
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% prints_layers_at_build
+# misconception: prints the parameters' shapes while building | hint: prints_while_building
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            print(name, [tuple(parameter.shape) for parameter in layer.parameters()])
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% registered_twice
+# misconception: each hook is registered twice | hint: prints_again
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for _ in range(2):
+            for name, layer in model.named_children():
+                layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% registers_in_forward
+# misconception: new hooks at each call, never removed | hint: hooks_pile_up
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        pass
+
+    def forward(self, x):
+        for name, layer in self.model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% removed_after_first_call
+# misconception: the hooks are gone after the first call | hint: silent_afterwards
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.handles = []
+        for name, layer in model.named_children():
+            hook = lambda module, args, output, name=name: print(name, output.shape)
+            self.handles.append(layer.register_forward_hook(hook))
+
+    def forward(self, x):
+        output = self.model(x)
+        for handle in self.handles:
+            handle.remove()
+        return output
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% shape_only
+# misconception: prints no name | hint: line_without_name
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for layer in model.children():
+            layer.register_forward_hook(lambda module, args, output: print(output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% shapes_kept_from_first_call
+# misconception: the shapes of the first call are printed again | hint: stale_result
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.shapes = {}
+        for name, layer in model.named_children():
+            layer.register_forward_hook(
+                lambda m, a, output, name=name: self.shapes.setdefault(name, output.shape) and None
+            )
+
+    def forward(self, x):
+        output = self.model(x)
+        for name, shape in self.shapes.items():
+            print(name, shape)
+        return output
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% swapped_arguments
+# misconception: input and output in the wrong places | hint: input_or_output
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, output, args, name=name: print(name, output[0].shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% trial_run_at_build
+# misconception: tries the hooks while building | hint: prints_while_building
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+        model(torch.ones(1, 3, 32, 32))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% two_arguments
+# misconception: a forward hook with two arguments | hint: hook_arguments
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, output: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+# %% typed_in_names
+# misconception: the names of ResNet-18, typed in | hint: typed_in_names
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name in "conv1 bn1 relu maxpool layer1 layer2 layer3 layer4 avgpool fc".split():
+            getattr(model, name).register_forward_hook(partial(self.tell, name))
+
+    def tell(self, name, module, args, output):
+        print(name, output.shape)
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% without_batch
+# misconception: the shape without the batch | hint: one_sample
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output[0].shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))

@@ -1,0 +1,2834 @@
+# %% addresses_and_elements
+# misconception: address and size of the tensor, not of its storage | hint: memory_tensor_not_storage
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            if tensor.data_ptr() not in own | seen:
+                seen.add(tensor.data_ptr())
+                count(tensor.nbytes)
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% by_shape
+# misconception: takes tensors of one shape for one tensor | hint: memory_by_shape
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            if tensor.untyped_storage().data_ptr() not in own and tensor.shape not in seen:
+                seen.add(tensor.shape)
+                count(tensor.untyped_storage().nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% bytes_in_a_local_name
+# misconception: adds to a name of its own | hint: undefined_name
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% children_only
+# misconception: hooks on the direct children | hint: memory_first_level
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_children():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% class_names
+# misconception: class names as keys | hint: memory_layer_classes
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, type(module).__name__)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% clears_all_hooks
+# misconception: removes everybody's hooks | hint: removes_other_hooks
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for module in self.model.modules():
+            module._forward_pre_hooks.clear()
+            module._forward_hooks.clear()
+
+# %% counts_every_save
+# misconception: counts whatever passes pack | hint: memory_counts_all
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            count(tensor.numel() * tensor.element_size())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% counts_in_unpack
+# misconception: counts when backward asks for the tensors | hint: memory_nothing_counted
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            return tensor.detach()
+
+        def unpack(kept):
+            storage = kept.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% counts_outputs
+# misconception: adds up the outputs of all layers with forward hooks | hint: memory_counts_outputs
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if not list(module.children()):
+                self.handles.append(module.register_forward_hook(partial(self.count, name)))
+        return self
+
+    def count(self, name, module, args, output):
+        size = output.numel() * output.element_size()
+        self.bytes += size
+        self.by_layer[name] = self.by_layer.get(name, 0) + size
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% counts_parameters
+# misconception: the model's parameters count too | hint: memory_counts_parameters
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% current_layer_never_ends
+# misconception: one variable for the layer that has begun last; nobody resets it | hint: memory_layer_not_left
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running[:] = [name]
+
+        def end(module, args, output):
+            pass
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% current_layer_reset
+# misconception: the end of a layer resets the variable, also for the layer around it | hint: memory_outer_forgotten
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running[:] = [name]
+
+        def end(module, args, output):
+            running.clear()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% elements_not_bytes
+# misconception: counts elements | hint: memory_counts_elements
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes() // tensor.element_size())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% enter_returns_hooks
+# misconception: __enter__ hands out the pair of hooks | hint: memory_no_object
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self.hooks
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% enter_returns_nothing
+# misconception: __enter__ does not return the object | hint: tool_enter_returns_nothing
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% floats_only
+# misconception: leaves out integer tensors, such as the indices of a max-pooling | hint: memory_floats_only
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if tensor.is_floating_point() and storage.data_ptr() not in own | seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% four_bytes_each
+# misconception: takes every element for a float32 | hint: memory_four_bytes
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(tensor.numel() * 4)
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% four_bytes_of_storage
+# misconception: a storage's elements, times four | hint: memory_four_bytes
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(4 * (storage.nbytes() // tensor.element_size()))
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% keeps_the_storages
+# misconception: a list of storages, so that no address is used again | hint: memory_keeps_tensors
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        self.storages = []
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                self.storages.append(storage)
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% keeps_the_tensors
+# misconception: a list of the saved tensors, for later | hint: memory_keeps_tensors
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        self.tensors = []
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+                self.tensors.append(tensor.detach())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% kilobytes
+# misconception: the result in KiB | hint: memory_unit
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        self.bytes /= 1024
+        for handle in self.handles:
+            handle.remove()
+
+# %% last_one_only
+# misconception: replaces instead of adding | hint: memory_last_only
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes = size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% late_binding
+# misconception: all begin hooks look the loop variable up | hint: loop_variable
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(lambda module, args: begin(name, module, args)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% leaves_left_out
+# misconception: leaves out all leaves, also the input | hint: memory_leaves_out_input
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if not tensor.is_leaf and storage.data_ptr() not in own | seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% leaves_only
+# misconception: hooks on layers without children | hint: memory_outer_forgotten
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if list(module.children()):
+                continue
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% loss_left_out
+# misconception: what is saved outside of all layers is not in by_layer | hint: memory_layer_outside_missing
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            if not running:
+                return
+            layer = running[-1]
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% module_hooks_left
+# misconception: removes the hooks for saved tensors and forgets those on the modules | hint: tool_hooks_left
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+
+# %% modules_as_keys
+# misconception: the modules themselves as keys | hint: memory_layer_objects
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, module)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% needs_gradient_only
+# misconception: only tensors that require a gradient | hint: memory_leaves_out_input
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if tensor.requires_grad and storage.data_ptr() not in own | seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% never_switched_off
+# misconception: leaves the hooks on | hint: memory_counts_outside
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        pass
+        for handle in self.handles:
+            handle.remove()
+
+# %% never_switched_on
+# misconception: makes the pair of hooks, but does not enter it | hint: memory_nothing_counted
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        return self
+
+    def __exit__(self, *error):
+        pass
+        for handle in self.handles:
+            handle.remove()
+
+# %% no_finally
+# misconception: a generator that does not leave its hooks after an error | hint: tool_not_after_error
+from types import SimpleNamespace
+
+
+@contextmanager
+def ActivationMemory(model):
+    memory = SimpleNamespace(bytes=0, by_layer={})
+    seen = {p.untyped_storage().data_ptr() for p in model.parameters()}
+    stack = [""]
+
+    def enter(name, module, args):
+        stack.append(name)
+
+    def leave(module, args, output):
+        stack.pop()
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in seen:
+            seen.add(storage.data_ptr())
+            memory.bytes += storage.nbytes()
+            memory.by_layer[stack[-1]] = memory.by_layer.get(stack[-1], 0) + storage.nbytes()
+        return tensor.detach()
+
+    handles = []
+    for name, module in model.named_modules():
+        handles += [module.register_forward_pre_hook(partial(enter, name)), module.register_forward_hook(leave)]
+    hooks = saved_tensors_hooks(pack, lambda kept: kept)
+    hooks.__enter__()
+    yield memory
+    hooks.__exit__(None, None, None)
+    for handle in handles:
+        handle.remove()
+
+# %% numel
+# misconception: numel is taken for a size in memory | hint: memory_counts_elements
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(tensor.numel())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% off_without_error_only
+# misconception: switches the hooks off only where nothing went wrong | hint: tool_not_after_error
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        if error[0] is None:
+            self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% one_hook_only
+# misconception: pack without unpack | hint: memory_two_hooks
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% outermost
+# misconception: gives everything to the outermost module that is running | hint: memory_outermost
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[0] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% packs_zeros
+# misconception: packs an empty tensor of the same shape, since only the size is wanted | hint: memory_other_tensor
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return torch.zeros_like(tensor)
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% parameters_are_leaves
+# misconception: takes leaves that need a gradient for the parameters | hint: memory_counts_parameters
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if not (tensor.is_leaf and tensor.requires_grad) and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% parameters_by_id
+# misconception: compares the ids of tensors; a transposed weight is another tensor | hint: memory_counts_parameters
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {id(p) for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if id(tensor) not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% parameters_by_shape
+# misconception: leaves out whatever has the shape of a parameter | hint: memory_counts_parameters
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.shape for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if tensor.shape not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% parameters_by_type
+# misconception: asks whether the saved tensor is a Parameter; a transposed weight is not | hint: memory_counts_parameters
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if not isinstance(tensor, nn.Parameter) and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% parameters_in_layers
+# misconception: leaves the parameters out of the total, but not out of the layers | hint: memory_layers_each
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+                if storage.data_ptr() in own:
+                    self.bytes -= storage.nbytes()
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% pop_is_returned
+# misconception: a lambda that returns what it pops, and so replaces the output | hint: hook_replaces_output
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(lambda module, args, output: running.pop()))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% returns_nothing
+# misconception: pack counts and returns nothing | hint: memory_nothing_packed
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% returns_size
+# misconception: pack hands the size on instead of the tensor | hint: memory_nothing_packed
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.numel() * tensor.element_size()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% returns_the_tensor
+# misconception: pack hands back its own argument | hint: memory_circle
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% running_total
+# misconception: notes the total so far for each layer | hint: memory_layer_cumulative
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.bytes
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% saves_in_half
+# misconception: packs in half precision, which changes the gradients | hint: memory_other_tensor
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach().half().float() if tensor.is_floating_point() else tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% seen_in_each_layer
+# misconception: asks in each layer anew whether a storage was seen | hint: memory_layers_each
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            layer = running[-1] if running else ""
+            if storage.data_ptr() not in own and (layer, storage.data_ptr()) not in seen:
+                seen.add((layer, storage.data_ptr()))
+                self.by_layer[layer] = self.by_layer.get(layer, 0) + storage.nbytes()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                self.bytes += storage.nbytes()
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% shared_storage_twice
+# misconception: does not ask whether a storage was counted already | hint: memory_counts_twice
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% short_names
+# misconception: the last part of the name as key | hint: memory_layer_short_names
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name.split(".")[-1])))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% size_of_the_view
+# misconception: the size of the saved slice instead of its storage | hint: memory_tensor_not_storage
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(tensor.numel() * tensor.element_size())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% size_replaced
+# misconception: a reused layer keeps the size of its last call | hint: memory_layer_replaced
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% stack_without_bottom
+# misconception: asks for the innermost module where none is running | hint: memory_stack_empty
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1]
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% swallows_errors
+# misconception: __exit__ returns True | hint: tool_swallows_error
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+        return True
+
+# %% tensors_by_address
+# misconception: tells memory apart by where the tensor begins | hint: memory_tensor_not_storage
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            if tensor.data_ptr() not in own and tensor.data_ptr() not in seen:
+                seen.add(tensor.data_ptr())
+                count(tensor.untyped_storage().nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% tensors_by_id
+# misconception: tells tensors apart by their id, and keeps them so that no id is used again | hint: memory_keeps_tensors
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        self.ids = []  # an id is free again when its tensor is gone
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            if tensor.untyped_storage().data_ptr() not in own and id(tensor) not in seen:
+                seen.add(id(tensor))
+                self.ids.append(tensor)
+                count(tensor.untyped_storage().nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% total_on_the_class
+# misconception: adds up on the class, for all blocks | hint: tool_shared_results
+class ActivationMemory:
+    bytes = 0
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            ActivationMemory.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% total_only
+# misconception: the total of lesson 02, and nothing about the layers | hint: memory_layers_missing
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        seen = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                self.bytes += storage.nbytes()
+            return tensor.detach()
+
+        self.hooks = saved_tensors_hooks(pack, lambda kept: kept)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+
+# %% trainable_parameters_only
+# misconception: frozen parameters are taken for activations | hint: memory_counts_parameters
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters() if p.requires_grad}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def count(size):
+            self.bytes += size
+            layer = running[-1] if running else ""
+            self.by_layer[layer] = self.by_layer.get(layer, 0) + size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% with_children
+# misconception: the difference between a module's end and its beginning, so children count for it too | hint: memory_layers_with_children
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = []
+
+        def begin(name, module, args):
+            running.append(self.bytes)
+
+        def end(name, module, args, output):
+            self.by_layer[name] = self.by_layer.get(name, 0) + self.bytes - running.pop()
+
+        def count(size):
+            self.bytes += size
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                count(storage.nbytes())
+            return tensor.detach()
+
+        def unpack(kept):
+            return kept
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(partial(end, name)))
+        self.hooks = saved_tensors_hooks(pack, unpack)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% yields_the_number
+# misconception: hands out the number as it is at the beginning | hint: memory_no_object
+@contextmanager
+def ActivationMemory(model):
+    total = 0
+    seen = {p.untyped_storage().data_ptr() for p in model.parameters()}
+
+    def pack(tensor):
+        nonlocal total
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in seen:
+            seen.add(storage.data_ptr())
+            total += storage.nbytes()
+        return tensor.detach()
+
+    with saved_tensors_hooks(pack, lambda kept: kept):
+        yield total

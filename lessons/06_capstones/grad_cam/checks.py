@@ -1,0 +1,375 @@
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Close, Matches
+from course.evidence import TensorRecord
+from course.probing import hook_counts, other_than
+from course.traces import as_before, what_runs
+
+
+class Cnn(nn.Module):
+    """A body of two convolutions, then either the mean over positions or a tanh at each, then a linear layer."""
+
+    def __init__(self, names, inplace=False, mean=False):
+        super().__init__()
+        self.names, self.mean = names, mean
+        body, head, first, norm, act, second = names
+        self.add_module(body, nn.Sequential())
+        layers = (nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace), nn.Conv2d(4, 5, 2))
+        for name, module in zip((first, norm, act, second), layers):
+            self.get_submodule(body).add_module(name, module)
+        self.add_module(head, nn.Linear(5 if mean else 30, 4))
+
+    def forward(self, x):
+        return self.rest(getattr(self, self.names[0])(x))
+
+    def rest(self, x):
+        return getattr(self, self.names[1])(x.mean((2, 3)) if self.mean else torch.tanh(x).flatten(1))
+
+
+def scores_of(net, layer, x, from_layer=False):
+    """The layer's output, and the scores; or, `from_layer`, the scores of what might be its output."""
+    body, output = net.get_submodule(net.names[0]), None
+    for name, module in body.named_children():
+        if not from_layer:
+            x = module(x)
+        if name == layer.split(".")[-1]:
+            output, from_layer = x, False
+    return output, net.rest(x)
+
+
+class Seen:
+    """What the layer returned, and the gradient of a score with respect to it, on a net without hooks."""
+
+    def __init__(self, net, layer, x, targets):
+        self.net, self.layer, self.x, self.targets = net, layer, x, targets
+        self.output = scores_of(net, layer, x)[0].detach()
+        self.gradient = self.of(lambda scores: scores.gather(1, targets[:, None]))
+
+    def of(self, chosen):
+        """The gradient, with respect to the layer's output, of what `chosen` takes from the scores."""
+        output = self.output.clone().requires_grad_()
+        _, scores = scores_of(self.net, self.layer, output, from_layer=True)
+        return torch.autograd.grad(chosen(scores).sum(), output)[0]
+
+
+def heat_of(gradient, output):
+    """The recipe, picture by picture and channel by channel."""
+    maps = torch.zeros(output.shape[0], *output.shape[2:])
+    for picture in range(output.shape[0]):
+        for channel in range(output.shape[1]):
+            maps[picture] += gradient[picture, channel].mean() * output[picture, channel]
+    return maps.clamp(min=0)
+
+
+def near(heat):
+    return Close(heat, rtol=1e-4, atol=1e-6)
+
+
+class HeatMaps(Check):
+    """The heat maps of a batch, each for its picture's class; then, from another layer, that of a single picture."""
+
+    errors = {
+        r"TypeError: .*RemovableHandle": "hook_replaces_output",
+        r"KeyError: '(output|gradient|activation|activations|gradients|a|g|A|G)'": "cam_never_caught",
+        r"KeyError: '\w+\.\w+'": "dotted_name",
+        r"AttributeError: '\w+' object has no attribute '\w+\.\w+'": "dotted_name",
+        r"IndexError: list index out of range": "cam_never_caught",
+        r"RuntimeError: element 0 of tensors does not require grad": "cam_no_graph",
+        r"RuntimeError: cannot register a hook on a tensor that doesn't require": "cam_no_graph",
+        r"RuntimeError: .*differentiated Tensor.* does not require grad": "cam_no_graph",
+        r"RuntimeError: .*differentiated Tensor.* appears to not have been used": "cam_outside_the_graph",
+        r"RuntimeError: Trying to backward through the graph a second time": "cam_graph_gone",
+        r"RuntimeError: grad can be implicitly created only for scalar outputs": "cam_one_number",
+        r"AttributeError: 'NoneType' object has no attribute '(mean|shape|sum|view)'": "cam_never_caught",
+        r"TypeError: .*NoneType": "cam_never_caught",
+        r"RuntimeError: The size of tensor": "cam_shape",
+    }
+
+    def net(self, case, **options):
+        return case.build("net", Cnn, case.words("names", 6), **options).eval()
+
+    def given(self, case):
+        net = self.net(case)
+        body, _, _, _, act, second = net.names
+        x, targets = case.tensor("x", 3, 2, 6, 5), torch.tensor(case.shuffled("targets", range(4))[:3])
+        return net, (f"{body}.{act}", f"{body}.{second}"), x, targets
+
+    def probe(self, nb, case):
+        net, layers, x, targets = self.given(case)
+        brought = {"heat maps": nb.function("grad_cam")(net, layers[0], x.clone(), targets.clone())}
+        heat = nb.function("grad_cam")(net, layers[1], x[:1] * 2, targets[1:2])
+        return {**brought, "heat map of a single picture": heat}
+
+    def truth(self, case):
+        net, layers, x, targets = self.given(case)
+        one, two = Seen(net, layers[0], x, targets), Seen(net, layers[1], x[:1] * 2, targets[1:2])
+        return {
+            "heat maps": near(heat_of(one.gradient, one.output)),
+            "heat map of a single picture": near(heat_of(two.gradient, two.output)),
+        }
+
+    def mistakes(self, case):
+        net, layers, x, targets = self.given(case)
+        one, before = Seen(net, layers[0], x, targets), Seen(net, f"{net.names[0]}.{net.names[3]}", x, targets)
+        return {
+            **flaws(one),
+            "cam_input_side": {"heat maps": near(heat_of(before.gradient, before.output))},
+            "stale_result": {"heat map of a single picture": near(heat_of(one.gradient, one.output))},
+            "cam_squeeze": {
+                "heat map of a single picture": Matches(
+                    lambda got: None if isinstance(got, TensorRecord) and len(got.shape) == 2 else "no", "two dimensions"
+                )
+            },
+        }
+
+
+def flaws(seen):
+    """What a wrong recipe brings for `heat maps`."""
+    output, gradient, targets = seen.output, seen.gradient, seen.targets
+    heat = heat_of(gradient, output)
+    weights = gradient.mean((2, 3), keepdim=True)
+    signed = (weights * output).sum(1)
+    size = output[0, 0].numel()
+
+    def brings(*maps):
+        return {"heat maps": AnyOf(*(near(one) for one in maps))}
+
+    def by(chosen):
+        return heat_of(seen.of(chosen), output)
+
+    def own(scores):
+        return scores.gather(1, targets[:, None])
+
+    def scaled(got):
+        good = isinstance(got, TensorRecord) and got.shape == heat.shape and float(got.tensor().max()) > 0
+        return None if good and abs(float(got.tensor().max()) - 1.0) < 1e-3 else "not scaled"
+
+    def of_shape(*shape):
+        return Matches(lambda got: None if isinstance(got, TensorRecord) and got.shape == shape else "no", "shape")
+
+    picture = seen.x.clone().requires_grad_()
+    (slope,) = torch.autograd.grad(own(scores_of(seen.net, seen.layer, picture)[1]).sum(), picture)
+    height, width = heat.shape[1:]
+    return {
+        "returns_nothing": {"heat maps": None},
+        "cam_no_relu": brings(signed),
+        "cam_abs": brings(signed.abs()),
+        "cam_relu_too_early": brings(
+            (weights.relu() * output).sum(1),
+            (weights.relu() * output).sum(1).relu(),
+            (weights * output).relu().sum(1),
+            (gradient.relu().mean((2, 3), keepdim=True) * output).sum(1).relu(),
+        ),
+        "cam_softmax": brings(
+            by(lambda scores: own(scores.softmax(1))),
+            by(lambda scores: own(scores.log_softmax(1))),
+            by(lambda scores: -own(scores.log_softmax(1))),
+            by(lambda scores: -own(scores.log_softmax(1)) / len(targets)),
+        ),
+        "cam_all_classes": brings(by(lambda scores: scores), by(lambda scores: scores[:, targets])),
+        "cam_best_class": brings(by(lambda scores: scores.amax(1))),
+        "cam_one_class_for_all": brings(
+            by(lambda scores: scores[:, targets[0]]), by(lambda scores: scores[0, targets])
+        ),
+        "cam_mean_score": brings(heat / len(targets)),
+        "cam_batch_mixed": brings(
+            (gradient.mean((0, 2, 3), keepdim=True) * output).sum(1).relu(),
+            (gradient.mean(0, keepdim=True) * output).sum(1).relu(),
+        ),
+        "cam_no_mean": brings((gradient * output).sum(1).relu(), (gradient * output).mean(1).relu()),
+        "cam_mean_over_channels": brings(
+            (gradient.mean(1, keepdim=True) * output).sum(1).relu(),
+            (gradient.mean((1, 2, 3), keepdim=True) * output).sum(1).relu(),
+        ),
+        "cam_sum_or_mean": brings(heat * size, heat / output.shape[1]),
+        "cam_other_pooling": brings(
+            (gradient.amax((2, 3), keepdim=True) * output).sum(1).relu(),
+            (gradient.abs().mean((2, 3), keepdim=True) * output).sum(1).relu(),
+        ),
+        "cam_one_factor": brings(
+            gradient.sum(1).relu(),
+            gradient.mean(1).relu(),
+            gradient.abs().sum(1),
+            gradient.abs().mean(1),
+            output.sum(1).relu(),
+            output.mean(1).relu(),
+            output.mean(1),
+            output.sum(1),
+        ),
+        "cam_scaled": {"heat maps": Matches(scaled, "scaled")},
+        "cam_saliency": brings(
+            slope.abs().amax(1),
+            slope.abs().sum(1),
+            slope.abs().mean(1),
+            slope.relu().sum(1),
+            slope.sum(1).relu(),
+            slope.amax(1),
+        ),
+        "cam_resized": {"heat maps": AnyOf(of_shape(3, 6, 5), of_shape(3, 1, 6, 5))},
+        "cam_keeps_dimension": {"heat maps": of_shape(3, 1, height, width)},
+        "cam_no_sum": {"heat maps": of_shape(*output.shape)},
+        "cam_first_picture_only": {"heat maps": AnyOf(of_shape(height, width), of_shape(1, height, width))},
+    }
+
+
+class EqualsCam(HeatMaps):
+    """In front of a mean and a linear layer: A times the weights of the class, over the number of positions."""
+
+    def given(self, case):
+        net = self.net(case, mean=True)
+        return (
+            net,
+            f"{net.names[0]}.{net.names[5]}",
+            case.tensor("x", 2, 2, 6, 5),
+            torch.tensor(case.shuffled("t", range(4))[:2]),
+        )
+
+    def probe(self, nb, case):
+        return {"heat maps": nb.function("grad_cam")(*self.given(case))}
+
+    def truth(self, case):
+        net, layer, x, targets = self.given(case)
+        with torch.no_grad():
+            output, _ = scores_of(net, layer, x)
+            rows = getattr(net, net.names[1]).weight[targets]
+            return {"heat maps": near(torch.einsum("nk,nkhw->nhw", rows, output).relu() / output[0, 0].numel())}
+
+    def mistakes(self, case):
+        return flaws(Seen(*self.given(case)))
+
+
+check("grad_cam", HeatMaps, EqualsCam)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OverwrittenLayer(HeatMaps):
+    """A layer whose output an in-place ReLU overwrites: heat maps of what the layer itself returned."""
+
+    def given(self, case, inplace=True):
+        net = self.net(case, inplace=inplace)
+        x, targets = case.tensor("x", 3, 2, 6, 5), torch.tensor(case.shuffled("targets", range(4))[:3])
+        return net, f"{net.names[0]}.{net.names[3]}", x, targets
+
+    def probe(self, nb, case):
+        return {"heat maps": nb.function("grad_cam")(*self.given(case))}
+
+    def truth(self, case):
+        seen = Seen(*self.given(case, inplace=False))
+        return {"heat maps": near(heat_of(seen.gradient, seen.output))}
+
+    def mistakes(self, case):
+        before = Seen(*self.given(case, inplace=False))
+        net, _, x, targets = self.given(case, inplace=False)
+        after = Seen(net, f"{net.names[0]}.{net.names[4]}", x, targets)
+        pairs = [(before.gradient, after.output), (after.gradient, after.output), (after.gradient, before.output)]
+        return {"cam_overwritten": {"heat maps": AnyOf(*(near(heat_of(*pair)) for pair in pairs))}}
+
+
+class FrozenModel(HeatMaps):
+    """The same heat maps from a model of which no parameter requires a gradient."""
+
+    def given(self, case):
+        net, layers, x, targets = super().given(case)
+        return net.requires_grad_(False), layers, x, targets
+
+
+class NothingLeft(HeatMaps):
+    """Hooks and `.grad` are as before the call; after an error, the hooks are as well."""
+
+    def given(self, case):
+        net, layers, x, targets = super().given(case)
+        with torch.no_grad():
+            for number, parameter in enumerate(net.parameters()):
+                if number % 2:
+                    parameter.grad = case.tensor(f"gradient {number}", *parameter.shape)
+        net.register_forward_hook(lambda module, args, output: None)
+        net.get_submodule(layers[0]).register_forward_hook(lambda module, args, output: None)
+        return net, layers, x, targets
+
+    def probe(self, nb, case):
+        net, layers, x, targets = self.given(case)
+        nb.function("grad_cam")(net, layers[0], x, targets)
+        brought = {
+            "hooks after the call": hook_counts(net),
+            ".grad of the parameters": {
+                name: None if p.grad is None else p.grad.clone() for name, p in net.named_parameters()
+            },
+            "x.grad": x.grad,
+            "x.requires_grad": x.requires_grad,
+            "what runs after the call": self.runs(case, net, x),
+            "gradients in a pass after the call": self.passed(case, net, x),
+        }
+        raised = "nothing"
+        failing = net.register_forward_pre_hook(self.fail(case))
+        try:
+            nb.function("grad_cam")(net, layers[0], x, targets)
+        except RuntimeError as error:
+            raised = str(error)
+        failing.remove()
+        return {
+            **brought,
+            "hooks after an error": hook_counts(net),
+            "the error is raised": raised,
+            "what runs after an error": self.runs(case, net, x),
+        }
+
+    def fail(self, case):
+        """A hook that lets the forward fail, in words that no answer can know."""
+
+        def hook(module, args):
+            raise RuntimeError(" ".join(case.words("error", 3)))
+
+        return hook
+
+    def runs(self, case, net, x):
+        return what_runs(net, case, lambda: net(x).sum().backward())
+
+    def passed(self, case, net, x):
+        """Where x had kept a gradient, or the wish for one, it would show beside those of the parameters."""
+        net.zero_grad()
+        (net(x).sum() + (x * case.tensor("weight of x", *x.shape)).sum()).backward()
+        found = {name: p.grad.clone() for name, p in net.named_parameters()}
+        slope = torch.zeros(x.shape) if x.grad is None else x.grad.clone()
+        net.zero_grad()
+        return {**found, "x": slope + case.tensor("beside x", *x.shape)}
+
+    def truth(self, case):
+        net, _, x, _ = self.given(case)
+        hooks = hook_counts(net)
+        runs, passed = as_before(self.runs(case, net, x)), self.passed(case, net, x)
+        net, _, _, _ = self.given(case)
+        grads = {name: p.grad for name, p in net.named_parameters()}
+        return {
+            "hooks after the call": hooks,
+            ".grad of the parameters": grads,
+            "x.grad": None,
+            "x.requires_grad": False,
+            "what runs after the call": runs,
+            "gradients in a pass after the call": passed,
+            "hooks after an error": hooks,
+            "the error is raised": " ".join(case.words("error", 3)),
+            "what runs after an error": runs,
+        }
+
+    blame = {
+        ".grad of the parameters": "cam_fills_grad",
+        "x.grad": "cam_fills_grad",
+        "x.requires_grad": "cam_changes_x",
+        "the error is raised": "gfd_swallows_error",
+    }
+
+    def mistakes(self, case):
+        def counted(test):
+            return Matches(lambda got: None if test(sum(got.values())) else "no", "this count")
+
+        hooks = self.truth(case)["hooks after the call"]
+        return {
+            "removes_other_hooks": {"hooks after the call": counted(lambda count: count < 2)},
+            "gfd_leaves_hooks": {"hooks after the call": counted(lambda count: count > 2)},
+            "gfd_no_finally": {"hooks after the call": hooks, "hooks after an error": other_than(hooks)},
+        }
+
+
+check("grad_cam", OverwrittenLayer, FrozenModel, NothingLeft)

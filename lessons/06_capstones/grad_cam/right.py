@@ -1,0 +1,137 @@
+# %% context_manager_class
+class Catch:
+    """Catches the output of one module, and the gradient with respect to it."""
+
+    def __init__(self, module):
+        self.module = module
+        self.output = self.gradient = None
+
+    def __enter__(self):
+        self.handle = self.module.register_forward_hook(self.on_output)
+        return self
+
+    def __exit__(self, *error):
+        self.handle.remove()
+
+    def on_output(self, module, inputs, output):
+        self.output = output.clone().detach()
+        output.register_hook(self.on_gradient)
+
+    def on_gradient(self, gradient):
+        self.gradient = gradient
+
+
+def grad_cam(model, layer, x, targets):
+    with torch.enable_grad(), Catch(model.get_submodule(layer)) as caught:
+        images = x.clone().detach().requires_grad_()
+        one_hot = F.one_hot(targets.long(), model(images[:1]).shape[1]).to(x.dtype)
+        scores = model(images)
+        torch.autograd.grad(scores, images, grad_outputs=one_hot)
+    weights = caught.gradient.flatten(2).mean(2)
+    heat = (weights[..., None, None] * caught.output).sum(dim=1)
+    return heat.clamp_min(0)
+
+# %% forward_in_two_passes
+def grad_cam(model, layer, x, targets):
+    """Looks first; then runs the model again with the layer's output replaced by a leaf of its own."""
+    module = model.get_submodule(layer)
+    with torch.no_grad():
+        with module.register_forward_hook(lambda m, args, output: leaves.append(output.clone())):
+            leaves = []
+            model(x)
+    leaf = leaves[0].requires_grad_()
+    with module.register_forward_hook(lambda m, args, output: leaf * 1):
+        scores = model(x)
+    score = sum(scores[n, c] for n, c in enumerate(targets.tolist()))
+    (gradient,) = torch.autograd.grad(score, [leaf])
+    weights = gradient.sum((-2, -1)) / gradient[0, 0].numel()
+    return sum(weights[:, k, None, None] * leaf[:, k] for k in range(leaf.shape[1])).relu()
+
+# %% gradients_put_back
+def grad_cam(model, layer, x, targets):
+    """Plain backward(); what it leaves in `.grad` is put back afterwards."""
+    before = [(p, p.grad, p.requires_grad) for p in model.parameters()]
+    activations, gradients = [], []
+
+    def forward_hook(module, args, output):
+        activations.append(output.detach().clone())
+        output.register_hook(gradients.append)
+
+    hook = model.get_submodule(layer).register_forward_hook(forward_hook)
+    try:
+        for p, _, _ in before:
+            p.requires_grad_(True)
+            p.grad = None
+        output = model(x.detach())
+        output[range(len(targets)), targets].sum().backward()
+    finally:
+        hook.remove()
+        for p, grad, required in before:
+            p.requires_grad_(required)
+            p.grad = grad
+    pooled = torch.nn.functional.adaptive_avg_pool2d(gradients[0], 1)
+    return torch.relu((pooled * activations[0]).sum(dim=1))
+
+# %% hook_on_the_operation
+def grad_cam(model, layer, x, targets):
+    caught = []
+
+    def hook(module, args, kwargs, output):
+        caught.append(output.data.clone())
+        output.grad_fn.register_prehook(lambda grads: caught.append(grads[0]))
+
+    handle = model.get_submodule(layer).register_forward_hook(hook, with_kwargs=True)
+    try:
+        inputs = x.data.clone().requires_grad_()
+        loss = model(inputs)[torch.arange(x.shape[0]), targets]
+        torch.autograd.grad(loss, inputs, torch.ones_like(loss))
+    finally:
+        handle.remove()
+    A, G = caught
+    return torch.maximum((G.mean((2, 3))[:, :, None, None] * A).sum(1), torch.tensor(0.0))
+
+# %% layer_hands_on_a_clone
+def grad_cam(model, layer, x, targets):
+    """The hook keeps the output itself and hands a clone on, so nothing overwrites what was kept."""
+    kept = []
+
+    def hook(module, args, output):
+        if not output.requires_grad:
+            output.requires_grad_(True)
+        kept.append(output)
+        return output.clone()
+
+    handle = model.get_submodule(layer).register_forward_hook(hook)
+    try:
+        scores = model(x)
+    finally:
+        handle.remove()
+    (A,) = kept
+    picked = scores[torch.arange(len(x)), targets]
+    (G,) = torch.autograd.grad(picked.sum(), A)
+    alpha = G.mean(dim=(2, 3))
+    return F.relu(torch.einsum("nk,nkhw->nhw", alpha, A)).detach()
+
+# %% one_picture_at_a_time
+def grad_cam(model, layer, x, targets):
+    module = dict(model.named_modules())[layer]
+    maps = []
+    for picture, target in zip(x, targets.tolist()):
+        seen = {}
+
+        def remember(module, args, output, seen=seen):
+            seen["A"] = output.detach().clone()
+            output.register_hook(lambda grad: seen.update(G=grad.clone()))
+
+        handle = module.register_forward_hook(remember)
+        try:
+            single = picture.unsqueeze(0).detach().requires_grad_(True)
+            score = model(single)[0, target]
+            score.backward(inputs=[single])
+        finally:
+            handle.remove()
+        heat = torch.zeros(seen["A"].shape[2:])
+        for channel, slope in zip(seen["A"][0], seen["G"][0]):
+            heat += slope.mean() * channel
+        maps.append(heat.clamp(min=0))
+    return torch.stack(maps)

@@ -1,0 +1,1255 @@
+# %% absolute_value
+# misconception: takes the absolute value at the end | hint: cam_abs
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return cam.abs()
+
+# %% alias
+# misconception: keeps the output without a copy | hint: cam_overwritten
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% all_scores
+# misconception: the sum of all scores | hint: cam_all_classes
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x)
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% backward_fills_grad
+# misconception: backward() adds to every .grad | hint: cam_fills_grad
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        score.backward()
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% backward_of_a_vector
+# misconception: backward of one score for each picture | hint: cam_one_number
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores, x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% calls_the_layer
+# misconception: runs the layer on the picture itself | hint: cam_outside_the_graph
+def grad_cam(model, layer, x, targets):
+    output = model.get_submodule(layer)(x.detach().clone().requires_grad_())
+    scores = model(x).gather(1, targets[:, None])
+    (gradient,) = torch.autograd.grad(scores.sum(), output)
+    return (gradient.mean((2, 3), keepdim=True) * output).sum(1).relu()
+
+# %% changes_the_input
+# misconception: makes the caller's pictures require a gradient | hint: cam_changes_x
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% children_only
+# misconception: looks among the direct children | hint: dotted_name
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_children())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% class_of_the_first
+# misconception: one class for the whole batch | hint: cam_one_class_for_all
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[:, int(targets[0])].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% clears_hooks
+# misconception: clears all hooks of the layer | hint: removes_other_hooks
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        module._forward_hooks.clear()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% clone_beside_the_way
+# misconception: asks for the gradient of a clone that nothing depends on | hint: cam_outside_the_graph
+def grad_cam(model, layer, x, targets):
+    kept = []
+    with model.get_submodule(layer).register_forward_hook(lambda module, args, output: kept.append(output.clone())):
+        scores = model(x.detach().clone().requires_grad_())
+    (gradient,) = torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), kept[0])
+    return (gradient.mean((2, 3), keepdim=True) * kept[0]).sum(1).relu()
+
+# %% columns_of_all_rows
+# misconception: indexes the columns only | hint: cam_all_classes
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[:, targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% cross_entropy
+# misconception: the gradient of the loss | hint: cam_softmax
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = F.cross_entropy(output, targets)
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% detached_alias
+# misconception: detaches, and shares the memory | hint: cam_overwritten
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% detached_leaf
+# misconception: asks for the gradient of a detached copy | hint: cam_outside_the_graph
+def grad_cam(model, layer, x, targets):
+    kept = {}
+
+    def keep(module, args, output):
+        kept["output"] = output.detach().clone().requires_grad_()
+
+    with model.get_submodule(layer).register_forward_hook(keep):
+        scores = model(x)
+    (gradient,) = torch.autograd.grad(scores[torch.arange(len(x)), targets].sum(), kept["output"])
+    return (gradient.mean((2, 3), keepdim=True) * kept["output"]).sum(1).relu()
+
+# %% first_picture
+# misconception: the map of the first picture | hint: cam_first_picture_only
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0][0:1], gradients[0][0:1]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% first_picture_squeezed
+# misconception: takes the first picture out of the batch | hint: cam_first_picture_only
+def grad_cam(model, layer, x, targets):
+    seen = {}
+
+    def hook(module, args, output):
+        seen["a"] = output.detach().clone()
+        output.register_hook(lambda grad: seen.update(g=grad))
+
+    images = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(hook):
+        torch.autograd.grad(model(images)[0, targets[0]], images)
+    activation, gradient = seen["a"][0], seen["g"][0]
+    alpha = gradient.mean((1, 2))
+    return (alpha[:, None, None] * activation).sum(0).relu()
+
+# %% full_backward_hook
+# misconception: a full backward hook, which the in-place ReLU does not stand | hint: in_place_after_full_hook
+def grad_cam(model, layer, x, targets):
+    seen = {}
+
+    def forward_hook(module, args, output):
+        seen["activations"] = output.detach().clone()
+
+    def backward_hook(module, grad_input, grad_output):
+        seen["gradients"] = grad_output[0].detach()
+
+    module = model.get_submodule(layer)
+    images = x.detach().clone().requires_grad_()
+    with module.register_forward_hook(forward_hook), module.register_full_backward_hook(backward_hook):
+        scores = model(images)
+        torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), images)
+    weights = seen["gradients"].mean((2, 3), keepdim=True)
+    return (weights * seen["activations"]).sum(1).relu()
+
+# %% getattr_for_dotted_names
+# misconception: getattr with a dotted name | hint: dotted_name
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = getattr(model, layer)
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% gradient_asked_for_later
+# misconception: autograd.grad with respect to the kept tensor, which the ReLU has overwritten | hint: cam_overwritten
+def grad_cam(model, layer, x, targets):
+    kept = {}
+
+    def keep(module, args, output):
+        kept["output"] = output
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(keep):
+        scores = model(x)
+    A = kept["output"]
+    (G,) = torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), A)
+    return (G.mean((2, 3), keepdim=True) * A).sum(1).relu().detach()
+
+# %% gradient_of_the_input
+# misconception: the gradient with respect to the layer's input | hint: cam_input_side
+def grad_cam(model, layer, x, targets):
+    seen = {}
+
+    def backward_hook(module, grad_input, grad_output):
+        seen["gradient"] = grad_input[0]
+
+    def forward_hook(module, args, output):
+        seen["output"] = args[0].detach().clone()
+
+    module = model.get_submodule(layer)
+    images = x.detach().clone().requires_grad_()
+    with module.register_forward_hook(forward_hook), module.register_full_backward_hook(backward_hook):
+        torch.autograd.grad(model(images).gather(1, targets[:, None]).sum(), images)
+    weights = seen["gradient"].mean((2, 3), keepdim=True)
+    return (weights * seen["output"]).sum(1).relu()
+
+# %% gradient_only
+# misconception: a map of the gradient alone | hint: cam_one_factor
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    return grads.abs().mean(dim=1)
+
+# %% highest_score
+# misconception: the class that the model prefers | hint: cam_best_class
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output.max(dim=1).values.sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% hook_returns_the_copy
+# misconception: the forward hook returns a detached copy, so nothing flows back | hint: cam_outside_the_graph
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+        return caught["output"]
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% hook_stays
+# misconception: never removes its hook | hint: gfd_leaves_hooks
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    model.get_submodule(layer).register_forward_hook(catch)
+    x = x.detach().clone().requires_grad_()
+    torch.autograd.grad(model(x).gather(1, targets[:, None]).sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% hook_stays_after_an_error
+# misconception: removes its hook only if all goes well | hint: gfd_no_finally
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    inputs = x.clone().detach().requires_grad_(True)
+    output = model(inputs)
+    score = output[torch.arange(x.size(0)), targets].sum()
+    torch.autograd.grad(score, inputs)
+    handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% keeps_the_dimension
+# misconception: leaves a dimension of size 1 | hint: cam_keeps_dimension
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1, keepdim=True)
+    return F.relu(cam)
+
+# %% largest_gradient
+# misconception: the largest gradient of each channel | hint: cam_other_pooling
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].amax((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% lists_of_the_notebook
+# misconception: lists of the notebook, of which the first entry is read | hint: stale_result
+activations, gradients = [], []
+
+
+def forward_hook(module, args, output):
+    activations.append(output.detach().clone())
+    output.register_hook(gradients.append)
+
+
+def grad_cam(model, layer, x, targets):
+    images = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(forward_hook):
+        torch.autograd.grad(model(images).gather(1, targets[:, None]).sum(), images)
+    weights = gradients[0].mean((2, 3), keepdim=True)
+    return (weights * activations[0]).sum(1).relu()
+
+# %% local_names
+# misconception: assigns to local names inside the hook | hint: cam_never_caught
+def grad_cam(model, layer, x, targets):
+    activation = gradient = None
+
+    def hook(module, args, output):
+        activation = output.detach().clone()
+
+        def on_gradient(grad):
+            gradient = grad
+
+        output.register_hook(on_gradient)
+
+    images = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(hook):
+        torch.autograd.grad(model(images).gather(1, targets[:, None]).sum(), images)
+    weights = gradient.mean((2, 3), keepdim=True)
+    return (weights * activation).sum(1).relu()
+
+# %% log_softmax
+# misconception: the gradient of the log-probability | hint: cam_softmax
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = F.log_softmax(model(inputs), dim=1)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% mean_absolute_gradient
+# misconception: the mean size of the gradient | hint: cam_other_pooling
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.abs().mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% mean_over_batch
+# misconception: weights from the mean over batch and positions | hint: cam_batch_mixed
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((0, 2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% mean_over_channels
+# misconception: the mean over the channels | hint: cam_mean_over_channels
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=1, keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% mean_over_everything
+# misconception: one weight for each picture | hint: cam_mean_over_channels
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((1, 2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% mean_score
+# misconception: the mean of the scores | hint: cam_mean_score
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.mean(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% min_max
+# misconception: scales the whole batch to the range from 0 to 1 | hint: cam_scaled
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    heat = (weights * caught["output"]).sum(1).relu()
+    return (heat - heat.min()) / (heat.max() - heat.min())
+
+# %% minus_cross_entropy
+# misconception: the gradient of minus the loss | hint: cam_softmax
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = -F.cross_entropy(output, targets, reduction="sum")
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% needs_trainable_weights
+# misconception: takes it for granted that something requires a gradient | hint: cam_no_graph
+def grad_cam(model, layer, x, targets):
+    kept = {}
+
+    def keep(module, args, output):
+        kept["output"] = output
+        return output.clone()
+
+    with model.get_submodule(layer).register_forward_hook(keep):
+        scores = model(x)
+    A = kept["output"]
+    (G,) = torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), A)
+    return (G.mean((2, 3), keepdim=True) * A).sum(1).relu().detach()
+
+# %% no_grad_around_it
+# misconception: runs the model under no_grad | hint: cam_no_graph
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        with torch.no_grad():
+            output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% no_mean
+# misconception: gradient times output at each position | hint: cam_no_mean
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    return (caught["gradient"] * caught["output"]).sum(1).relu()
+
+# %% no_relu
+# misconception: leaves negative values in the map | hint: cam_no_relu
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1)
+
+# %% no_sum
+# misconception: one map a channel | hint: cam_no_sum
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).relu()
+
+# %% one_backward_per_picture
+# misconception: several backward passes through one graph | hint: cam_graph_gone
+def grad_cam(model, layer, x, targets):
+    kept = {}
+
+    def keep(module, args, output):
+        kept["output"] = output
+        return output.clone()
+
+    with model.get_submodule(layer).register_forward_hook(keep):
+        scores = model(x)
+    maps = []
+    for number, target in enumerate(targets):
+        (gradient,) = torch.autograd.grad(scores[number, target], kept["output"])
+        maps.append((gradient[number].mean((1, 2), keepdim=True) * kept["output"][number]).sum(0).relu())
+    return torch.stack(maps).detach()
+
+# %% output_only
+# misconception: a map of the output alone | hint: cam_one_factor
+def grad_cam(model, layer, x, targets):
+    kept = {}
+
+    def hook(module, args, output):
+        kept["activation"] = output.detach().clone()
+
+    with model.get_submodule(layer).register_forward_hook(hook), torch.no_grad():
+        model(x)
+    return kept["activation"].mean(1).relu()
+
+# %% reads_before_backward
+# misconception: reads the gradient before the backward pass | hint: cam_never_caught
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    torch.autograd.grad(scores.sum(), x)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% relu_on_each_channel
+# misconception: drops negative summands | hint: cam_relu_too_early
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = F.relu(weights * acts).sum(dim=1)
+    return cam
+
+# %% relu_on_gradients
+# misconception: averages only the positive gradients | hint: cam_relu_too_early
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].relu().mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% relu_on_weights
+# misconception: drops channels with negative weights | hint: cam_relu_too_early
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True).relu()
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% relu_on_weights_only
+# misconception: drops channels with negative weights, and nothing at the end | hint: cam_relu_too_early
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = F.relu(grads.mean(dim=(2, 3), keepdim=True))
+    cam = (weights * acts).sum(dim=1)
+    return cam
+
+# %% resized
+# misconception: brings the map to the size of the picture | hint: cam_resized
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    cam = F.relu(cam).unsqueeze(1)
+    return F.interpolate(cam, size=x.shape[2:], mode="bilinear", align_corners=False).squeeze(1)
+
+# %% retain_grad
+# misconception: retain_grad follows the tensor to its new value | hint: cam_overwritten
+def grad_cam(model, layer, x, targets):
+    kept = {}
+
+    def keep(module, args, output):
+        output.retain_grad()
+        kept["output"], kept["values"] = output, output.detach().clone()
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(keep):
+        scores = model(x)
+    scores.gather(1, targets[:, None]).sum().backward(inputs=[kept["output"]])
+    weights = kept["output"].grad.mean((2, 3), keepdim=True)
+    return (weights * kept["values"]).sum(1).relu()
+
+# %% row_of_the_first
+# misconception: the first picture's scores for all classes | hint: cam_one_class_for_all
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x)[0, targets]
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% saliency
+# misconception: the gradient with respect to the picture | hint: cam_saliency
+def grad_cam(model, layer, x, targets):
+    x = x.detach().clone().requires_grad_()
+    scores = model(x).gather(1, targets[:, None])
+    (gradient,) = torch.autograd.grad(scores.sum(), x)
+    return gradient.abs().amax(1)
+
+# %% scaled_to_one
+# misconception: divides by the largest value of each picture | hint: cam_scaled
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    cam = F.relu(cam)
+    return cam / (cam.amax(dim=(1, 2), keepdim=True) + 1e-8)
+
+# %% softmax
+# misconception: the gradient of the probability | hint: cam_softmax
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).softmax(1).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% squeezes
+# misconception: squeeze() without a dimension | hint: cam_squeeze
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1, keepdim=True).squeeze()
+    return F.relu(cam)
+
+# %% sum_of_gradients
+# misconception: the sum of the gradient instead of its mean | hint: cam_sum_or_mean
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].sum((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% swallows_the_error
+# misconception: returns None after an error | hint: gfd_swallows_error
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    except RuntimeError:
+        return None
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% tutorial_for_one_picture
+# misconception: the well-known tutorial code, which is made for one picture | hint: cam_batch_mixed
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    pooled_gradients = torch.mean(caught["gradient"], dim=[0, 2, 3])
+    activations = caught["output"]
+    for i in range(activations.size(1)):
+        activations[:, i, :, :] *= pooled_gradients[i]
+    return torch.sum(activations, dim=1).relu()
+
+# %% tutorial_heatmap_mean
+# misconception: the well-known tutorial code with a mean over the channels | hint: cam_sum_or_mean
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        torch.autograd.grad(score, inputs)
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = torch.mean(weights * acts, dim=1)
+    return F.relu(cam)
+
+# %% unfreezes_the_input_and_backs
+# misconception: backward into the caller's pictures | hint: cam_fills_grad
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x.requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        scores.sum().backward(inputs=[x])
+    weights = caught["gradient"].mean((2, 3), keepdim=True)
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% weights_without_positions
+# misconception: multiplies (N, K) by (N, K, h, w) | hint: cam_shape
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(partial(caught.__setitem__, "gradient"))
+
+    x = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x).gather(1, targets[:, None])
+        torch.autograd.grad(scores.sum(), x)
+    weights = caught["gradient"].mean((2, 3))
+    return (weights * caught["output"]).sum(1).relu()
+
+# %% zero_grad_afterwards
+# misconception: backward(), and zero_grad() to hide the traces | hint: cam_fills_grad
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        score.backward()
+        model.zero_grad()
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)
+
+# %% zero_grad_and_backward
+# misconception: zero_grad() and backward(), as in every tutorial | hint: cam_fills_grad
+def grad_cam(model, layer, x, targets):
+    activations, gradients = [], []
+
+    def forward_hook(module, inputs, output):
+        activations.append(output.detach().clone())
+        output.register_hook(lambda grad: gradients.append(grad))
+
+    module = dict(model.named_modules())[layer]
+    handle = module.register_forward_hook(forward_hook)
+    try:
+        inputs = x.clone().detach().requires_grad_(True)
+        output = model(inputs)
+        score = output[torch.arange(x.size(0)), targets].sum()
+        model.zero_grad()
+        score.backward()
+    finally:
+        handle.remove()
+
+    acts, grads = activations[0], gradients[0]
+    weights = grads.mean(dim=(2, 3), keepdim=True)
+    cam = (weights * acts).sum(dim=1)
+    return F.relu(cam)

@@ -1,0 +1,2032 @@
+# %% asks_requires_grad
+# misconception: takes requires_grad for the answer | hint: gfd_unreached
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if not p.requires_grad:
+            report["no_gradient"].append(name)
+        elif p.grad is not None:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% backward_only
+# misconception: never looks at the outputs | hint: gfd_backward_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% bad_gradients_of_parameters
+# misconception: looks for NaN in the gradients of the parameters | hint: gfd_parameters_for_outputs
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            if report["bad_gradient"] is None and not param.grad.isfinite().all():
+                report["bad_gradient"] = name
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% bad_weights
+# misconception: looks for NaN in the weights | hint: gfd_weights_for_outputs
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if report["bad_output"] is None and not p.isfinite().all():
+            report["bad_output"] = name
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% children_only
+# misconception: hooks on the direct children only | hint: gfd_no_dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_children():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% class_names
+# misconception: class names instead of names | hint: class_or_name
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(type(module).__name__)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% class_that_stops_at_errors
+# misconception: __exit__ returns early after an error | hint: gfd_no_finally
+class gradient_flow_debugger:
+    def __init__(self, model):
+        self.model = model
+
+    def __enter__(self):
+        self.report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+        self.handles = [m.register_forward_hook(partial(self.look, n)) for n, m in self.model.named_modules()]
+        return self.report
+
+    def look(self, name, module, args, output):
+        self.first("bad_output", name, output)
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            self.report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(self.first, "bad_gradient", name))
+
+    def first(self, key, name, tensor):
+        if self.report[key] is None and not tensor.isfinite().all():
+            self.report[key] = name
+
+    def __exit__(self, error_type, error, traceback):
+        if error_type is not None:
+            return False
+        for handle in self.handles:
+            handle.remove()
+        for name, p in self.model.named_parameters():
+            if p.grad is None:
+                self.report["no_gradient"].append(name)
+            else:
+                self.report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% clears_all_hooks
+# misconception: clears the hook dicts of the modules | hint: removes_other_hooks
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for module in model.modules():
+            module._forward_hooks.clear()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% clips_gradients
+# misconception: clips the gradients that it should only watch | hint: watcher_changes_gradient
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+            return grad.clamp(-0.1, 0.1)
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% dead_yes_or_no
+# misconception: a yes or no instead of a share | hint: gfd_count_for_share
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.any().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% decorator_forgotten
+# misconception: a generator without the decorator | hint: gfd_no_context
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% each_position_a_unit
+# misconception: asks along the batch only | hint: gfd_positions_for_units
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).all(0)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% forward_only
+# misconception: looks at the outputs of forward, never at a gradient | hint: gfd_forward_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% full_backward_hook
+# misconception: full backward hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, module, grad_input, grad_output):
+        if report["bad_gradient"] is None and not grad_output[0].isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+        handles.append(module.register_full_backward_hook(partial(see_gradient, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% full_backward_pre_hook
+# misconception: full backward pre-hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(module, grad_output):
+            for grad in grad_output:
+                if grad is not None and report["bad_gradient"] is None and not torch.isfinite(grad).all():
+                    report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+        return forward_hook, backward_hook
+
+    for name, module in model.named_modules():
+        forward_hook, backward_hook = make_hook(name)
+        handles.append(module.register_forward_hook(forward_hook))
+        handles.append(module.register_full_backward_pre_hook(backward_hook))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% gradient_of_the_input
+# misconception: looks at the gradient of the module's input | hint: gfd_input_side
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if inputs[0].requires_grad:
+                inputs[0].register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% gradients_in_forward_order
+# misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    outputs = {}
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.retain_grad()
+            outputs[name] = output
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, output in outputs.items():
+        if output.grad is not None and not output.grad.isfinite().all():
+            report["bad_gradient"] = name
+            break
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% hooks_every_output
+# misconception: registers on outputs that need no gradient | hint: no_gradient_needed
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% hooks_on_parameters
+# misconception: tensor hooks on the parameters | hint: gfd_parameters_for_outputs
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            handles.append(p.register_hook(partial(see_gradient, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% hooks_stay
+# misconception: never removes its hooks | hint: gfd_leaves_hooks
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    yield report
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% keeps_last_handle
+# misconception: one variable for all handles | hint: gfd_leaves_hooks
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handle = module.register_forward_hook(make_hook(name))
+
+    try:
+        yield report
+    finally:
+        handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% lambda_returns_handle
+# misconception: a hook that returns the handle, which replaces the output | hint: hook_replaces_output
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            return output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% largest
+# misconception: largest instead of mean absolute value | hint: gfd_other_size
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().max().item()
+
+# %% last_gradient
+# misconception: each bad gradient overwrites the one before | hint: gfd_last_for_first
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% last_output
+# misconception: each bad output overwrites the one before | hint: gfd_last_for_first
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if not torch.isfinite(output).all():
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% last_part_of_the_name
+# misconception: keeps the last part of each name | hint: dotted_name
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name.split(".")[-1])))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% late_binding
+# misconception: hooks that look up the loop variable when they run | hint: loop_variable
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(lambda grad: see_gradient(name, grad))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(see_output))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% leaves_only
+# misconception: hooks on modules without children only | hint: gfd_leaves_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        if len(list(module.children())) > 0:
+            continue
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% lists_all_places
+# misconception: all bad places instead of the first | hint: gfd_all_for_first
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": [], "bad_gradient": [], "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if not grad.isfinite().all():
+            report["bad_gradient"].append(name)
+
+    def see_output(name, module, args, output):
+        if not output.isfinite().all():
+            report["bad_output"].append(name)
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% mends_gradients
+# misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+        return torch.nan_to_num(grad)
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% mends_outputs
+# misconception: replaces NaN and infinities in the outputs | hint: watcher_changes_output
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+        return output.clamp(-1e3, 1e3).round(decimals=2)
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% nan_by_the_sum
+# misconception: takes the sum, and asks whether it is NaN | hint: gfd_nan_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and grad.sum().isnan():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and output.sum().isnan():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% nan_only
+# misconception: finds NaN, not infinity | hint: gfd_nan_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% new_dict_at_the_end
+# misconception: fills a new dict, which nobody holds | hint: gfd_filled_elsewhere
+@contextmanager
+def gradient_flow_debugger(model):
+    report, bad, dead = {}, {"output": None, "gradient": None}, {}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if bad["gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                bad["gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if bad["output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                bad["output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                dead[name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    grads = dict(model.named_parameters())
+    report = {
+        "bad_output": bad["output"],
+        "bad_gradient": bad["gradient"],
+        "dead": dead,
+        "no_gradient": [name for name, param in grads.items() if param.grad is None],
+        "gradient_size": {n: param.grad.abs().mean().item() for n, param in grads.items() if param.grad is not None},
+    }
+
+# %% no_branch_for_none
+# misconception: takes the size of a gradient that is None | hint: gfd_none_grad
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        report["gradient_size"][name] = p.grad.abs().mean().item()
+        if p.grad.abs().sum() == 0:
+            report["no_gradient"].append(name)
+
+# %% norm
+# misconception: norm instead of the mean absolute value | hint: gfd_other_size
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.norm().item()
+
+# %% not_after_an_error
+# misconception: removes its hooks only if all goes well | hint: gfd_no_finally
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    yield report
+    for handle in handles:
+        handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% number_of_dead_units
+# misconception: a count instead of a share | hint: gfd_count_for_share
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.sum().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% one_position_of_many
+# misconception: asks for the batch and one of the two image dimensions | hint: gfd_wrong_axis
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                silent = (output == 0).all(dim=0)
+                while silent.dim() > 1:
+                    silent = silent.any(dim=-1)
+                report["dead"][name] = silent.float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% only_zeros_listed
+# misconception: lists parameters whose gradient is 0, and skips those without one | hint: gfd_unreached
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            continue
+        size = p.grad.abs().mean().item()
+        report["gradient_size"][name] = size
+        if size == 0:
+            report["no_gradient"].append(name)
+
+# %% order_of_names
+# misconception: collects the bad modules, then takes the first in the order of named_modules | hint: gfd_last_for_first
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    bad_outputs, bad_gradients = set(), set()
+
+    def see_gradient(name, grad):
+        if not grad.isfinite().all():
+            bad_gradients.add(name)
+
+    def see_output(name, module, args, output):
+        if not output.isfinite().all():
+            bad_outputs.add(name)
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    names = [name for name, _ in model.named_modules()]
+    report["bad_output"] = next((name for name in names if name in bad_outputs), None)
+    report["bad_gradient"] = next((name for name in names if name in bad_gradients), None)
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% reads_grad_at_the_start
+# misconception: reads .grad before the block | hint: gfd_too_early
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% relu_by_name
+# misconception: knows a ReLU by its name | hint: gfd_no_dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if "relu" in name:
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% report_as_default_argument
+# misconception: one report for all calls: a default argument | hint: shared_state
+@contextmanager
+def gradient_flow_debugger(
+    model, report={"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+):
+    report["dead"].clear()
+    report["no_gradient"].clear()
+    report["gradient_size"].clear()
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% report_in_the_notebook
+# misconception: one report for all calls: a variable of the notebook | hint: shared_state
+report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+
+@contextmanager
+def gradient_flow_debugger(model):
+    report.update({"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}})
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% returns_the_report
+# misconception: returns the dict at once | hint: gfd_no_context
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+    return report
+
+# %% share_of_zeros
+# misconception: counts zeros instead of units | hint: gfd_zeros_for_dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% signed_mean
+# misconception: mean without absolute values | hint: gfd_signed_mean
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.mean().item()
+
+# %% silent_samples
+# misconception: share of samples for which the whole layer is silent | hint: gfd_wrong_axis
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                report["dead"][name] = (output.detach().flatten(1).sum(dim=1) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% sizes_of_layers
+# misconception: one number for each layer, under its name | hint: gfd_layers_for_parameters
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, module in model.named_modules():
+        weight = getattr(module, "weight", None)
+        if weight is None:
+            continue
+        if weight.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = weight.grad.abs().mean().item()
+
+# %% spread
+# misconception: standard deviation of the gradient | hint: gfd_other_size
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.std(correction=0).item()
+
+# %% sums_over_units
+# misconception: sums along the dimension of the units | hint: gfd_wrong_axis
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).all(dim=1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% swallows_the_error
+# misconception: an except that hides the error of the block | hint: gfd_swallows_error
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    except Exception as error:
+        print("the block failed:", error)
+    for handle in handles:
+        handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% switches_gradients_on
+# misconception: makes outputs of frozen layers require a gradient | hint: gfd_forces_grad
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if not output.requires_grad:
+                output.requires_grad_(True)
+            output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% takes_the_input
+# misconception: runs the model itself | hint: gfd_runs_model
+def gradient_flow_debugger(model, x, target):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+
+    handles = [module.register_forward_hook(partial(see_output, name)) for name, module in model.named_modules()]
+    F.cross_entropy(model(x), target).backward()
+    for handle in handles:
+        handle.remove()
+    return report
+
+# %% tensors_in_the_report
+# misconception: leaves tensors in the report | hint: gfd_tensors_in_report
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = silent.float().mean()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean()
+
+# %% trainable_only
+# misconception: looks at the trainable parameters only | hint: gfd_unused_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if not param.requires_grad:
+            continue
+        if param.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% units_in_last_dimension
+# misconception: takes the last dimension for the units | hint: gfd_wrong_axis
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            silent = (output == 0).flatten(0, -2).all(0)
+            report["dead"][name] = silent.float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(see_output, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% zero_counts_as_none
+# misconception: lists parameters whose gradient is 0 as well | hint: gfd_zero_is_not_none
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def make_hook(name):
+        def backward_hook(grad):
+            if report["bad_gradient"] is None and (torch.isnan(grad).any() or torch.isinf(grad).any()):
+                report["bad_gradient"] = name
+
+        def forward_hook(module, inputs, output):
+            if report["bad_output"] is None and (torch.isnan(output).any() or torch.isinf(output).any()):
+                report["bad_output"] = name
+            if isinstance(module, nn.ReLU):
+                dims = [0] + list(range(2, output.dim()))
+                report["dead"][name] = (output.detach().sum(dim=dims) == 0).float().mean().item()
+            if output.requires_grad:
+                output.register_hook(backward_hook)
+
+        return forward_hook
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(make_hook(name)))
+
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, param in model.named_parameters():
+        if param.grad is None or param.grad.abs().max() == 0:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = param.grad.abs().mean().item()

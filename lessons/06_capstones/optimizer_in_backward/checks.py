@@ -1,0 +1,308 @@
+from functools import partial
+
+import torch
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches
+from course.evidence import snapshot
+from course.probing import hook_counts, other_than
+from course.traces import as_before, gradients_left, parameters_of, what_runs
+
+
+def plain_net(first, second, third):
+    body = nn.Sequential(nn.Linear(first, second), nn.Tanh(), nn.Linear(second, second))
+    return nn.Sequential(body, nn.Tanh(), nn.Linear(second, third))
+
+
+def values(model):
+    return {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+
+
+def with_gradient(model):
+    """The names of the parameters that have a gradient; with a note where it is all zeros."""
+    found = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.grad is not None}
+    return [name if gradient.any() else f"{name}: zeros" for name, gradient in found.items()]
+
+
+class LikePlainSGD(Check):
+    """Each of three backwards in a block makes the parameters what SGD would make them, and leaves no gradient."""
+
+    errors = {
+        r"TypeError: params argument given to the optimizer should be an iterable": "optimizer_needs_list",
+        r"RuntimeError: cannot register a hook on a tensor that doesn't require gradient": "optimizer_frozen",
+        r"RuntimeError: Tensor post accumulate grad hooks should return None": "optimizer_hook_returns",
+        r"TypeError: expected Variable, but hook returned": "optimizer_hook_returns",
+        r"RuntimeError: hook '.*' has changed the size": "optimizer_hook_returns",
+        r"(TypeError: .*(context manager protocol|not an iterator)|AttributeError: __e)": "tool_no_context",
+        r"(TypeError|AttributeError): .*'NoneType'": "optimizer_grad_is_none",
+        r"RuntimeError: .*modified by an inplace operation": "optimizer_step_too_soon",
+        r"ValueError: optimizer got an empty parameter list": "optimizer_empty_list",
+    }
+
+    def given(self, case):
+        return case.build("net", plain_net, *case.shape("sizes", 3, 3, 6))
+
+    def make(self, case):
+        return partial(torch.optim.SGD, lr=case.integer("rate", 2, 5) / 100)
+
+    def loss(self, case, model, step):
+        sizes = model.get_submodule("0.0").in_features, list(model.parameters())[-1].shape[0]
+        output = model(case.tensor(f"x{step}", 7, sizes[0]))
+        return (output * case.tensor("upstream", 7, sizes[1])).sum()
+
+    def probe(self, nb, case):
+        model, brought = self.given(case), {}
+        with nb.function("OptimizerInBackward")(model, self.make(case)):
+            for step in (1, 2, 3):
+                self.loss(case, model, step).backward()
+                brought[f"gradients left after backward {step}"] = with_gradient(model)
+                brought[f"parameters after backward {step}"] = values(model)
+            left = gradients_left(parameters_of(model), case)
+        return {**brought, "what .grad holds in the end": left}
+
+    def loop(self, case, step_with):
+        """The parameters before, and after each of three steps on a hook-free model; `step_with` gets the optimizer."""
+        model = self.given(case)
+        optimizer, history = self.make(case)(list(model.parameters())), [values(model)]
+        for step in (1, 2, 3):
+            self.loss(case, model, step).backward()
+            step_with(optimizer, model)
+            history.append(values(model))
+        return history
+
+    def plain(self, case):
+        def step_with(optimizer, model):
+            optimizer.step()
+            optimizer.zero_grad()
+
+        return self.loop(case, step_with)
+
+    def truth(self, case):
+        _, *after = self.plain(case)
+        gradients = {f"gradients left after backward {step}": [] for step in (1, 2, 3)}
+        parameters = {f"parameters after backward {step}": one for step, one in enumerate(after, 1)}
+        each = {name: (gradients | parameters)[name] for pair in zip(gradients, parameters) for name in pair}
+        return {**each, "what .grad holds in the end": gradients_left(parameters_of(self.given(case)), case)}
+
+    def mistakes(self, case):
+        model, make = self.given(case), self.make(case)
+        names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+        before, one, two, three = self.plain(case)
+
+        def never_freed(optimizer, model):
+            optimizer.step()
+
+        def step_after_step(optimizer, model):
+            # The last parameter is complete first. Each further one lets all complete ones take a step.
+            gradients = {parameter: parameter.grad for parameter in model.parameters()}
+            optimizer.zero_grad()
+            for parameter in reversed(list(model.parameters())):
+                parameter.grad = gradients[parameter]
+                optimizer.step()
+
+        def fresh(optimizer, model):
+            make(list(model.parameters())).step()
+            model.zero_grad()
+
+        def formula(optimizer, model):
+            for parameter in model.parameters():
+                if parameter.grad is not None:
+                    parameter.data -= make.keywords["lr"] * parameter.grad
+            model.zero_grad()
+
+        def shrunk(optimizer, model):
+            for parameter in model.parameters():
+                parameter.data -= make.keywords["lr"] * parameter.data
+            model.zero_grad()
+
+        def after(*steps):
+            return {f"parameters after backward {step}": one for step, one in enumerate(steps, 1) if one is not None}
+
+        def left(wanted, step=1):
+            return {f"gradients left after backward {step}": wanted}
+
+        def some(test):
+            return left(Matches(lambda got: None if got and set(got) < set(names) and test(got) else "no", "some"))
+
+        last = {name: one[name] if name == names[-1] else before[name] for name in names}
+        first_layer = [name for name in names if name.startswith("0.0")]
+        return {
+            "optimizer_never_steps": {**left(names), **after(before, before, before)},
+            "optimizer_too_early": {**left(names), **after(before), **left(names, 2)},
+            "optimizer_freed_first": {**left([]), **after(before)},
+            "optimizer_once": {**after(one, one), **left(names, 2)},
+            "optimizer_zero_not_none": {**left([f"{name}: zeros" for name in names]), **after(one, two, three)},
+            "optimizer_fills_grad_itself": {**left(names), **after(one, two, three)},
+            "optimizer_not_freed": {**left(names), **after(*self.loop(case, never_freed)[1:])},
+            "optimizer_steps_too_often": {**after(self.loop(case, step_after_step)[1])},
+            "optimizer_late_binding": AnyOf({**left(names[:-1]), **after(last)}, {**left(names[:-1])}),
+            "optimizer_module_hook": left(first_layer),
+            "optimizer_misses_some": some(lambda got: True),
+            "optimizer_parameter_for_gradient": after(self.loop(case, shrunk)[1]),
+            "optimizer_state_lost": after(None, *self.loop(case, fresh)[2:]),
+            "optimizer_own_formula": after(self.loop(case, formula)[1]),
+        }
+
+
+class WithMomentum(LikePlainSGD):
+    """The same with momentum and weight decay."""
+
+    def make(self, case):
+        return partial(torch.optim.SGD, lr=case.integer("rate", 2, 5) / 100, momentum=0.9, weight_decay=0.3)
+
+
+check("optimizer_in_backward", LikePlainSGD, WithMomentum)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SharedNet(nn.Module):
+    """A frozen layer, then two layers with one weight, the first of them with a frozen bias."""
+
+    def __init__(self, first, second):
+        super().__init__()
+        self.add_module("0", nn.Sequential(nn.Linear(first, second).requires_grad_(False)))
+        self.one, self.two = nn.Linear(second, second), nn.Linear(second, second)
+        self.two.weight = self.one.weight
+        self.one.bias.requires_grad_(False)
+
+    def forward(self, x):
+        return self.two(torch.tanh(self.one(getattr(self, "0")(x))))
+
+
+class FrozenAndShared(LikePlainSGD):
+    """Frozen parameters stay as they are, and a weight that two layers share takes one step."""
+
+    def given(self, case):
+        return case.build("net", SharedNet, *case.shape("sizes", 2, 3, 6))
+
+    def mistakes(self, case):
+        def twice(optimizer, model):
+            optimizer.step()
+            model.two.bias.grad = None
+            optimizer.step()
+            model.zero_grad()
+
+        thawed = self.given(case).requires_grad_(True)
+        optimizer = self.make(case)(list(thawed.parameters()))
+        self.loss(case, thawed, 1).backward()
+        optimizer.step()
+        return {
+            "optimizer_shared_twice": {"parameters after backward 1": self.loop(case, twice)[1]},
+            "optimizer_unfreezes": {"parameters after backward 1": values(thawed)},
+            **super().mistakes(case),
+        }
+
+
+class OneGradientAtATime(LikePlainSGD):
+    """During backward there is never more than one parameter's gradient in memory."""
+
+    def probe(self, nb, case):
+        model, counts, moments = self.given(case), [], {}
+        named = parameters_of(model)
+
+        def look(name, parameter):
+            counts.append(len(with_gradient(model)))
+            moments.setdefault(name, snapshot(gradients_left(named, case)))
+
+        for name, parameter in named.items():
+            parameter.register_post_accumulate_grad_hook(partial(look, name))
+        with nb.function("OptimizerInBackward")(model, self.make(case)):
+            for step in (1, 2):
+                self.loss(case, model, step).backward()
+        return {
+            "gradients in memory at a time": max(counts),
+            "parameters after backward 2": values(model),
+            "what .grad holds, whenever one is complete": moments,
+        }
+
+    def truth(self, case):
+        model = self.given(case)
+        named = dict(model.named_parameters())
+        none, found = gradients_left(named, case), torch.autograd.grad(self.loss(case, model, 1), list(named.values()))
+        return {
+            "gradients in memory at a time": 1,
+            "parameters after backward 2": self.plain(case)[2],
+            "what .grad holds, whenever one is complete": {
+                name: {**none, name: gradient} for name, gradient in zip(named, found)
+            },
+        }
+
+    def mistakes(self, case):
+        return {"optimizer_all_at_the_end": {"gradients in memory at a time": other_than(1)}}
+
+
+class AfterTheBlock(LikePlainSGD):
+    """After the block backward fills `.grad` and changes no parameter, also after an error; hooks of others stay."""
+
+    blame = {"the error in the block": "tool_swallows_error"}
+
+    def with_hooks_of_others(self, case):
+        model = self.given(case)
+        for parameter in model.parameters():
+            parameter.register_hook(lambda grad: None)
+            parameter.register_post_accumulate_grad_hook(lambda parameter: None)
+        return model
+
+    def probe(self, nb, case):
+        model = self.with_hooks_of_others(case)
+        with nb.function("OptimizerInBackward")(model, self.make(case)):
+            self.loss(case, model, 1).backward()
+        self.loss(case, model, 2).backward()
+        brought = {
+            "hooks after the block": hook_counts(model),
+            "parameters after a backward behind the block": values(model),
+            "gradients of that backward": {
+                name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()
+            },
+            "the error in the block": None,
+            "what runs after the block": self.runs(case, model),
+        }
+        model = self.with_hooks_of_others(case)
+        try:
+            with nb.function("OptimizerInBackward")(model, self.make(case)):
+                raise ArithmeticError(case.words("error", 1)[0])
+        except ArithmeticError as error:
+            brought["the error in the block"] = str(error)
+        return {
+            **brought,
+            "hooks after a block with an error": hook_counts(model),
+            "what runs after a block with an error": self.runs(case, model),
+        }
+
+    def runs(self, case, model):
+        return what_runs(model, case, lambda: self.loss(case, model, 3).backward())
+
+    def truth(self, case):
+        model, after = self.given(case), self.plain(case)[1]
+        model.load_state_dict(after)
+        gradients = torch.autograd.grad(self.loss(case, model, 2), list(model.parameters()))
+        hooked = self.with_hooks_of_others(case)
+        hooks, runs = hook_counts(hooked), as_before(self.runs(case, hooked))
+        return {
+            "hooks after the block": hooks,
+            "parameters after a backward behind the block": after,
+            "gradients of that backward": dict(zip(after, gradients)),
+            "the error in the block": case.words("error", 1)[0],
+            "hooks after a block with an error": hooks,
+            "what runs after the block": runs,
+            "what runs after a block with an error": runs,
+        }
+
+    def mistakes(self, case):
+        hooks = hook_counts(self.with_hooks_of_others(case))
+
+        def more(got):
+            return None if any(got[kind] > count for kind, count in hooks.items()) else "no"
+
+        def fewer(got):
+            return None if any(got[kind] < count for kind, count in hooks.items()) else "no"
+
+        return {
+            "removes_other_hooks": {"hooks after the block": Matches(fewer, "fewer")},
+            "tool_hooks_left": {"hooks after the block": Matches(more, "more")},
+            "tool_not_after_error": {"hooks after a block with an error": Matches(more, "more")},
+        }
+
+
+check("optimizer_in_backward", FrozenAndShared, OneGradientAtATime, AfterTheBlock)

@@ -1,0 +1,903 @@
+# %% argument_is_gradient
+# misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter, grad):
+            with torch.no_grad():
+                parameter -= self.optimizers[parameter].defaults["lr"] * grad
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(partial(hook, parameter)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% clears_all_hooks
+# misconception: clears everybody's hooks on the parameters | hint: removes_other_hooks
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for parameter in self.optimizers:
+            parameter._post_accumulate_grad_hooks.clear()
+
+# %% freed_before_step
+# misconception: zero_grad comes before step, as in the usual loop | hint: optimizer_freed_first
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].zero_grad()
+            self.optimizers[parameter].step()
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% frozen_parameters
+# misconception: registers on every parameter, also on frozen ones | hint: optimizer_frozen
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% full_backward_hook_on_model
+# misconception: one full backward hook on the model, with everything in it | hint: optimizer_step_too_soon
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.optimizer = make_optimizer(list(model.parameters()))
+
+    def __enter__(self):
+        def hook(module, grad_input, grad_output):
+            self.optimizer.step()
+            self.optimizer.zero_grad()
+
+        self.handle = self.model.register_full_backward_hook(hook)
+        return self
+
+    def __exit__(self, *error):
+        self.handle.remove()
+
+# %% full_backward_hooks
+# misconception: full backward hooks on the modules | hint: optimizer_module_hook
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.handles = []
+        for module in self.model.modules():
+            parameters = [p for p in module.parameters(recurse=False) if p.requires_grad]
+            if parameters:
+                optimizer = self.make_optimizer(parameters)
+                self.handles.append(module.register_full_backward_hook(partial(self.step, optimizer)))
+        return self
+
+    def step(self, optimizer, module, grad_input, grad_output):
+        optimizer.step()
+        optimizer.zero_grad()
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% grad_used_after_release
+# misconception: touches .grad when it is None | hint: optimizer_grad_is_none
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+            parameter.grad.detach_()
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% gradient_stays
+# misconception: the gradient is never released | hint: optimizer_not_freed
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% hooks_left
+# misconception: never removes its hooks | hint: tool_hooks_left
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+# %% last_gradient_steps_all
+# misconception: waits for the last gradient, then steps all at once | hint: optimizer_all_at_the_end
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.waiting.add(parameter)
+            if len(self.waiting) == len(self.optimizers):
+                for one in self.waiting:
+                    self.optimizers[one].step()
+                    one.grad = None
+                self.waiting.clear()
+
+        self.waiting = set()
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% late_binding
+# misconception: the hook looks up the loop variable, so it always treats the last parameter | hint: optimizer_late_binding
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+
+        self.handles = []
+        for parameter in self.optimizers:
+
+            def hook(_):
+                self.optimizers[parameter].step()
+                parameter.grad = None
+
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% late_binding_lambda
+# misconception: lambdas that share the loop's optimizer | hint: optimizer_late_binding
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+
+        self.handles = []
+        for parameter, optimizer in self.optimizers.items():
+            def hook(p):
+                optimizer.step()
+                optimizer.zero_grad()
+
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% linear_children_only
+# misconception: parameters of direct Linear children | hint: optimizer_misses_some
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for m in self.model.children() if isinstance(m, nn.Linear) for p in m.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% local_name_is_none
+# misconception: sets a local name to None | hint: optimizer_not_freed
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            grad = parameter.grad
+            grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% new_optimizer_each_time
+# misconception: makes an optimizer in the hook, so its state is lost | hint: optimizer_state_lost
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.make_optimizer([parameter]).step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% no_finally
+# misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
+@contextmanager
+def OptimizerInBackward(model, make_optimizer):
+    optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
+
+    def hook(p):
+        optimizers[p].step()
+        optimizers[p].zero_grad()
+
+    handles = [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
+    yield
+    for handle in handles:
+        handle.remove()
+
+# %% not_a_context_manager
+# misconception: a function that registers and returns the handles | hint: tool_no_context
+def OptimizerInBackward(model, make_optimizer):
+    optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
+
+    def hook(p):
+        optimizers[p].step()
+        p.grad = None
+
+    return [p.register_post_accumulate_grad_hook(hook) for p in optimizers]
+
+# %% one_handle
+# misconception: one name for all handles | hint: tool_hooks_left
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handle = parameter.register_post_accumulate_grad_hook(hook)
+        return self
+
+    def __exit__(self, *error):
+        self.handle.remove()
+
+# %% one_optimizer_steps_for_all
+# misconception: one optimizer steps at each parameter, and the gradients stay until the end | hint: optimizer_steps_too_often
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        parameters = [p for p in self.model.parameters() if p.requires_grad]
+        optimizer = self.make_optimizer(parameters)
+
+        def hook(parameter):
+            optimizer.step()
+            if parameter is parameters[0]:
+                optimizer.zero_grad()
+
+        self.handles = []
+        for parameter in parameters:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% own_formula
+# misconception: writes SGD's formula instead of asking the optimizer | hint: optimizer_own_formula
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            with torch.no_grad():
+                parameter -= self.optimizers[parameter].defaults["lr"] * parameter.grad
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% own_formula_with_decay
+# misconception: SGD's formula with weight decay, but without momentum | hint: optimizer_state_lost
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            group = self.optimizers[parameter].param_groups[0]
+            with torch.no_grad():
+                parameter.sub_(group["lr"] * (parameter.grad + group["weight_decay"] * parameter))
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% own_parameters_only
+# misconception: parameters(recurse=False) | hint: optimizer_never_steps
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters(recurse=False) if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% parameter_for_list
+# misconception: hands a parameter to make_optimizer instead of a list | hint: optimizer_needs_list
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer(p) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% removed_after_first_step
+# misconception: each hook removes itself when it has run | hint: optimizer_once
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+            handle_of[parameter].remove()
+
+        handle_of = {}
+
+        self.handles = []
+        for parameter in self.optimizers:
+            handle_of[parameter] = parameter.register_post_accumulate_grad_hook(hook)
+            self.handles.append(handle_of[parameter])
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% removed_without_error_only
+# misconception: cleans up only where nothing went wrong | hint: tool_not_after_error
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        if error[0] is None:
+            for handle in self.handles:
+                handle.remove()
+
+# %% returns_the_gradient
+# misconception: the hook returns what it was good for | hint: optimizer_hook_returns
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            grad, parameter.grad = parameter.grad, None
+            return grad
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% returns_the_pair
+# misconception: a lambda that returns a tuple | hint: optimizer_hook_returns
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        hook = lambda p: (self.optimizers[p].step(), self.optimizers[p].zero_grad())
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% set_to_none_false
+# misconception: zero_grad(set_to_none=False) | hint: optimizer_zero_not_none
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            self.optimizers[parameter].zero_grad(set_to_none=False)
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% shared_weight_by_name
+# misconception: names of a shared weight are counted, so it gets two hooks that share one state | hint: optimizer_shared_twice
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.named = list(model.named_parameters(remove_duplicate=False))
+        self.optimizers = {name: make_optimizer([p]) for name, p in self.named if p.requires_grad}
+
+    def __enter__(self):
+        self.handles = []
+        for name, p in self.named:
+            if name in self.optimizers:
+                self.handles.append(p.register_post_accumulate_grad_hook(partial(self.hook, name)))
+        return self
+
+    def hook(self, name, p):
+        grad = p.grad.clone() if p.grad is not None else self.last
+        p.grad = grad
+        self.optimizers[name].step()
+        self.last, p.grad = grad, None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% shared_weight_twice
+# misconception: a shared weight is met twice on a walk over the modules, and steps twice | hint: optimizer_shared_twice
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.handles = []
+        for module in self.model.modules():
+            for parameter in module.parameters(recurse=False):
+                if parameter.requires_grad:
+                    step = partial(self.step, self.make_optimizer([parameter]))
+                    self.handles.append(parameter.register_post_accumulate_grad_hook(step))
+        for parameter in self.model.parameters():
+            if parameter.requires_grad:
+                self.handles.append(parameter.register_post_accumulate_grad_hook(self.release))
+        return self
+
+    def step(self, optimizer, parameter):
+        optimizer.step()
+
+    def release(self, parameter):
+        parameter.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% steps_at_the_end_of_the_block
+# misconception: steps when the block ends | hint: optimizer_never_steps
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.ready.append(parameter)
+
+        self.handles, self.ready = [], []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+        for parameter in self.ready:
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+# %% swallows_errors
+# misconception: __exit__ returns True | hint: tool_swallows_error
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+        return True
+
+# %% tensor_hook
+# misconception: a tensor hook, which runs before .grad is filled | hint: optimizer_too_early
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter, grad):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_hook(partial(hook, parameter)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% tensor_hook_sets_grad
+# misconception: sets .grad itself in a tensor hook, and autograd adds to it | hint: optimizer_fills_grad_itself
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter, grad):
+            parameter.grad = grad
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_hook(partial(hook, parameter)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% two_arguments
+# misconception: a hook with two arguments | hint: hook_arguments
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter, grad):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% unfreezes
+# misconception: makes every parameter trainable | hint: optimizer_unfreezes
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters()}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            parameter.requires_grad_(True)
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% used_up_iterator
+# misconception: goes twice through parameters(), which is an iterator | hint: optimizer_never_steps
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        parameters = self.model.parameters()
+        self.optimizers = {p: self.make_optimizer([p]) for p in parameters if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in parameters:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% weights_only
+# misconception: treats the weights and forgets the biases | hint: optimizer_misses_some
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad and p.dim() > 1}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad = None
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% zeroed_not_freed
+# misconception: zeros in place of the gradient keep its memory | hint: optimizer_zero_not_none
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.optimizers = {p: self.make_optimizer([p]) for p in self.model.parameters() if p.requires_grad}
+
+        def hook(parameter):
+            self.optimizers[parameter].step()
+            parameter.grad.zero_()
+
+        self.handles = []
+        for parameter in self.optimizers:
+            self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()

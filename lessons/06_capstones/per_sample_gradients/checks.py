@@ -1,0 +1,314 @@
+import copy
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from course.checking import Check, check
+from course.compare import AnyOf, Matches, is_same
+from course.evidence import TensorRecord, snapshot
+from course.probing import hook_counts
+from course.traces import as_before, attributes_on, what_runs
+
+
+class PlainNet(nn.Module):
+    """Linear layers at two depths, one without bias, and a LayerNorm, which has a weight but is no Linear layer."""
+
+    def __init__(self, body, head, first, second, classes):
+        super().__init__()
+        self.names = (body, head)
+        layers = nn.Linear(4, first), nn.LayerNorm(first), nn.Tanh(), nn.Linear(first, second), nn.Tanh()
+        self.add_module(body, nn.Sequential(*layers))
+        self.add_module(head, nn.Linear(second, classes, bias=False))
+
+    def forward(self, x):
+        body, head = (getattr(self, name) for name in self.names)
+        return head(body(x))
+
+
+def linear_parameters(model):
+    """The names of the weights and biases of all Linear layers."""
+    layers = {name for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+    return [name for name, _ in model.named_parameters() if name.rpartition(".")[0] in layers]
+
+
+def has(test):
+    """The field `gradients` with a certain flaw: `test` gets the dict."""
+    return {"gradients": Matches(lambda got: None if isinstance(got, dict) and test(got) else "no", "this flaw")}
+
+
+def shaped(got, shapes):
+    """Whether tensors of these names and shapes are there."""
+    return all(isinstance(got.get(name), TensorRecord) and got[name].shape == tuple(shapes[name]) for name in shapes)
+
+
+class OneBatch(Check):
+    """After a block with one forward and one backward, `gradients` holds the gradient of each sample's own loss."""
+
+    reduction = "mean"
+    errors = {
+        r"AttributeError: 'NoneType' object has no attribute 'shape'": "per_sample_no_bias",
+        r"AttributeError: 'NoneType' object has no attribute 'gradients'": "tool_enter_returns_nothing",
+        r"AttributeError: '(dict|list)' object has no attribute 'gradients'": "per_sample_no_object",
+        r"AttributeError: 'tuple' object has no attribute": "per_sample_tuple",
+        r"TypeError: expected Tensor as element \d in argument 1, but got tuple": "per_sample_tuple",
+        r"TypeError: object of type 'NoneType' has no len": "per_sample_grad_input",
+        r"RuntimeError: The size of tensor a .* non-singleton dimension 0": "tool_shared_results",
+        r"(TypeError|AttributeError): .*(context manager protocol|not an iterator|__e\w+__)": "tool_no_context",
+    }
+
+    def given(self, case):
+        model = case.build("net", PlainNet, *case.words("names", 2), *case.shape("sizes", 3, 5, 8))
+        return model, case.tensor("x", case.integer("samples", 9, 12), 4)
+
+    def loss(self, case, output, part):
+        return F.cross_entropy(output, (torch.arange(12) % 3)[part][: len(output)], reduction=self.reduction)
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        with nb.function("PerSampleGradients")(model, self.reduction) as per_sample:
+            self.loss(case, model(x), slice(None)).backward()
+        return {"gradients": per_sample.gradients}
+
+    def each(self, case, model, x):
+        """Autograd on the loss of each sample alone, on a model that no hook has ever been near."""
+        names, rows = linear_parameters(model), []
+        for n in range(len(x)):
+            loss = self.loss(case, model(x[n : n + 1]), slice(n, n + 1))
+            rows.append(torch.autograd.grad(loss, [model.get_parameter(name) for name in names]))
+        return {name: torch.stack(parts) for name, parts in zip(names, zip(*rows))}
+
+    def truth(self, case):
+        return {"gradients": self.each(case, *self.given(case))}
+
+    def mistakes(self, case):
+        model, x = self.given(case)
+        each, count = self.each(case, model, x), len(x)
+        own, everything = set(each), {name for name, _ in model.named_parameters()}
+        layer_of = {name: name.rpartition(".")[0] for name in everything}
+        weights = {name for name in own if name.endswith("weight")}
+        layers = list(dict.fromkeys(layer_of[name] for name in each))
+        grown = {name: each[name] * float(count) ** layers[::-1].index(layer_of[name]) for name in each}
+        shapes = {name: value.shape for name, value in each.items()}
+        weight_shapes = {name: shapes[name] for name in weights}
+        sums = {name: value.sum(0) for name, value in each.items()}
+        batch = sums if self.reduction == "sum" else {name: value / count for name, value in sums.items()}
+        copies = {name: value.expand(shapes[name]) for name, value in batch.items()}
+
+        def times(factor):
+            return {name: value * factor(value) for name, value in each.items()}
+
+        def keys(*sets):
+            return has(lambda got: set(got) in sets and set(got) != own)
+
+        def bias_shaped(shape):
+            biases = {name: shape(shapes[name]) for name in own - weights}
+            return has(lambda got: shaped(got, weight_shapes) and shaped(got, biases))
+
+        return {
+            "tool_nothing_collected": has(lambda got: not got),
+            "per_sample_still_mean": {"gradients": times(lambda value: 1 / count)},
+            "per_sample_factor_for_sum": {"gradients": times(lambda value: count)},
+            "per_sample_divided_again": {"gradients": times(lambda value: count**-2)},
+            "per_sample_factor_of_elements": {
+                "gradients": AnyOf(times(lambda value: value.shape[1]), times(lambda value: value.shape[1] / count))
+            },
+            "per_sample_factor_on_one": {
+                "gradients": {name: value / (1 if name in weights else count) for name, value in each.items()}
+            },
+            "per_sample_changes_grad": {"gradients": grown},
+            "per_sample_summed": {"gradients": AnyOf(batch, {name: value * count for name, value in batch.items()})},
+            "per_sample_copies": {"gradients": copies},
+            "per_sample_transposed": has(
+                lambda got: shaped(got, {name: (count, *reversed(shapes[name][1:])) for name in weights})
+            ),
+            "per_sample_output_for_input": has(
+                lambda got: shaped(got, {name: (*shapes[name][:2], shapes[name][1]) for name in weights})
+            ),
+            "per_sample_norms": has(lambda got: shaped(got, dict.fromkeys(own, (count,)))),
+            "per_sample_bias_row": bias_shaped(lambda shape: (*shape, 1)),
+            "per_sample_bias_summed": bias_shaped(lambda shape: shape[1:]),
+            "per_sample_bias_missing": keys(weights),
+            "per_sample_bias_too_many": keys(own | {f"{layer_of[name]}.bias" for name in weights}),
+            "per_sample_other_layers": has(lambda got: own < set(got) <= everything),
+            "per_sample_first_layer": keys({name for name in own if layer_of[name] != layers[0]}),
+            "per_sample_children_only": keys({name for name in own if name.count(".") < 2}),
+            "per_sample_short_names": keys({".".join(name.split(".")[-2:]) for name in own}),
+            "per_sample_layer_names": keys({layer_of[name] for name in weights}),
+            "per_sample_object_keys": has(lambda got: any("(Parameter)" in key for key in got)),
+            "loop_variable": keys({f"{layers[-1]}.weight"}, {f"{layers[-1]}.weight", f"{layers[-1]}.bias"}),
+            "tool_shared_results": has(lambda got: own < set(got)),
+        }
+
+
+class SummedLoss(OneBatch):
+    """With `reduction="sum"`, and a loss of another form, each sample's gradient is that of its own loss."""
+
+    reduction = "sum"
+
+    def loss(self, case, output, part):
+        return (output * case.tensor("upstream", 12, output.shape[1])[part][: len(output)]).sum()
+
+
+check("per_sample_gradients", OneBatch, SummedLoss)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class RecurrentNet(nn.Module):
+    """One Linear layer that is called three times, on what it has made before."""
+
+    def __init__(self, cell, size):
+        super().__init__()
+        self.name, self.size = cell, size
+        self.add_module(cell, nn.Linear(3 + size, size))
+
+    def forward(self, x, cells=None):
+        hidden = x.new_zeros(len(x), self.size)
+        for cell in cells or [getattr(self, self.name)] * 3:
+            hidden = torch.tanh(cell(torch.cat([x, hidden], 1)))
+        return hidden
+
+
+class ReusedLayer(OneBatch):
+    """Where a layer is called three times in one forward, a sample's gradient is the sum over the calls."""
+
+    errors = {r"RuntimeError: The size of tensor a": "per_sample_wrong_pairs", **OneBatch.errors}
+
+    def given(self, case):
+        model = case.build("net", RecurrentNet, *case.words("name", 1), case.integer("size", 4, 6))
+        return model, case.tensor("x", case.integer("samples", 9, 12), 3)
+
+    def mistakes(self, case):
+        model, x = self.given(case)
+        each, calls = self.each(case, model, x), [copy.deepcopy(getattr(model, model.name)) for _ in range(3)]
+        rows = []
+        for n in range(len(x)):
+            loss = self.loss(case, model(x[n : n + 1], calls), slice(n, n + 1))
+            rows.append(torch.autograd.grad(loss, [p for call in calls for p in call.parameters()]))
+        weights_and_biases = [torch.stack(parts) for parts in zip(*rows)]
+        pairs = zip(weights_and_biases[::2], weights_and_biases[1::2])
+        weight, bias = f"{model.name}.weight", f"{model.name}.bias"
+        three = {name: (3 * len(value), *value.shape[1:]) for name, value in each.items()}
+        return {
+            **super().mistakes(case),
+            "per_sample_one_call": {"gradients": AnyOf(*({weight: one, bias: other} for one, other in pairs))},
+            "per_sample_calls_listed": has(lambda got: shaped(got, three)),
+            "per_sample_wrong_pairs": has(
+                lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])
+            ),
+        }
+
+
+class TwoBlocks(OneBatch):
+    """A second block, with fewer samples, gathers its own results and leaves those of the first alone."""
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        with nb.function("PerSampleGradients")(model) as one:
+            self.loss(case, model(x), slice(None)).backward()
+        with nb.function("PerSampleGradients")(model) as two:
+            self.loss(case, model(x[:4] + 1), slice(None)).backward()
+        return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
+
+    def truth(self, case):
+        model, x = self.given(case)
+        return {
+            "gradients of the second": self.each(case, model, x[:4] + 1),
+            "gradients of the first": self.each(case, model, x),
+        }
+
+    def mistakes(self, case):
+        model, x = self.given(case)
+        return {"tool_shared_results": {"gradients of the first": self.each(case, model, x[:4] + 1)}}
+
+
+class LeftAsItWas(OneBatch):
+    """It only looks: `.grad` is as without it, and it leaves nothing on the model, also after an error in the block."""
+
+    blame = {
+        "parameter.grad": "per_sample_changes_grad",
+        "attributes left on modules and parameters": "tool_attributes_left",
+        "the error in the block": "tool_swallows_error",
+    }
+
+    def with_hooks_of_others(self, case):
+        model, x = self.given(case)
+        for module in model.modules():
+            module.register_forward_hook(lambda module, args, output: None)
+            module.register_forward_pre_hook(lambda module, args: None)
+        return model, x
+
+    def probe(self, nb, case):
+        model, x = self.with_hooks_of_others(case)
+        owners = [*model.modules(), *model.parameters()]
+        before = [set(vars(owner)) for owner in owners]
+
+        def hooks():
+            for_all = torch.nn.modules.module._has_any_global_hook()
+            return {**hook_counts(model), "for all modules": int(bool(for_all))}
+
+        with nb.function("PerSampleGradients")(model) as per_sample:
+            self.loss(case, model(x), slice(None)).backward()
+        brought = {
+            "parameter.grad": {
+                name: None if parameter.grad is None else parameter.grad.clone()
+                for name, parameter in model.named_parameters()
+            },
+            "hooks afterwards": hooks(),
+            "what runs afterwards": self.runs(case, model, x),
+            "the error in the block": None,
+        }
+        gathered = snapshot(per_sample.gradients)  # as they are now: what a later block does to them, TwoBlocks asks
+        try:
+            with nb.function("PerSampleGradients")(model):
+                raise ArithmeticError(case.words("error", 1)[0])
+        except ArithmeticError as error:
+            brought["the error in the block"] = str(error)
+        left = [name for owner, names in zip(owners, before) for name in set(vars(owner)) - names]
+        return {
+            **brought,
+            "hooks after an error": hooks(),
+            "attributes left on modules and parameters": sorted(left),
+            "what runs after an error": self.runs(case, model, x),
+            "the trace of all attributes": attributes_on(model, case),
+            "gradients of the block, after a pass outside": gathered,
+        }
+
+    def runs(self, case, model, x):
+        return what_runs(model, case, lambda: self.loss(case, model(x), slice(None)).backward())
+
+    def truth(self, case):
+        model, x = self.given(case)
+        gradients = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
+        model, _ = self.with_hooks_of_others(case)
+        hooks = {**hook_counts(model), "for all modules": 0}
+        runs = as_before(self.runs(case, model, x))
+        return {
+            "parameter.grad": {name: gradient for (name, _), gradient in zip(model.named_parameters(), gradients)},
+            "hooks afterwards": hooks,
+            "what runs afterwards": runs,
+            "the error in the block": case.words("error", 1)[0],
+            "hooks after an error": hooks,
+            "attributes left on modules and parameters": [],
+            "what runs after an error": runs,
+            "the trace of all attributes": attributes_on(model, case),
+            "gradients of the block, after a pass outside": self.each(case, *self.given(case)),
+        }
+
+    def mistakes(self, case):
+        hooks = self.truth(case)["hooks afterwards"]
+
+        def more(got):
+            return None if any(got[kind] > count for kind, count in hooks.items()) else "no"
+
+        def fewer(got):
+            return None if any(got[kind] < count for kind, count in hooks.items()) else "no"
+
+        return {
+            "removes_other_hooks": {"hooks afterwards": Matches(fewer, "fewer")},
+            "tool_hooks_left": {"hooks afterwards": Matches(more, "more")},
+            "tool_not_after_error": {"hooks after an error": Matches(more, "more")},
+        }
+
+
+check("per_sample_gradients", ReusedLayer, LeftAsItWas, TwoBlocks)

@@ -1,0 +1,283 @@
+# %% backward_pre_hook_exit_stack
+from contextlib import ExitStack
+
+
+class PerSampleGradients(ExitStack):
+    def __init__(self, model, reduction="mean"):
+        super().__init__()
+        self.model, self.reduction, self.gradients = model, reduction, {}
+        self.calls = {}
+
+    def __enter__(self):
+        super().__enter__()
+        for name, layer in self.model.named_modules():
+            if isinstance(layer, torch.nn.Linear):
+                self.calls[name] = []
+                self.enter_context(layer.register_forward_hook(partial(self._forward, name)))
+                self.enter_context(layer.register_full_backward_pre_hook(partial(self._backward, name)))
+        return self
+
+    def _forward(self, name, layer, args, output):
+        self.calls[name].insert(0, args[0].detach())
+
+    def _backward(self, name, layer, grad_output):
+        inp, grad = self.calls[name].pop(0), grad_output[0].detach()
+        if self.reduction == "mean":
+            grad = grad.mul(grad.shape[0])
+        for short, value in (("weight", torch.stack([torch.outer(g, a) for g, a in zip(grad, inp)])), ("bias", grad)):
+            if getattr(layer, short) is not None:
+                key = f"{name}.{short}"
+                self.gradients[key] = self.gradients[key].add(value) if key in self.gradients else value
+
+# %% by_vjp_of_each_sample
+from torch.func import functional_call, vjp, vmap
+
+
+class PerSampleGradients:
+    """From the model's own input and the gradient at its output: one vector-Jacobian product for each sample."""
+
+    def __init__(self, model, reduction="mean"):
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        def hook(module, args, output):
+            self.x = args[0].detach()
+            output.register_hook(self.keep)
+
+        self.handle = self.model.register_forward_hook(hook)
+        return self
+
+    def keep(self, grad):
+        self.grad = grad * len(grad) if self.reduction == "mean" else grad
+
+    def __exit__(self, kind, *rest):
+        self.handle.remove()
+        if kind is not None:
+            return
+        names = [
+            f"{layer}.{name}"
+            for layer, module in self.model.named_modules()
+            if isinstance(module, nn.Linear)
+            for name, _ in module.named_parameters(recurse=False)
+        ]
+        params = {name: self.model.get_parameter(name).detach() for name in names}
+
+        def one(x, g):
+            _, pull = vjp(lambda p: functional_call(self.model, p, (x[None],))[0], params)
+            return pull(g)[0]
+
+        self.gradients.update(vmap(one)(self.x, self.grad))
+
+# %% computed_at_the_end
+from collections import defaultdict
+
+
+class PerSampleGradients:
+    """The hooks only take notes; the sums are done when the block ends."""
+
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.layers = {n: m for n, m in model.named_modules() if type(m) is nn.Linear}
+        self.reduction = reduction
+        self.gradients = {}
+        self.notes = defaultdict(list)
+
+    def __enter__(self):
+        self.handles = [
+            layer.register_forward_hook(lambda m, args, out, name=name: self.note(name, args[0], out))
+            for name, layer in self.layers.items()
+        ]
+        return self
+
+    def note(self, name, x, out):
+        out.register_hook(lambda g: self.notes[name].append((x.detach(), g.clone())))
+
+    def __exit__(self, kind, error, trace):
+        for handle in self.handles:
+            handle.remove()
+        if kind is not None:
+            return False
+        for name, pairs in self.notes.items():
+            factor = len(pairs[0][0]) if self.reduction == "mean" else 1
+            self.gradients[f"{name}.weight"] = factor * sum(torch.einsum("ni,no->noi", x, g) for x, g in pairs)
+            if self.layers[name].bias is not None:
+                self.gradients[f"{name}.bias"] = factor * torch.stack([g for _, g in pairs]).sum(0)
+        self.notes.clear()
+
+# %% forward_replaced_for_a_while
+class PerSampleGradients:
+    """No hooks on the modules at all: their forward is another one until the block ends."""
+
+    def __init__(self, model, reduction="mean"):
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+        self.layers = {}
+
+    def __enter__(self):
+        for name, layer in self.model.named_modules():
+            if isinstance(layer, nn.Linear):
+                self.layers[name] = layer
+                layer.forward = partial(self.forward, name, layer)
+        return self
+
+    def forward(self, name, layer, x):
+        y = F.linear(x, layer.weight, layer.bias)
+        if y.requires_grad:
+            y.register_hook(lambda g: self.collect(name, layer, x.detach(), g * len(g) if self.reduction == "mean" else g))
+        return y
+
+    def collect(self, name, layer, x, g):
+        parts = {"weight": g.unsqueeze(2) * x.unsqueeze(1), "bias": g if layer.bias is not None else None}
+        for short, part in parts.items():
+            if part is not None:
+                so_far = self.gradients.get(f"{name}.{short}")
+                self.gradients[f"{name}.{short}"] = part if so_far is None else so_far + part
+
+    def __exit__(self, *error):
+        for layer in self.layers.values():
+            del layer.forward
+
+# %% full_backward_hook_and_stack
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                inputs = []
+                self.handles.append(module.register_forward_pre_hook(self.make_forward(inputs)))
+                self.handles.append(module.register_full_backward_hook(self.make_backward(name, inputs)))
+        return self
+
+    def make_forward(self, inputs):
+        def forward_hook(module, args):
+            inputs.append(args[0].detach().clone())
+
+        return forward_hook
+
+    def make_backward(self, name, inputs):
+        def backward_hook(module, grad_input, grad_output):
+            x = inputs.pop()  # backward visits the calls in reverse order
+            g = grad_output[0].clone()
+            if self.reduction == "mean":
+                g = g * g.shape[0]
+            weight = torch.bmm(g.unsqueeze(2), x.unsqueeze(1))
+            if name + ".weight" in self.gradients:
+                self.gradients[name + ".weight"] += weight
+            else:
+                self.gradients[name + ".weight"] = weight
+            if module.bias is not None:
+                if name + ".bias" in self.gradients:
+                    self.gradients[name + ".bias"] += g
+                else:
+                    self.gradients[name + ".bias"] = g
+
+        return backward_hook
+
+    def __exit__(self, exc_type, exc_value, traceback):
+        for handle in self.handles:
+            handle.remove()
+        self.handles = []
+
+# %% generator_with_finally
+from types import SimpleNamespace
+
+
+@contextmanager
+def PerSampleGradients(model, reduction="mean"):
+    result = SimpleNamespace(gradients={})
+    handles = []
+
+    def forward_hook(name, module, args, output):
+        (x,) = args
+
+        def tensor_hook(grad):
+            scale = grad.size(0) if reduction == "mean" else 1
+            grads = {f"{name}.weight": scale * grad[:, :, None] * x.detach()[:, None, :]}
+            if module.bias is not None:
+                grads[f"{name}.bias"] = scale * grad
+            for key, value in grads.items():
+                result.gradients[key] = result.gradients[key] + value if key in result.gradients else value
+
+        output.register_hook(tensor_hook)
+
+    try:
+        for name, module in model.named_modules():
+            if isinstance(module, nn.Linear):
+                handles.append(module.register_forward_hook(partial(forward_hook, name)))
+        yield result
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% global_hook_removed
+class PerSampleGradients:
+    def __init__(self, model, reduction="mean"):
+        self.names = {module: name for name, module in model.named_modules() if isinstance(module, nn.Linear)}
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handle = nn.modules.module.register_module_forward_hook(self.after_forward)
+        return self
+
+    def after_forward(self, module, args, output):
+        if module in self.names and output.requires_grad:
+            output.register_hook(lambda grad: self.after_backward(module, args[0].detach(), grad))
+
+    def after_backward(self, module, x, grad):
+        name = self.names[module]
+        factor = {"mean": x.shape[0], "sum": 1}[self.reduction]
+        per_sample = {"weight": factor * (grad.unsqueeze(-1) @ x.unsqueeze(-2))}
+        if module.bias is not None:
+            per_sample["bias"] = factor * grad
+        for short, value in per_sample.items():
+            self.gradients.setdefault(f"{name}.{short}", torch.zeros_like(value)).add_(value)
+
+    def __exit__(self, *error):
+        self.handle.remove()
+        return None
+
+# %% layer_called_as_if_alone
+class PerSampleGradients:
+    """Autograd itself, once for each sample and call: slow, but there is no formula in it."""
+
+    def __init__(self, model, reduction="mean"):
+        self.model, self.reduction = model, reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.calls = []
+
+        def hook(name, module, args, output):
+            call = {"name": name, "module": module, "x": args[0].detach()}
+            output.register_hook(lambda g: call.update(g=g))
+            self.calls.append(call)
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(hook, name)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+        for call in self.calls:
+            if "g" not in call:
+                continue
+            params = dict(call["module"].named_parameters())
+            rows = []
+            for x, g in zip(call["x"], call["g"]):
+                y = F.linear(x[None], params["weight"], params.get("bias"))
+                rows.append(torch.autograd.grad(y, list(params.values()), g[None]))
+            for short, parts in zip(params, zip(*rows)):
+                value = torch.stack(parts) * (len(rows) if self.reduction == "mean" else 1)
+                key = call["name"] + "." + short
+                self.gradients[key] = self.gradients[key] + value if key in self.gradients else value

@@ -1,0 +1,186 @@
+"""An exercise's folder: checks that two lines stand for, answers in cells, and a plain refusal of every other form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
+
+from course.authoring.candidates import read_candidates
+from course.authoring.exercise_folder import HIDDEN, read_named_cells
+from course.authoring.lesson import find_lessons, read_lesson
+from course.errors import LessonError
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_lesson(tmp_path, "00_tiny", [Sketch()])
+
+
+def test_two_lines_stand_for_the_checks_and_nbgraders_marks_for_the_hidden_line(folder: Path) -> None:
+    (cell,) = read_lesson(folder).exercise("catch").tests
+    assert cell.source == "# Run this cell to check your answer.\n" + TEST.replace("NAME", "catch").rstrip("\n")
+    path, _, line = cell.place.rpartition(":")
+    assert path == str(folder / "lesson.py")
+    assert '"grade_id": "test_catch"' in (folder / "lesson.py").read_text().splitlines()[int(line) - 1]
+    assert HIDDEN in (folder / "catch" / "checks.py").read_text()
+
+
+def test_checks_without_hidden_ones_are_taken_whole(folder: Path) -> None:
+    path = folder / "catch" / "checks.py"
+    path.write_text(path.read_text().partition(HIDDEN)[0])
+    (cell,) = read_lesson(folder).exercise("catch").tests
+    assert "HIDDEN" not in cell.source
+    assert cell.source.endswith('check("catch", Call)')
+
+
+def in_parts(folder: Path) -> Path:
+    """The exercise with its points split between two test cells."""
+    lesson, checks = folder / "lesson.py", folder / "catch" / "checks.py"
+    again = f"\n# %% {metadata('test_catch_log', grade=True, points=1)}\nfrom course import check\n\n"
+    text = lesson.read_text().replace('"test_catch"', '"test_catch_call"')
+    text = text.replace('check("catch")', 'check("catch", part="call")')
+    lesson.write_text(text + again + 'check("catch", part="log")\n')
+    checks.write_text(f'# %% call\n{checks.read_text()}\n# %% log\ncheck("catch", int)\n')
+    return checks
+
+
+def test_a_part_of_the_points_has_a_cell_of_the_checks(folder: Path) -> None:
+    in_parts(folder)
+    call, log = read_lesson(folder).exercise("catch").tests
+    assert call.source.endswith("### END HIDDEN TESTS")
+    assert (log.grade_id, log.source) == (
+        "test_catch_log",
+        '# Run this cell to check your answer.\ncheck("catch", int)',
+    )
+
+
+def test_a_test_cell_may_have_its_own_tests(folder: Path) -> None:
+    (folder / "catch" / "checks.py").unlink()
+    path = folder / "lesson.py"
+    path.write_text(path.read_text().replace('from course import check\ncheck("catch")', "assert answer"))
+    (cell,) = read_lesson(folder).exercise("catch").tests
+    assert cell.source == "assert answer"
+
+
+CALL = 'from course import check\ncheck("catch")'
+
+# file, before -> after; the line at fault; the fact; the next command.
+BROKEN: dict[str, tuple[str, str, str, str, str, str]] = {
+    "another call": ("lesson.py", CALL, CALL + "\nprint(1)", "# %% nbgrader", "another form", "write two lines"),
+    "no call": ("lesson.py", CALL, "from course import check", "# %% nbgrader", "another form", "write two lines"),
+    "another exercise": (
+        "lesson.py", 'check("catch")', 'check("other")', "# %% nbgrader", "test_catch calls the checks of test_other",
+        "write its own exercise",
+    ),
+    "another part": (
+        "lesson.py", 'check("catch")', 'check("catch", part="log")', "# %% nbgrader",
+        "test_catch calls the checks of test_catch_log", "write its own exercise",
+    ),
+    "no such part": (
+        "catch/checks.py", "import torch", "# %% log\nimport torch", "lesson.py: # %% nbgrader",
+        "test_catch: its checks are not there", "write checks without a '# %%' line in ",
+    ),
+    "nearly hidden": (
+        "catch/checks.py", HIDDEN, "# --- Hidden checks ---", "# --- Hidden checks ---",
+        "test_catch: this line nearly says that hidden checks begin", f"write exactly: {HIDDEN}",
+    ),
+    "hidden twice": (
+        "catch/checks.py", "class OtherForward", f"{HIDDEN}\nclass OtherForward", HIDDEN,
+        "test_catch: its hidden checks begin twice", "take one line out",
+    ),
+    "nbgrader's own marks": (
+        "catch/checks.py", HIDDEN, "### BEGIN HIDDEN TESTS", "import torch",
+        "test_catch: '### BEGIN HIDDEN TESTS' is never closed", "add the line",
+    ),
+    "no Python": (
+        "catch/checks.py", "    def truth(self, case):", "    def truth(self, case)", "    def truth(self, case)",
+        "test_catch: expected ':'", "mend the Python",
+    ),
+    "answer without a name": (
+        "catch/right.py", "# %% extends", "# %%", "# %%", "a cell without a name: '# %%'", "write '# %% name'",
+    ),
+    "answer with a sentence for a name": (
+        "catch/right.py", "# %% extends", "# %% it extends", "# %% it", "a cell without a name", "write '# %% name'",
+    ),
+    "two answers of a name": (
+        "catch/right.py", "# %% extends", "# %% keywords", "# %% keywords", "two cells are called 'keywords'", "rename",
+    ),
+    "text above the answers": (
+        "catch/right.py", "# %% extends", "x = 1\n# %% extends", "x = 1", "text that is in no cell", "put a '# %% name'",
+    ),
+    "a mutant among the right": (
+        "catch/right.py", "# %% extends\n", "# %% extends\n# misconception: a | hint: none\n", "# misconception: a",
+        "a mutant lies among the accepted answers: its first line names a misconception, 'a'", "move the cell to wrong.py",
+    ),
+    "a right one among the mutants": (
+        "catch/wrong.py", "# misconception: types the visible forward | hint: none\n", "", "add, answer",
+        "a mutant's first line names its misconception", "write: # misconception:",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_another_form_is_refused_with_fact_line_and_next_command(broken: str, folder: Path) -> None:
+    file, before, after, at_fault, fact, next_command = BROKEN[broken]
+    path = folder / file
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after, 1))
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert fact in caught.value.fact
+    assert caught.value.next_command.startswith(next_command)
+    if ": " in at_fault and at_fault.startswith("lesson.py"):
+        path, at_fault = folder / "lesson.py", at_fault.partition(": ")[2]
+    name, _, line = caught.value.place.split(" and ")[0].rpartition(":")
+    assert name == str(path)
+    assert path.read_text().splitlines()[int(line) - 1].startswith(at_fault)
+
+
+def test_checks_that_are_missing_or_that_nobody_calls_are_refused(folder: Path) -> None:
+    checks = in_parts(folder)
+    checks.write_text(checks.read_text() + "\n# %% more\nprint(1)\n")
+    with pytest.raises(LessonError) as caught:
+        read_lesson(folder)
+    assert caught.value.fact == "checks that no cell of lesson.py calls"
+    assert checks.read_text().splitlines()[int(caught.value.place.rpartition(":")[2]) - 1] == "# %% more"
+    assert caught.value.next_command.startswith('add a test cell with check("catch", part="more")')
+    checks.unlink()
+    with pytest.raises(LessonError, match="its checks are not there") as caught:
+        read_lesson(folder)
+    assert caught.value.next_command.endswith(f"in {checks}: no such file")
+
+
+def test_answers_are_the_texts_of_their_cells(folder: Path) -> None:
+    for role, sources in (("accepted", ACCEPTED), ("mutant", MUTANTS)):
+        found = read_candidates(folder / "catch", role)
+        assert {one.name: one.source for one in found} == dict(sources)
+        for one in found:
+            path, _, line = one.place.rpartition(":")
+            assert Path(path).read_text().splitlines()[int(line) - 1] == f"# %% {one.name}"
+
+
+def test_what_jupyterlab_puts_above_cells_is_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "right.py"
+    path.write_text("# ---\n# jupyter: x\n# ---\n\n# %% one\na = '''\n\n'''\n\n\n# %% two\nb = 1  \n")
+    assert [(one.name, one.source, one.line) for one in read_named_cells(path)] == [
+        ("one", "a = '''\n\n'''", 6),
+        ("two", "b = 1  ", 12),
+    ]
+    assert read_candidates(tmp_path, "mutant") == ()
+    path.write_text("answer = 1\n")
+    with pytest.raises(LessonError, match="an answer without a name"):
+        read_candidates(tmp_path, "accepted")
+
+
+def test_check_cells_of_this_course_are_two_lines() -> None:
+    """Two thirds of a lesson were tests once; a chapter is prose, what is shown, and TODO cells."""
+    for folder in find_lessons(ROOT):
+        text = (folder / "lesson.py").read_text(encoding="utf-8")
+        for exercise in read_lesson(folder).exercises:
+            assert f'check("{exercise.id}"' in text
+        assert "### BEGIN HIDDEN TESTS" not in text
+        assert "(Check):" not in text
