@@ -39,7 +39,8 @@ def _build(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from course.authoring.checkup import check_up
-    from course.reporting.table import print_contract, print_redundant, progress
+    from course.reporting.contract_table import print_contract, print_redundant
+    from course.reporting.table import progress
 
     with progress("candidates") as step:
         checkup = check_up(arguments.course, arguments.names, step)
