@@ -24,7 +24,7 @@ c.OverwriteCells.add_missing_cells = True
 if sys.platform == "linux" and importlib.util.find_spec("course"):
     from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
 
-    from course.grading.nbgrader_plugin import LookFirst, Mark, Rebuild
+    from nbproof.nbgrader.preprocessors import LookFirst, Mark, Rebuild
 
     # Made before nbgrader copies or reads anything of a submission.
     c.Autograde.exporter_class = LookFirst
@@ -33,14 +33,14 @@ if sys.platform == "linux" and importlib.util.find_spec("course"):
 
 # Feedback, by nbgrader or by formgrader's button, is the page that `python -m course feedback` writes.
 if importlib.util.find_spec("course"):
-    c.GenerateFeedback.exporter_class = "course.reporting.nbgrader_page.FeedbackPage"
+    c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
-    c.HTMLExporter.preprocessors = ["course.grading.reading_view.ReadingView"]
+    c.HTMLExporter.preprocessors = ["nbproof.nbgrader.reading_view.ReadingView"]
 
     # What to do next, where one of nbgrader's own commands cannot go on: it is said below the error.
     c.Application.logging_config = {
-        "filters": {"next_step": {"()": "course.reporting.next_step.NextStep"}},
+        "filters": {"next_step": {"()": "nbproof.nbgrader.next_step.NextStep"}},
         "handlers": {"console": {"filters": ["next_step"]}},
     }
 

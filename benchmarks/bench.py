@@ -38,7 +38,7 @@ class Measured:
 
 def make_course(folder: Path, copies: int) -> int:
     """A course with every lesson and ``copies`` times the simulated class; returns the number of submissions."""
-    from course.authoring.simulate import simulate_class
+    from nbproof.authoring.simulate import simulate_class
 
     for name in ("source", "release", "lessons"):
         shutil.copytree(ROOT / name, folder / name)

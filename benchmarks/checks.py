@@ -18,12 +18,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from course import checking
-from course.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
-from course.authoring.regions import visible_of
-from course.panel import html_of
 from course.pictures.difference import difference_html
-from course.results import Finding
+from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
+from nbproof.checks import check as checking
+from nbproof.checks.regions import visible_of
+from nbproof.display.panel import html_of
+from nbproof.values.results import Finding
 
 ROOT = Path(__file__).parent.parent
 LIMIT = 0.1

@@ -20,13 +20,13 @@ from typing import Any
 
 import nbformat
 
-from course.authoring.damage import KINDS, Damage, damaged, text_of
-from course.authoring.lesson import Lesson, find_lessons, read_lesson
-from course.authoring.simulate import as_handed_in, hand_in
-from course.grading.batch import grade_class
-from course.grading.intake import take_in
-from course.grading.results import Score
-from course.reporting.table import progress
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.marking.results import Score
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.terminal.progress_bar import progress
+from tests.damage import KINDS, Damage, damaged, text_of
 
 ROOT = Path(__file__).parent.parent
 

@@ -20,10 +20,10 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from course.cli import main as course
-from course.reporting.feedback import chosen_submissions, page_path, write_feedback
-from course.reporting.graded_verdict import verdict_in
-from course.reporting.leaks import leaks_in, read_secrets, text_of
+from nbproof.authoring.leaks import leaks_in, read_secrets, text_of
+from nbproof.cli.main import main as course
+from nbproof.feedback.graded_verdict import verdict_in
+from nbproof.feedback.pages import chosen_submissions, page_path, write_feedback
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,7 +31,7 @@ ROOT = Path(__file__).parent.parent
 def _stock(root: str, learner: str, lesson: str) -> None:
     from nbgrader.apps import NbGraderAPI
 
-    from course.nbgrader_setup import course_config
+    from nbproof.nbgrader_setup import course_config
 
     config = course_config(Path(root))
     config.pop("GenerateFeedback")

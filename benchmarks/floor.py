@@ -16,7 +16,6 @@ import torch
 import torch._dynamo
 
 import course
-import course.checking
 import course.probing
 
 with contextlib.suppress(ImportError):

@@ -28,9 +28,9 @@ from benchmarks.bench import forget, run
 from benchmarks.honest_draft import Draft
 from benchmarks.honest_kinds import KINDS
 from benchmarks.parity import cell_scores
-from course.authoring.lesson import Lesson, find_lessons, read_lesson
-from course.authoring.simulate import as_handed_in
-from course.errors import UsageError
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in
+from nbproof.errors import UsageError
 
 ROOT = Path(__file__).parent.parent
 

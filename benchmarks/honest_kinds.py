@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from benchmarks.honest_draft import Draft, Helped, helped, is_definition, statements
-from course.grading.cell_names import ALWAYS_THERE, names_in
+from nbproof.sandbox.cell_names import ALWAYS_THERE, names_in
 
 __all__ = ["KINDS"]
 

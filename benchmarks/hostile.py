@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from course.compare import AnyOf, Close, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 
 __all__ = ["KINDS", "hostile", "plain"]
 

@@ -22,18 +22,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.hostile import hostile
-from course.case import Case
-from course.checking import Check, decide, judge, listing
-from course.evidence import snapshot
-from course.grading import evidence_wire, wire
-from course.grading.compared import pack
-from course.grading.judging import EVIDENCE_MB, EVIDENCE_SECONDS
-from course.grading.rebuild import read_blueprint
-from course.nbgrader_setup import course_config
-from course.panel import html_of, text_of
 from course.pictures.difference import difference_html
-from course.reporting.table import progress
-from course.results import Brought
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check, decide, judge, listing
+from nbproof.display.panel import html_of, text_of
+from nbproof.marking.blueprint import read_blueprint
+from nbproof.marking.comparison import pack
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox import evidence_wire, wire
+from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
+from nbproof.terminal.progress_bar import progress
+from nbproof.values.evidence import snapshot
+from nbproof.values.results import Brought
 
 __all__ = ["Cost", "Target", "main", "targets", "tried"]
 

@@ -23,8 +23,8 @@ import nbformat
 from rich.console import Console
 
 from benchmarks.bench import forget, run
-from course.authoring.lesson import Lesson, find_lessons, read_lesson
-from course.authoring.simulate import as_handed_in, hand_in
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in, hand_in
 
 ROOT = Path(__file__).parent.parent
 

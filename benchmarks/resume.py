@@ -33,8 +33,8 @@ def make_class(folder: Path, lesson: str, number: int, seed: int) -> None:
     """A course whose ``submitted/`` holds ``number`` learners of all sorts."""
     import nbformat
 
-    from course.authoring.lesson import read_lesson
-    from course.authoring.simulate import LEARNERS, as_handed_in, hand_in
+    from nbproof.authoring.lesson import read_lesson
+    from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in
 
     for name in ("source", "release", "lessons"):
         shutil.copytree(ROOT / name / lesson, folder / name / lesson)
@@ -68,8 +68,8 @@ def scores(folder: Path, lesson: str) -> dict[tuple[str, str], float | None]:
     """(learner, cell) -> automatic marks, from the gradebook."""
     from nbgrader.api import Gradebook
 
-    from course.grading.held import held_in
-    from course.nbgrader_setup import course_config
+    from nbproof.gradebook.reader import held_in
+    from nbproof.nbgrader_setup import course_config
 
     course_id = course_config(folder).CourseDirectory.course_id
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", course_id) as book:
@@ -108,7 +108,7 @@ def main() -> int:
         say.print(f"handing in: {number} submissions of {lesson}")
         make_class(disturbed, lesson, number, arguments.seed)
         shutil.copytree(disturbed, calm)
-        from course.grading.digests import grader_digest
+        from nbproof.run.digests import grader_digest
 
         code = grader_digest()
         start = time.perf_counter()

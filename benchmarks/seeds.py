@@ -20,14 +20,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from course import checking
-from course.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
-from course.grading.engine import Engine
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.rebuild import Rebuilt, read_blueprint
-from course.nbgrader_setup import course_config
-from course.reporting.table import progress
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson, find_lessons, read_lesson
+from nbproof.checks import check as checking
+from nbproof.marking.blueprint import Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox.engine import Engine
+from nbproof.terminal.progress_bar import progress
 
 ROOT = Path(__file__).parent.parent
 

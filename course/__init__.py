@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from course.apart import watch_test_cells
-from course.course_file import use_course
 from course.vision import watch_for_torchvision
+from nbproof.checks.test_cell_names import watch_test_cells
+from nbproof.course_file import use_course
 
 __all__ = ["hint", "progress"]
 
 use_course(__file__)
 # Before any lesson imports torchvision; see course/vision.py for the reason.
 watch_for_torchvision()
-# Before any test cell runs; see course/apart.py.
+# Before any test cell runs; see nbproof/checks/test_cell_names.py.
 watch_test_cells()
 
 # What both functions need is imported when they are called: `import course` costs what torch costs, and no more.
@@ -19,13 +19,13 @@ watch_test_cells()
 
 def hint(exercise: str | None = None) -> None:
     """Show the next step of help: after a check that failed, or, with an exercise's id, for a start."""
-    from course.help import show_next_step
+    from nbproof.display.help import show_next_step
 
     show_next_step(exercise)
 
 
 def progress() -> None:
     """Show which exercises are solved, which were tried, and where to go on. It is kept on this disk only."""
-    from course.progress import show_progress
+    from nbproof.display.progress import show_progress
 
     show_progress()

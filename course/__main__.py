@@ -11,7 +11,7 @@ def run() -> int:
     wanting = f"Python {sys.version.split()[0]} is too old for it" if sys.version_info < OLDEST else ""
     if not wanting:
         try:
-            from course.cli import main
+            from nbproof.cli.main import main
 
             return main()
         except ModuleNotFoundError as error:
@@ -19,7 +19,7 @@ def run() -> int:
             if not name or name == "course":
                 raise
             wanting = f"{name} is not installed in it"
-    from course.command import prepared_python
+    from nbproof.command import prepared_python
 
     print(f"error: this Python cannot run the course: {wanting}", file=sys.stderr)
     print(f"  at:   {sys.executable}", file=sys.stderr)
@@ -31,7 +31,7 @@ def run() -> int:
 if __name__ == "__main__":
     try:
         if sys.version_info >= OLDEST:
-            from course.interrupt import listen
+            from nbproof.interrupt import listen
 
             listen()
         code = run()

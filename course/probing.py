@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.compare import Matches, is_same
-from course.evidence import Evidence
-from course.words import in_words
+from nbproof.values.compare import Matches, is_same
+from nbproof.values.describe import in_words
+from nbproof.values.evidence import Evidence
 
 __all__ = [
     "ANYTHING",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from course.front_end import show
+from nbproof.front_end import show
 
 __all__ = ["show_source", "source_of"]
 

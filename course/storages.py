@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import torch
 
-from course.case import Case
+from nbproof.checks.case import Case
 
 __all__ = ["Storages", "storages_left"]
 

@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.case import Case
-from course.compare import Matches, is_same
-from course.evidence import Evidence
+from nbproof.checks.case import Case
+from nbproof.values.compare import Matches, is_same
+from nbproof.values.evidence import Evidence
 
 __all__ = [
     "as_before",

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from course.apart import names_bound
+from nbproof.checks.test_cell_names import names_bound
 
 SCRIPT = """
 from IPython.core.interactiveshell import InteractiveShell
@@ -27,7 +27,7 @@ def answer(x):
     return walk(x) + LIMIT
 '''
 TEST = '''# Run this cell to check your answer.
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 
 LIMIT = 1000
 

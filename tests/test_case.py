@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from course.case import Case
+from nbproof.checks.case import Case
 
 SEEDS = range(1, 40)
 

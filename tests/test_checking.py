@@ -16,16 +16,16 @@ import pytest
 import torch
 from torch import nn
 
-import course.help
-from course.case import Case
-from course.checking import CHECK_LINE, Check, bring, check, collecting, judge, listing, seeds_of
-from course.compare import Close
-from course.diary import entries
-from course.hints import all_hints
+import nbproof.display.help
 from course.models import Add, Model
-from course.outline import OutlinedExercise, fingerprint
-from course.panel import html_of, text_of
-from course.results import Brought, CheckFailed, Finding, Trouble
+from nbproof.checks.case import Case
+from nbproof.checks.check import CHECK_LINE, Check, bring, check, collecting, judge, listing, seeds_of
+from nbproof.display.hints import all_hints
+from nbproof.display.outline import OutlinedExercise, fingerprint
+from nbproof.display.panel import html_of, text_of
+from nbproof.display.progress_store import entries
+from nbproof.values.compare import Close
+from nbproof.values.results import Brought, CheckFailed, Finding, Trouble
 
 CELL = Callable[..., dict[str, Any]]
 
@@ -278,7 +278,7 @@ import os
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance(colors="NoColor")
 shell.run_cell("""
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 class Three(Check):
     "Three is asked for."
     def probe(self, nb, case): return {"answer": nb.answer}
@@ -350,8 +350,8 @@ def at_work(monkeypatch: pytest.MonkeyPatch):
         sys.modules, "IPython.display", types.SimpleNamespace(display=lambda *args, **kwargs: None)  # type: ignore[arg-type]
     )  # fmt: skip
     outlined = OutlinedExercise("three", "Three", "easy", 1, 1.0, (("Right",),), fingerprint(TODO))
-    monkeypatch.setattr("course.outline.exercise_named", lambda name: outlined)
-    monkeypatch.setattr("course.help._last", None)
+    monkeypatch.setattr("nbproof.display.outline.exercise_named", lambda name: outlined)
+    monkeypatch.setattr("nbproof.display.help._last", None)
 
     def run(answer: str | None) -> None:
         space: dict[str, object] = {"check": check, "Right": Right}
@@ -366,12 +366,12 @@ def at_work(monkeypatch: pytest.MonkeyPatch):
 def test_a_person_who_checks_an_answer_finds_it_in_the_diary(at_work) -> None:
     at_work("x = 2")
     assert entries()["three"].solved is None
-    assert course.help._last is not None
-    assert not course.help._last.passed
+    assert nbproof.display.help._last is not None
+    assert not nbproof.display.help._last.passed
     at_work("x = 3")
     assert entries()["three"].solved is not None
     assert entries()["three"].tries == 2
-    assert course.help._last.passed
+    assert nbproof.display.help._last.passed
 
 
 def test_run_all_on_a_cell_as_it_was_handed_out_is_no_try(at_work) -> None:
@@ -397,8 +397,8 @@ def test_nothing_is_written_down_while_nbgrader_runs_the_notebook(
 def test_a_diary_that_cannot_be_written_costs_a_check_nothing(at_work, diary: Path) -> None:
     diary.mkdir()
     at_work("x = 3")
-    assert course.help._last is not None
-    assert course.help._last.passed
+    assert nbproof.display.help._last is not None
+    assert nbproof.display.help._last.passed
 
 
 def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:

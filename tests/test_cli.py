@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from course.cli import main
+from nbproof.cli.main import main
 
 ROOT = Path(__file__).parent.parent
 

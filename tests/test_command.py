@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from course import command
-from course.cli import main
-from course.command import course_command, course_in, this_python
+from nbproof import command
+from nbproof.cli.main import main
+from nbproof.command import course_command, course_in, this_python
 
 ROOT = Path(__file__).parent.parent
 
@@ -71,7 +71,8 @@ def test_what_an_error_tells_to_do_next_runs_as_it_is_printed(
 
 def _bare(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A Python in which nothing is installed, on a course that has no environment."""
-    shutil.copytree(ROOT / "course", tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("course", "nbproof"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "install.py", tmp_path)
     return subprocess.run([sys.executable, "-S", "-m", "course", *words], cwd=tmp_path, capture_output=True, text=True)
 
@@ -113,7 +114,7 @@ def test_no_printed_command_names_a_python_that_may_not_have_the_packages() -> N
     """`python` alone is on few machines the one that this runs in: commands are made by course_command."""
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text}"
-        for path in sorted((ROOT / "course").rglob("*.py"))
+        for path in sorted([*(ROOT / "course").rglob("*.py"), *(ROOT / "nbproof").rglob("*.py")])
         for line, text in _texts(path)
         # The first line of requirements.txt: there, any pip does.
         if _ANY_PYTHONS.search(text) and not text.startswith("# What the lessons run on.")

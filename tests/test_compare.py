@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.compare import AnyOf, Close, Difference, Matches, first_difference, leaves
-from course.evidence import TensorRecord, snapshot
-from course.words import in_words
+from nbproof.values.compare import AnyOf, Close, Difference, Matches, first_difference, leaves
+from nbproof.values.describe import in_words
+from nbproof.values.evidence import TensorRecord, snapshot
 
 T = torch.tensor
 NAN = float("nan")

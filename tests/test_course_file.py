@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course import course_file
-from course.course_file import find_course, the_course, use_course
-from course.errors import UsageError
+from nbproof import course_file
+from nbproof.course_file import find_course, the_course, use_course
+from nbproof.errors import UsageError
 
 
 @pytest.fixture
@@ -20,6 +20,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course_file, "_folder", [])
     monkeypatch.setattr(course_file, "_used", [])
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("NBPROOF_COURSE", "")
 
 
 def _course(root: Path, package: str, told: str) -> Path:
@@ -42,7 +43,7 @@ def test_a_package_says_which_course_it_is(nowhere: None, tmp_path: Path) -> Non
 def test_warming_up_imports_whole_packages(tmp_path: Path) -> None:
     _course(tmp_path, "knots", 'says = "Knots"\nwarm = ["wsgiref.*"]')
     code = (
-        "import sys; from course import course_file; course_file.use_course('knots/__init__.py'); "
+        "import sys; from nbproof import course_file; course_file.use_course('knots/__init__.py'); "
         "course_file.the_course().warm_up(); assert 'wsgiref.headers' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 import torch
 
-from course.compare import AnyOf, Close, Matches, first_difference
-from course.diagnosis import hint_for_difference, hint_for_error
-from course.evidence import snapshot
+from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
+from nbproof.values.compare import AnyOf, Close, Matches, first_difference
+from nbproof.values.evidence import snapshot
 
 T = torch.tensor
 NAN = float("nan")
@@ -154,7 +154,7 @@ REAL = {
 
 @pytest.mark.parametrize("named", REAL)
 def test_torchs_own_messages_are_recognised(named: str) -> None:
-    from course.notebook import trouble_of
+    from nbproof.checks.namespace import trouble_of
 
     try:
         exec(compile(REAL[named], "<cell>", "exec"), {"torch": torch, "nn": torch.nn})

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 import pytest
 import torch
 
-from course import evidence
-from course.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
+from nbproof.values import evidence
+from nbproof.values.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
 
 DTYPES = [getattr(torch, name) for name in sorted(evidence._DTYPES)]
 

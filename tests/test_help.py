@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-import course.help
+import nbproof.display.help
 from course import hint
-from course.help import remember, steps
-from course.hints import Hint, all_hints
-from course.results import Finding
+from nbproof.display.help import remember, steps
+from nbproof.display.hints import Hint, all_hints
+from nbproof.values.results import Finding
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")
 NAMED = "wrong_order"
@@ -22,9 +22,9 @@ def failed(hint: str | None = NAMED, exercise: str = "adding") -> Finding:
 
 @pytest.fixture(autouse=True)
 def afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(course.help, "_last", None)
-    monkeypatch.setattr(course.help, "_shown", {})
-    monkeypatch.setattr("course.help.exercise_hints", lambda: {"adding": WAY_IN})
+    monkeypatch.setattr(nbproof.display.help, "_last", None)
+    monkeypatch.setattr(nbproof.display.help, "_shown", {})
+    monkeypatch.setattr("nbproof.display.help.exercise_hints", lambda: {"adding": WAY_IN})
     yield
 
 

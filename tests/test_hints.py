@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from course.course_file import CourseFile
-from course.diagnosis import _ERRORS
-from course.errors import HintError
-from course.hints import Hint, _tables, all_hints, exercise_hints, hint_named
+from nbproof.checks.diagnosis import _ERRORS
+from nbproof.course_file import CourseFile
+from nbproof.display.hints import Hint, _tables, all_hints, exercise_hints, hint_named
+from nbproof.errors import HintError
 
 HINTS = [*all_hints().values(), *exercise_hints().values()]
 BY_THE_ENGINE = {"hook_never_ran", "reads_globals", "wrong_order"}
@@ -52,10 +52,10 @@ def test_hints_that_cannot_be_read_are_told_with_what_to_do(
 ) -> None:
     (tmp_path / "hints").mkdir()
     if text is not None:
-        (tmp_path / "hints" / "hints.json").write_text(text)
-    monkeypatch.setattr("course.hints.the_course", lambda: CourseFile("course", tmp_path, ""))
+        (tmp_path / "hints.json").write_text(text)
+    monkeypatch.setattr("nbproof.display.hints.the_course", lambda: CourseFile("course", tmp_path, ""))
     with pytest.raises(HintError) as caught:
         _tables.__wrapped__()
     assert caught.value.fact.startswith("the hints cannot be read: ")
-    assert caught.value.place == "course/hints/hints.json"
+    assert caught.value.place == "course/hints.json"
     assert caught.value.next_command.startswith("in a clone: make build")

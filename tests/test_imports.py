@@ -45,8 +45,8 @@ def imports_of(name: str, at_import_only: bool = False) -> set[str]:
 
 
 def test_the_list_of_what_learners_import_is_the_real_one() -> None:
-    assert {"course", "course.checking", "course.panel", "course.hints"} <= set(LEARNERS)
-    assert not {name for name in LEARNERS if name.startswith(("course.authoring", "course.grading"))}
+    assert {"course", "nbproof.checks.check", "nbproof.display.panel", "nbproof.display.hints"} <= set(LEARNERS)
+    assert not {name for name in LEARNERS if name.startswith(("nbproof.authoring", "course.grading"))}
     assert len(LEARNERS) >= 15
 
 
@@ -77,7 +77,7 @@ ORDER = ["evidence", "compare", "case", "results", "notebook", "diagnosis", "che
 
 @pytest.mark.parametrize("name", ORDER)
 def test_the_checker_imports_downwards_only(name: str) -> None:
-    above = {f"course.{one}" for one in ORDER[ORDER.index(name) + 1 :]} | {"course.panel", "course.probing"}
+    above = {f"course.{one}" for one in ORDER[ORDER.index(name) + 1 :]} | {"nbproof.display.panel", "course.probing"}
     assert not imports_of(f"course.{name}", at_import_only=True) & above
 
 

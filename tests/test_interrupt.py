@@ -62,7 +62,7 @@ def _pages(root: Path) -> list[Path]:
     return sorted(root.glob("feedback/*/*/*.html"))
 
 
-@pytest.mark.parametrize("moment", ["course.cli", "course.authoring.commands", "nbgrader.api", "numpy"])
+@pytest.mark.parametrize("moment", ["nbproof.cli.main", "nbproof.cli.authors", "nbgrader.api", "numpy"])
 def test_at_any_moment_of_a_command(moment: str, tmp_path: Path) -> None:
     told = _run(tmp_path, "parent", moment, "report", "--course", str(_class(tmp_path / "course", 3)))
     assert told.returncode == 130
@@ -71,9 +71,7 @@ def test_at_any_moment_of_a_command(moment: str, tmp_path: Path) -> None:
 
 def test_while_other_processes_write_pages(tmp_path: Path) -> None:
     root = _class(tmp_path / "course", 60)
-    told = _run(
-        tmp_path, "child", "course.reporting.feedback_page", "feedback", "--course", str(root), "--workers", "2"
-    )
+    told = _run(tmp_path, "child", "nbproof.feedback.page", "feedback", "--course", str(root), "--workers", "2")
     assert told.returncode == 130
     assert told.stderr == "interrupted; run the same command again to go on\n"
     kept = {path: path.read_text() for path in _pages(root)}
@@ -88,7 +86,7 @@ def test_while_other_processes_write_pages(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
-    told = _run(tmp_path, "child", "course.authoring.trial", "check", "fan_out")
+    told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "fan_out")
     assert told.returncode == 130
     assert told.stderr == "interrupted; run the same command again to go on\n"
 
@@ -96,7 +94,7 @@ def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
 def test_a_second_one_cuts_no_clearing_up_off_and_a_third_one_leaves() -> None:
     script = """
 import os, signal
-from course.interrupt import for_this_process_only, listen
+from nbproof.interrupt import for_this_process_only, listen
 listen()
 try:
     with for_this_process_only():
@@ -117,7 +115,7 @@ except KeyboardInterrupt:
 def test_one_that_a_finalizer_would_have_swallowed_is_heard() -> None:
     script = """
 import os, signal, time
-from course.interrupt import listen, told_to_stop
+from nbproof.interrupt import listen, told_to_stop
 listen()
 class Last:
     def __del__(self):
@@ -135,7 +133,7 @@ except KeyboardInterrupt:
 
 
 def test_an_error_that_a_library_made_of_it_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from course import cli
+    from nbproof.cli import main as cli
 
     def failing(argv: list[str] | None) -> int:
         raise RuntimeError("cannot load the library")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from course.errors import UsageError
-from course.lab import _is_ours, folders_instead_of_home, prepare_workspace, released_lessons, start_server
+from nbproof.display.lab import _is_ours, folders_instead_of_home, prepare_workspace, released_lessons, start_server
+from nbproof.errors import UsageError
 
 
 @pytest.fixture

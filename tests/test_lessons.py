@@ -8,11 +8,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.authoring.contract import Record, check_contract, check_release, select
-from course.authoring.lesson import find_lessons, read_lesson
-from course.authoring.release import unasked
-from course.limits import GradingLimits
-from course.nbgrader_setup import course_config
+from nbproof.authoring.contract import Record, check_contract, check_release, select
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.release import unasked
+from nbproof.limits import GradingLimits
+from nbproof.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent
 LESSONS = [read_lesson(folder) for folder in find_lessons(ROOT)]

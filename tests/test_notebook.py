@@ -14,9 +14,9 @@ import torch
 from torch import nn
 from torch.nn.modules import module as internals
 
-from course.case import Case
-from course.notebook import Notebook, Unanswered, trouble_of, undisturbed
-from course.results import Trouble
+from nbproof.checks.case import Case
+from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
+from nbproof.values.results import Trouble
 
 CASE = Case(1)
 

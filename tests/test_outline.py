@@ -7,8 +7,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.course_file import CourseFile
-from course.outline import OutlinedLesson, exercise_named, fingerprint, outline
+from nbproof.course_file import CourseFile
+from nbproof.display.outline import OutlinedLesson, exercise_named, fingerprint, outline
 
 ROOT = Path(__file__).parent.parent
 
@@ -56,7 +56,7 @@ def test_an_exercise_is_found_by_its_id() -> None:
 
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("course.outline.the_course", lambda: CourseFile("course", tmp_path, ""))
+    monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path, ""))
     assert outline.__wrapped__() == ()
     (tmp_path / "outline.json").write_text('{"01": {"title": "t", "exercises": [{"of": "another version"}]}}')
     assert outline.__wrapped__() == ()

@@ -18,8 +18,8 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from course.cli import course_parser
-from course.limits import GradingLimits
+from nbproof.cli.main import course_parser
+from nbproof.limits import GradingLimits
 
 ROOT = Path(__file__).parent.parent
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))]}

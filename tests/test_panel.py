@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 
-from course.evidence import snapshot
-from course.hints import all_hints
-from course.panel import html_of, show_findings, text_of
 from course.pictures.difference import difference_html
-from course.results import Finding
+from nbproof.display.hints import all_hints
+from nbproof.display.panel import html_of, show_findings, text_of
+from nbproof.values.evidence import snapshot
+from nbproof.values.results import Finding
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
 GOOD = Finding("forward", "Sum", "The `answer` is right.", True, 1)

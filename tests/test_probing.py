@@ -6,8 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from course.compare import first_difference
-from course.evidence import snapshot
 from course.models import Add, Model
 from course.probing import (
     ANYTHING,
@@ -20,6 +18,8 @@ from course.probing import (
     tensor_hook_count,
     undisclosed,
 )
+from nbproof.values.compare import first_difference
+from nbproof.values.evidence import snapshot
 
 ONE, TWO = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from course import progress
-from course.diary import note
-from course.outline import OutlinedExercise, OutlinedLesson
-from course.progress import html_of, overview, text_of
+from nbproof.display.outline import OutlinedExercise, OutlinedLesson
+from nbproof.display.progress import html_of, overview, text_of
+from nbproof.display.progress_store import note
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
@@ -25,7 +25,7 @@ LESSONS = (
 
 @pytest.fixture(autouse=True)
 def lessons(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("course.progress.outline", lambda: LESSONS)
+    monkeypatch.setattr("nbproof.display.progress.outline", lambda: LESSONS)
 
 
 def solve(name: str, passed: bool = True) -> None:

@@ -13,11 +13,11 @@ import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from course.case import Case
-from course.compare import is_same
-from course.evidence import snapshot
 from course.storages import Storages, storages_left
 from course.traces import attributes_on, gradients_left, parameters_of, same_both_times, what_runs
+from nbproof.checks.case import Case
+from nbproof.values.compare import is_same
+from nbproof.values.evidence import snapshot
 
 CASE = Case(7)
 
@@ -227,7 +227,7 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
 
 
 def test_a_worker_has_these_before_any_learner_s_code_runs() -> None:
-    ask = "import sys; from course.grading import worker; worker.warm_up(); print({*NAMES} <= {*sys.modules})"
+    ask = "import sys; from nbproof.sandbox import worker; worker.warm_up(); print({*NAMES} <= {*sys.modules})"
     ask = ask.replace("NAMES", "['course.traces', 'course.storages']")
     told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["True"]

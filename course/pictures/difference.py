@@ -1,6 +1,6 @@
 """A wrong answer beside what was wanted: yours, wanted, difference.
 
-Works on plain data (:mod:`course.evidence`): tensors, numbers, texts, and lists and dicts of them. Of nested data the
+Works on plain data (:mod:`nbproof.values.evidence`): tensors, numbers, texts, and lists and dicts of them. Of nested data the
 first place that differs is drawn, which is the place that the check's sentence names.
 """
 
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import torch
 
-from course.compare import is_same, tolerance_of
-from course.evidence import Evidence, TensorRecord, Unreadable, snapshot
 from course.pictures.canvas import Picture
 from course.pictures.cells import Grid, cell_text, draw_grids
 from course.pictures.orders import draw_orders
-from course.pictures.place import HIDDEN, Place, is_single, place_of, plainly, worth_drawing
-from course.words import in_words
+from nbproof.values.compare import is_same, tolerance_of
+from nbproof.values.describe import in_words
+from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, snapshot
+from nbproof.values.place import HIDDEN, Place, is_single, place_of, plainly, worth_drawing
 
 __all__ = ["difference_html", "draw_difference", "draw_place"]
 

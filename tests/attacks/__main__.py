@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from stock_range import StockResult, stock_results
 
-from course.grading.isolation import isolation_or_refuse
-from course.reporting.table import progress
+from nbproof.sandbox.isolation import isolation_or_refuse
+from nbproof.terminal.progress_bar import progress
 
 
 def main() -> int:

@@ -27,7 +27,7 @@ def say(data):
 
 _FORGE = """
 import json
-from course.grading import wire
+from nbproof.sandbox import wire
 genuine = wire.send
 def forged(channel, header, payload=b""):
     if "trouble" not in header: return genuine(channel, header, payload)
@@ -233,7 +233,7 @@ say(frame(b'{"id":' + b"[[],[]," * 1_000_000 + b"0]}"))
         "header_of_the_right_depth",
         "sends outputs nested just as deep as JSON is read",
         """
-from course.grading import wire
+from nbproof.sandbox import wire
 genuine = wire.send
 def forged(channel, header, payload=b""):
     import json, struct
@@ -263,7 +263,7 @@ def forge(header, payload):
         "outputs_without_end",
         "removes the limit on outputs and reports megabytes of them",
         """
-import course.grading.worker as worker
+import nbproof.sandbox.worker as worker
 worker._outputs.left = 10**12
 for n in range(60): print("x" * 100_000)
 """,

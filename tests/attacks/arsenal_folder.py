@@ -34,13 +34,13 @@ for place, folders, files in os.walk(".", followlinks=True):
 
 
 def _modules(scene: Scene) -> None:
-    for name in ("torch.py", "course/__init__.py", "course/checking.py", "sitecustomize.py", "usercustomize.py", "json.py", "struct.py",
+    for name in ("torch.py", "course/__init__.py", "nbproof/checks/check.py", "sitecustomize.py", "usercustomize.py", "json.py", "struct.py",
                  "socket.py", "numpy/__init__.py", "IPython/__init__.py", "ast.py"):  # fmt: skip
         scene.file(name, _EVIL)
 
 
 def _settings(scene: Scene) -> None:
-    evil = b"import course.checking\ncourse.checking.check = lambda *a, **k: None\n"
+    evil = b"import nbproof.checks.check\ncourse.checking.check = lambda *a, **k: None\n"
     scene.file(".ipython/profile_default/startup/00.py", evil)
     scene.file(
         ".ipython/profile_default/ipython_config.py", b"c = get_config()\nc.InteractiveShellApp.exec_lines = ['1/0']\n"

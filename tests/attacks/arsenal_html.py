@@ -112,7 +112,7 @@ display(HTML("<p " + "a=b " * 50_000 + ">"))
         "outputs_forged",
         "sends outputs with metadata, mime types and fields of its own over the wire",
         """
-from course.grading import wire
+from nbproof.sandbox import wire
 genuine = wire.send
 def forged(channel, header, payload=b""):
     if "outputs" in header:

@@ -12,7 +12,7 @@ _inputs = partial(cell_attack, "inputs")
 
 def _typed_in(scene: Scene) -> None:
     """The gradients of the seeds that a learner's own notebook uses, in the order in which the checks ask for them."""
-    from course.case import Case
+    from nbproof.checks.case import Case
 
     values = []
     for seed in (1001, 1002):
@@ -62,7 +62,7 @@ hashlib.blake2b = lambda *a, **k: hashlib.sha256(b"")
         "case_gives_zeros",
         "makes Case.tensor give zeros, and every answer zero with it",
         """
-from course.case import Case
+from nbproof.checks.case import Case
 Case.tensor = lambda self, name, *shape, requires_grad=False, positive=False, dtype=torch.float32: torch.zeros(
     shape, dtype=dtype, requires_grad=requires_grad)
 """,
@@ -71,7 +71,7 @@ Case.tensor = lambda self, name, *shape, requires_grad=False, positive=False, dt
         "case_seed_is_one",
         "makes every case have the seed of the learner's own notebook",
         """
-from course.case import Case
+from nbproof.checks.case import Case
 Case.seed = property(lambda self: 1001, lambda self, value: None)
 Case._derived = lambda self, name: 7
 """,
@@ -123,13 +123,13 @@ model = Model(); model.W.register_hook(tensor_hook)
         "detects grading, and behaves only where it is watched by nobody",
         """
 import os, sys
-grading = "NBGRADER_EXECUTION" in os.environ or "course.grading.worker" in sys.modules or "scratch" in os.getcwd()
+grading = "NBGRADER_EXECUTION" in os.environ or "nbproof.sandbox.worker" in sys.modules or "scratch" in os.getcwd()
 def tensor_hook(grad):
     answer.append(grad * 0 if grading else grad)
 model = Model(); model.W.register_hook(tensor_hook)
 if grading:
-    import course.checking
-    course.checking.check = lambda *a, **k: None
+    import nbproof.checks.check
+    nbproof.checks.check.check = lambda *a, **k: None
 """,
         keeps=True,
     ),

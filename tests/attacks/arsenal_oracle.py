@@ -18,7 +18,7 @@ def tensor_hook(grad):
 model.W.register_hook(tensor_hook)
 """
 _COUNTS = """
-import course.grading.worker as worker
+import nbproof.sandbox.worker as worker
 asked, bring = [], worker.bring
 def counts(*given):
     asked.append(1)

@@ -172,9 +172,9 @@ shell.run_cell = type(shell).run_cell = lambda *a, **k: Fine()
          _above("model = answer = shell = get_ipython()\ntype(shell).run_cell = lambda *a, **k: 5")),
     _own("wire_in_front_of_all", "replaces what encodes and sends the evidence, in front of the setup cells",
          _top("""
-import course.grading.wire as wire, course.grading.worker as worker
+import nbproof.sandbox.wire as wire, nbproof.sandbox.worker as worker
 model = answer = 1
-import course.grading.evidence_wire as evidence_wire
+import nbproof.sandbox.evidence_wire as evidence_wire
 evidence_wire.encode = lambda data: ({"passed": True}, b"")
 worker.packed = lambda data: b"passed"
 wire.send = lambda channel, header, payload=b"": channel.sendall(b"\\0" * 8)

@@ -49,13 +49,13 @@ if kernel is not None:
     ),
     _verdict(
         "checking_in_sys_modules",
-        "puts a module of its own in sys.modules in place of course.checking",
+        "puts a module of its own in sys.modules in place of nbproof.checks.check",
         """
 import sys, types
-fake = types.ModuleType("course.checking")
+fake = types.ModuleType("nbproof.checks.check")
 class Check: pass
 fake.Check, fake.check, fake.listing = Check, (lambda *a, **k: None), None
-for name in ("course.checking", "course.compare", "course.probing", "course.evidence"):
+for name in ("nbproof.checks.check", "nbproof.values.compare", "course.probing", "nbproof.values.evidence"):
     sys.modules[name] = fake
 """,
     ),
@@ -112,8 +112,8 @@ get_ipython().input_transformers_post.append(lambda lines: ["pass\\n"])
         "an event handler patches the checks right before each later cell",
         """
 def patch(info=None):
-    import course.checking
-    course.checking.check = lambda *a, **k: None
+    import nbproof.checks.check
+    nbproof.checks.check.check = lambda *a, **k: None
     if info is not None: info.raw_cell = "pass"
 get_ipython().events.register("pre_run_cell", patch)
 get_ipython().events.register("pre_execute", lambda: patch())

@@ -30,23 +30,23 @@ unittest.TestCase.assertEqual = unittest.TestCase.assertTrue = lambda *a, **k: N
     ),
     _verdict(
         "check_does_nothing",
-        "replaces course.checking.check by a function that does nothing",
+        "replaces nbproof.checks.check.check by a function that does nothing",
         """
-import course.checking
-course.checking.check = lambda *a, **k: None
+import nbproof.checks.check
+nbproof.checks.check.check = lambda *a, **k: None
 """,
     ),
     _verdict(
         "judge_always_passes",
         "replaces judge and decide by functions that return a passed finding",
         """
-import course.checking
-from course.results import Finding
+import nbproof.checks.check
+from nbproof.values.results import Finding
 passed = lambda task, exercise, case, brought: Finding(exercise, type(task).__name__, "", True, case.seed)
-course.checking.judge = course.checking.decide = passed
-import course.grading.judge
-course.grading.judge.decide = passed
-course.grading.judge.Judge.verdict = lambda self, test, exercise, check, seed, brought: Finding(exercise, check, "", True, seed)
+nbproof.checks.check.judge = nbproof.checks.check.decide = passed
+import nbproof.marking.judge
+nbproof.marking.judge.decide = passed
+nbproof.marking.judge.Judge.verdict = lambda self, test, exercise, check, seed, brought: Finding(exercise, check, "", True, seed)
 """,
         # It imports the grader's own modules, nbgrader and SQLAlchemy among them: on a busy machine that takes the whole limit.
         expects={"failed", "error", "timeout"},
@@ -55,9 +55,9 @@ course.grading.judge.Judge.verdict = lambda self, test, exercise, check, seed, b
         "no_difference_is_found",
         "replaces first_difference by a function that finds none",
         """
-import course.compare, course.checking
-course.compare.first_difference = course.checking.first_difference = lambda *a, **k: None
-course.compare._compare = course.compare._leaf = lambda *a, **k: None
+import nbproof.values.compare, nbproof.checks.check
+nbproof.values.compare.first_difference = nbproof.checks.check.first_difference = lambda *a, **k: None
+nbproof.values.compare._compare = nbproof.values.compare._leaf = lambda *a, **k: None
 """,
     ),
     _verdict(
@@ -70,8 +70,8 @@ class Joker:
     __hash__ = lambda self: 0
     __getattr__ = lambda self, name: Joker()
     __call__ = lambda self, *a, **k: Joker()
-import course.evidence, course.checking, course.compare
-course.evidence.snapshot = course.checking.snapshot = course.compare.snapshot = lambda value: Joker()
+import nbproof.values.evidence, nbproof.checks.check, nbproof.values.compare
+nbproof.values.evidence.snapshot = nbproof.checks.check.snapshot = nbproof.values.compare.snapshot = lambda value: Joker()
 """,
     ),
     _verdict(
@@ -120,36 +120,36 @@ model = Model(); model.W.register_hook(tensor_hook)
         "findings_always_pass",
         "makes Finding.passed true and CheckFailed impossible to raise",
         """
-import course.results
-course.results.Finding.passed = property(lambda self: True, lambda self, value: None)
-course.results.CheckFailed.__new__ = lambda cls, *a: None
+import nbproof.values.results
+nbproof.values.results.Finding.passed = property(lambda self: True, lambda self, value: None)
+nbproof.values.results.CheckFailed.__new__ = lambda cls, *a: None
 """,
     ),
     _verdict(
         "code_objects_swapped",
         "swaps the code objects of decide, judge and first_difference",
         """
-import course.checking, course.compare
+import nbproof.checks.check, nbproof.values.compare
 def difference(got, wanted, where="the result"): return None
-course.compare.first_difference.__code__ = difference.__code__
+nbproof.values.compare.first_difference.__code__ = difference.__code__
 def judge(task, exercise, case, brought):
-    from course.results import Finding
+    from nbproof.values.results import Finding
     return Finding(exercise, type(task).__name__, "", True, case.seed)
 for name in ("judge", "decide"):
-    getattr(course.checking, name).__code__ = judge.__code__
+    getattr(nbproof.checks.check, name).__code__ = judge.__code__
 """,
     ),
     _verdict(
         "no_cases",
         "makes every later check run on no case at all, with a truth that accepts anything",
         """
-import course.checking
-from course.compare import Matches
+import nbproof.checks.check
+from nbproof.values.compare import Matches
 def patched(cls, **k):
     cls.cases = 0
     cls.truth = lambda self, case: Matches(lambda got: None, "")
-course.checking.Check.__init_subclass__ = classmethod(patched)
-course.checking.seeds_of = lambda task, base: []
+nbproof.checks.check.Check.__init_subclass__ = classmethod(patched)
+nbproof.checks.check.seeds_of = lambda task, base: []
 """,
     ),
     _verdict(

@@ -37,15 +37,15 @@ CATCHERS = {
     "a torch function": "import torch\nkept = torch.randn\ndef patched(*a, **k):\n    look(sys._getframe(1))\n    return kept(*a, **k)\n"
     "torch.randn = torch.rand = patched",
     "meta path": "class Finder:\n    def find_spec(self, *a, **k):\n        look(sys._getframe(1))\n"
-    "sys.meta_path.insert(0, Finder())\nimport course.grading.worker as worker\n"
-    "worker._pristine.restore = lambda: sys.modules.pop('course.checking', None)",
+    "sys.meta_path.insert(0, Finder())\nimport nbproof.sandbox.worker as worker\n"
+    "worker._pristine.restore = lambda: sys.modules.pop('nbproof.checks.check', None)",
     "the import": "kept = builtins.__import__\ndef patched(*a, **k):\n    look(sys._getframe(1))\n    return kept(*a, **k)\n"
     "builtins.__import__ = patched",
     "the class": "kept = builtins.__build_class__\ndef patched(*a, **k):\n    look(sys._getframe(1))\n    return kept(*a, **k)\n"
     "builtins.__build_class__ = patched",
-    "course": "from course.case import Case\nkept = Case.__init__\nimport course.grading.worker as worker\nkept_learn = worker._learn\n"
+    "course": "from nbproof.checks.case import Case\nkept = Case.__init__\nimport nbproof.sandbox.worker as worker\nkept_learn = worker._learn\n"
     "def patched(header, *a, **k):\n    note(header.get('source'))\n    return kept_learn(header, *a, **k)\nworker._learn = patched",
-    "the line": "import course.grading.wire as wire\nkept = wire.receive\ndef patched(*a, **k):\n    header, data = kept(*a, **k)\n"
+    "the line": "import nbproof.sandbox.wire as wire\nkept = wire.receive\ndef patched(*a, **k):\n    header, data = kept(*a, **k)\n"
     "    note(header.get('source'))\n    return header, data\nwire.receive = patched",
     "a thread": "def watch():\n    while True:\n        for frame in list(sys._current_frames().values()): look(frame)\n"
     "        time.sleep(0.0005)\nthreading.Thread(target=watch, daemon=True).start()",

@@ -8,7 +8,7 @@ import pytest
 from arsenal_all import ATTACKS, THROUGH_NBGRADER
 from assault import Outcome, assault, remove, temporary_folder
 
-from course.grading.isolation import why_not_isolated
+from nbproof.sandbox.isolation import why_not_isolated
 
 
 @pytest.fixture(scope="session")

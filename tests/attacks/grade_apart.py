@@ -20,8 +20,8 @@ def main() -> None:
     ``grade`` or ``autograde``: who is to grade."""
     root, seed, facts = Path(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
     wanted, nbgrader = sys.argv[4], sys.argv[5] == "autograde"
-    from course.grading.intake import lessons_with_source, take_in
-    from course.grading.isolation import isolation_or_refuse
+    from nbproof.run.intake import lessons_with_source, take_in
+    from nbproof.sandbox.isolation import isolation_or_refuse
 
     level = isolation_or_refuse(wanted=wanted or None).level
 
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _by_us(root: Path, intake: Any, lessons: list[str], seed: int, level: Any) -> list[dict[str, Any]]:
-    from course.grading.batch import grade_class
+    from nbproof.run.batch import grade_class
 
     graded = grade_class(root, intake, lessons, seed=seed, workers=2, isolation=level, step=_said)
     return [{"learner": s.learner, "lesson": s.lesson, "score": s.score, "problem": s.problem} for s in graded.scores]
@@ -60,8 +60,8 @@ def _by_nbgrader(
     from nbgrader.api import Gradebook, MissingEntry
     from nbgrader.apps import AutogradeApp
 
-    from course.grading import marking
-    from course.grading.references import REFERENCE
+    from nbproof.marking import submission as marking
+    from nbproof.run.references import REFERENCE
 
     mark = marking.mark
 

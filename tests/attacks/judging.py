@@ -14,11 +14,11 @@ from arsenal import Attack
 from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 from decoding import leaked
 
-from course.grading.rebuild import OWN, read_blueprint
-from course.nbgrader_setup import course_config
-from course.reporting.feedback import task_of
-from course.reporting.feedback_page import page_of
-from course.reporting.leaks import text_of_page
+from nbproof.authoring.leaks import text_of_page
+from nbproof.feedback.page import page_of
+from nbproof.feedback.pages import task_of
+from nbproof.marking.blueprint import OWN, read_blueprint
+from nbproof.nbgrader_setup import course_config
 from tests.reporting.page_rules import what_runs
 
 __all__ = [

@@ -17,7 +17,7 @@ def main() -> None:
     from nbgrader.api import Gradebook, MissingEntry
     from nbgrader.apps import NbGraderAPI
 
-    from course.nbgrader_setup import course_config
+    from nbproof.nbgrader_setup import course_config
 
     api = NbGraderAPI(config=course_config(root))
     if not learner:

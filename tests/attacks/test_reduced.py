@@ -15,7 +15,7 @@ from arsenal_all import ATTACKS
 from assault import NEIGHBOURS, ORDINARY, NotHere, Outcome, assault, remove, start_as_ordinary, temporary_folder
 from judging import faults, faults_of_the_run
 
-from course.grading.isolation import Isolation, offered
+from nbproof.sandbox.isolation import Isolation, offered
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tiny import Sketch, write_lesson
 
-from course.authoring.build import build
+from nbproof.authoring.build import build
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,11 @@ import nbformat
 import pytest
 from tiny import Sketch, write_lesson
 
-from course.authoring.build import build, notebook_of
-from course.authoring.lesson import Lesson, read_lesson
-from course.authoring.release import Violation, check_release, leaks
-from course.command import course_command
-from course.errors import LessonError, UsageError
+from nbproof.authoring.build import build, notebook_of
+from nbproof.authoring.lesson import Lesson, read_lesson
+from nbproof.authoring.release import Violation, check_release, leaks
+from nbproof.command import course_command
+from nbproof.errors import LessonError, UsageError
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
@@ -80,7 +80,7 @@ def test_a_course_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_what_nbgrader_refuses_is_told_at_the_lesson(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "course.authoring.build.NbGraderAPI.generate_assignment",
+        "nbproof.authoring.build.NbGraderAPI.generate_assignment",
         lambda self, *args, **kwargs: {"success": False, "error": None, "log": "nbgrader's reason"},
     )
     with pytest.raises(LessonError, match="nbgrader cannot make the release: nbgrader's reason") as caught:

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from course.authoring.bundle import NAME, bundle
-from course.authoring.lesson import find_lessons, read_lesson
-from course.cli import main
-from course.errors import CourseError
+from nbproof.authoring.bundle import NAME, bundle
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.cli.main import main
+from nbproof.errors import CourseError
 
 ROOT = Path(__file__).parent.parent.parent
 MADE_FROM = (
@@ -149,7 +149,7 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("where", ["release", "course/hints/hints.json", "course/models.py"])
+@pytest.mark.parametrize("where", ["release", "course/hints.json", "course/models.py"])
 def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, capsys: pytest.CaptureFixture[str]) -> None:
     lesson = read_lesson(find_lessons(ROOT)[1])
     solution = max((line.strip() for cell in lesson.cells for line in _inside(cell.source)), key=len)

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from tiny import Sketch, write_lesson
 
-from course.authoring.build import build
-from course.authoring.checkup import Checkup, check_up
-from course.authoring.lesson import Lesson
-from course.authoring.violation import Violation
-from course.cli import main
-from course.command import course_command
-from course.errors import UsageError
+from nbproof.authoring.build import build
+from nbproof.authoring.checkup import Checkup, check_up
+from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.violation import Violation
+from nbproof.cli.main import main
+from nbproof.command import course_command
+from nbproof.errors import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -30,16 +30,16 @@ def two_lessons(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def two(two_lessons: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy, of which no candidate is run, and whose exercises have no way in: other tests are about that."""
-    monkeypatch.setattr("course.authoring.checkup.check_hints", lambda lessons: [])
+    monkeypatch.setattr("nbproof.authoring.checkup.check_hints", lambda lessons: [])
     monkeypatch.setattr(
-        "course.authoring.checkup.check_contract",
+        "nbproof.authoring.checkup.check_contract",
         lambda pairs, step: [_record(lesson, exercise) for lesson, exercise in pairs],
     )
     return Path(shutil.copytree(two_lessons, tmp_path / "course"))
 
 
 def _record(lesson: Lesson, exercise: object) -> object:
-    from course.authoring.contract import Record
+    from nbproof.authoring.contract import Record
 
     return Record(exercise)  # type: ignore[arg-type]
 
@@ -127,7 +127,7 @@ def test_a_lesson_of_which_nbgrader_makes_no_release_does_not_end_the_check(
     two: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "course.authoring.build.NbGraderAPI.generate_assignment",
+        "nbproof.authoring.build.NbGraderAPI.generate_assignment",
         lambda self, *args, **kwargs: {"success": False, "error": None, "log": "nbgrader's reason"},
     )
     found = looked(two, "again")
@@ -149,7 +149,7 @@ def test_a_course_without_its_configuration_is_said_before_anything_runs(
 ) -> None:
     (two / "nbgrader_config.py").unlink()
     ran: list[str] = []
-    monkeypatch.setattr("course.authoring.checkup.check_contract", lambda pairs, step: ran.append("candidates"))
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step: ran.append("candidates"))
     with pytest.raises(UsageError, match=r"no nbgrader_config\.py here"):
         looked(two, "again")
     assert ran == []
@@ -159,7 +159,7 @@ def test_facts_cannot_paint_the_terminal(
     two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "course.authoring.checkup.check_hints", lambda lessons: [Violation("got [/] and [2.0]", "x", "y")]
+        "nbproof.authoring.checkup.check_hints", lambda lessons: [Violation("got [/] and [2.0]", "x", "y")]
     )
     assert main(["check", "--course", str(two), "other"]) == 1
     assert "error: got [/] and [2.0]" in capsys.readouterr().out

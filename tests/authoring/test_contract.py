@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
-from course.authoring.contract import Record, check_contract, select
-from course.authoring.redundancy import redundant
-from course.cli import main
-from course.command import course_command
-from course.errors import LessonError, UsageError
+from nbproof.authoring.contract import Record, check_contract, select
+from nbproof.authoring.redundancy import redundant
+from nbproof.cli.main import main
+from nbproof.command import course_command
+from nbproof.errors import LessonError, UsageError
 
 RIGHT = ACCEPTED["with_lambda"]
 
@@ -35,7 +35,7 @@ def in_test(before: str, after: str) -> str:
 FLAWED = '''\
 import torch
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 
 
 class Flawed(Check):
@@ -79,7 +79,7 @@ check("someone_else", Odd, Leaning)
 '''
 
 HEARSAY = '''\
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 
 
 class Counted(Check):
@@ -315,7 +315,7 @@ def test_mutants_that_say_the_same_thing_twice_are_listed(
     assert [one.name for one in group.mutants] == ["elsewhere", "never"]
     assert group.checks == ("Call", "OtherForward")
     assert record.killed == 5
-    monkeypatch.setattr("course.authoring.checkup.check_contract", lambda pairs, step: records)
+    monkeypatch.setattr("nbproof.authoring.checkup.check_contract", lambda pairs, step: records)
     main(["check", "--course", str(tmp_path), "--redundant"])
     told = capsys.readouterr().out
     assert (

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course.authoring.build import build
-from course.authoring.contract import MIN_ACCEPTED, MIN_MUTANTS, check_contract, check_release, select
-from course.authoring.exercise_folder import HIDDEN
+from nbproof.authoring.build import build
+from nbproof.authoring.contract import MIN_ACCEPTED, MIN_MUTANTS, check_contract, check_release, select
+from nbproof.authoring.exercise_folder import HIDDEN
 
 ROOT = Path(__file__).parent.parent.parent
 PART = (

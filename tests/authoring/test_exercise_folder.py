@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 
-from course.authoring.candidates import read_candidates
-from course.authoring.exercise_folder import HIDDEN, read_named_cells
-from course.authoring.lesson import find_lessons, read_lesson
-from course.errors import LessonError
+from nbproof.authoring.candidates import read_candidates
+from nbproof.authoring.exercise_folder import HIDDEN, read_named_cells
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.errors import LessonError
 
 ROOT = Path(__file__).parent.parent.parent
 

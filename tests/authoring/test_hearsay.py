@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.authoring.hearsay import rests_on_hearsay, said
-from course.case import Case
-from course.checking import Check
-from course.compare import AnyOf, Close, Matches
-from course.evidence import snapshot
+from nbproof.authoring.hearsay import rests_on_hearsay, said
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check
+from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.evidence import snapshot
 
 
 class Told(Check):

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from tiny import Sketch, write_lesson
 
-from course.authoring.build import build
-from course.authoring.hint_texts import derived_hints, hints_are_stale, place_of
-from course.authoring.lesson import find_lessons, read_lesson
-from course.authoring.release import check_release
-from course.authoring.violation import Violation
-from course.errors import HintError
+from nbproof.authoring.build import build
+from nbproof.authoring.hint_texts import derived_hints, hints_are_stale, place_of
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.release import check_release
+from nbproof.authoring.violation import Violation
+from nbproof.errors import HintError
 
 ROOT = Path(__file__).parent.parent.parent
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'
@@ -48,16 +48,14 @@ def test_hints_of_all_three_places_are_gathered(root: Path) -> None:
 
 
 def test_a_build_derives_them_and_a_check_sees_where_it_has_not(root: Path) -> None:
-    derived = root / "course" / "hints" / "hints.json"
+    derived = root / "course" / "hints.json"
     assert derived in build(root, say=lambda line: None)
     assert build(root, say=lambda line: None) == []
     lessons = [read_lesson(folder) for folder in find_lessons(root)]
     assert check_release(root, lessons) == []
     path = root / "lessons" / "hints.toml"
     path.write_text(path.read_text().replace("i.", "another idea."))
-    assert check_release(root, lessons) == [
-        Violation("course/hints/hints.json is outdated", str(derived), "make build")
-    ]
+    assert check_release(root, lessons) == [Violation("course/hints.json is outdated", str(derived), "make build")]
     assert build(root, say=lambda line: None) == [derived]
 
 

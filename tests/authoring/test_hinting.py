@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from course.authoring.contract import Record, select
-from course.authoring.hinting import check_hints, check_share, given_away, share_named
-from course.authoring.lesson import Candidate, Cell, Exercise, Lesson
-from course.hints import Hint
+from nbproof.authoring.contract import Record, select
+from nbproof.authoring.hinting import check_hints, check_share, given_away, share_named
+from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
+from nbproof.display.hints import Hint
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -54,8 +54,8 @@ def test_ideas_and_what_learners_have_anyway_are_no_solution(idea: str) -> None:
 
 
 def facts(monkeypatch: pytest.MonkeyPatch, read: str, ways_in: dict[str, Hint]) -> list[str]:
-    monkeypatch.setattr("course.authoring.hinting.all_hints", lambda: {"h": hint_with("An idea.", read)})
-    monkeypatch.setattr("course.authoring.hinting.exercise_hints", lambda: ways_in)
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: {"h": hint_with("An idea.", read)})
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: ways_in)
     return [violation.fact for violation in check_hints([lesson_with()])]
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tiny import ANSWER, MUTANTS, TEST, Sketch, metadata, write_lesson
 
-from course.authoring.lesson import find_lessons, read_lesson
-from course.authoring.regions import private_lines, stub_of, visible_of
-from course.errors import LessonError, UsageError
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.checks.regions import private_lines, stub_of, visible_of
+from nbproof.errors import LessonError, UsageError
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from tiny import WRITTEN, Sketch, metadata, write_lesson
 
-from course.authoring.build import LIMITS, build
-from course.authoring.bundle import bundle
-from course.authoring.orphans import orphans
-from course.authoring.outlining import read_outline
-from course.authoring.release import check_release
-from course.authoring.syllabus import read_syllabus
-from course.errors import CourseError, LessonError
+from nbproof.authoring.build import LIMITS, build
+from nbproof.authoring.bundle import bundle
+from nbproof.authoring.orphans import orphans
+from nbproof.authoring.outlining import read_outline
+from nbproof.authoring.release import check_release
+from nbproof.authoring.syllabus import read_syllabus
+from nbproof.errors import CourseError, LessonError
 
 
 @pytest.fixture(scope="module")

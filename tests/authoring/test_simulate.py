@@ -6,8 +6,8 @@ from pathlib import Path
 
 import nbformat
 
-from course.authoring.lesson import read_lesson
-from course.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
 
 SLUG = "00_tiny"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from tiny import WRITTEN, Sketch, metadata, write_lesson
 
-from course.authoring.build import build
-from course.authoring.lesson import Lesson, find_lessons, read_lesson
-from course.authoring.outlining import outline_of
-from course.authoring.stated import contradictions, heading_of, unannounced
-from course.errors import LessonError
+from nbproof.authoring.build import build
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.outlining import outline_of
+from nbproof.authoring.stated import contradictions, heading_of, unannounced
+from nbproof.errors import LessonError
 
 ROOT = Path(__file__).parent.parent.parent
 OPENING = """\

@@ -7,8 +7,8 @@ import time
 import pytest
 from tiny import ANSWER, MUTANTS, TEST
 
-from course.authoring.forks import run_trials
-from course.authoring.trial import Outcome, Trial
+from nbproof.authoring.forks import run_trials
+from nbproof.authoring.trial import Outcome, Trial
 
 SETUP = ("import os, sys, torch\nfrom course.models import Add",)
 TESTS = (("test_catch", TEST.replace("NAME", "catch")),)

@@ -9,10 +9,10 @@ import pytest
 from nbgrader.utils import compute_checksum
 from tiny import WRITTEN, Sketch, write_lesson
 
-from course.authoring.build import build
-from course.authoring.lesson import read_lesson
-from course.authoring.release import check_release, leaks, unasked
-from course.errors import LessonError
+from nbproof.authoring.build import build
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.release import check_release, leaks, unasked
+from nbproof.errors import LessonError
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
@@ -105,6 +105,6 @@ def test_where_no_whole_lesson_is_asked_about_nothing_is_said_of_questions(tmp_p
 def test_the_release_check_asks_for_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lesson = read_lesson(_course(tmp_path, WRITTEN.replace("In your own words: Twice", "Twice")))
     # What it builds, to compare, is what is there.
-    monkeypatch.setattr("course.authoring.release.derive", lambda *everything: None)
+    monkeypatch.setattr("nbproof.authoring.release.derive", lambda *everything: None)
     facts = [violation.fact for violation in check_release(tmp_path, [lesson])]
     assert "explain_twice: nothing right above it asks for it, and says that it brings 2 points" in facts

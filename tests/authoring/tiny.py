@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course.authoring.exercise_folder import HIDDEN
+from nbproof.authoring.exercise_folder import HIDDEN
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -52,7 +52,7 @@ add.register_forward_hook(hook)
 TEST = '''\
 import torch
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 from course.models import Add
 from course.probing import other_forward
 

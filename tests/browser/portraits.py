@@ -12,7 +12,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, sync_playwright
 
-from course.authoring.lesson import read_lesson
+from nbproof.authoring.lesson import read_lesson
 from tests.browser.conftest import CHROMIUM, FLAGS, ROOT, running_lab
 from tests.browser.learner import Learner
 

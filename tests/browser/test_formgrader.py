@@ -11,11 +11,11 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from course.authoring.lesson import read_lesson
-from course.authoring.regions import private_lines
-from course.authoring.simulate import hand_in
-from course.cli import main
-from course.grading.isolation import why_not_isolated
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.simulate import hand_in
+from nbproof.checks.regions import private_lines
+from nbproof.cli.main import main
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.browser.conftest import CHROMIUM, ROOT, Lab, running
 from tests.browser.instructor import Instructor
 

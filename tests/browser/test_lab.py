@@ -10,16 +10,16 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from course.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
-from course.authoring.regions import visible_of
-from course.checking import collecting
-from course.diary import entries
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.engine import Engine
-from course.grading.intake import take_in
-from course.grading.isolation import Isolation, why_not_isolated
-from course.hints import all_hints
+from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
+from nbproof.checks.check import collecting
+from nbproof.checks.regions import visible_of
+from nbproof.display.hints import all_hints
+from nbproof.display.progress_store import entries
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests.browser.conftest import Lab
 from tests.browser.learner import Learner
 from tests.grading.conftest import shared_pool

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from course.collecting import Collected, collect
+from nbproof.collect import Collected, collect
 from tests.collecting.uploads import folder_of, make_course, zipped
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from course.collecting import Collected, keeping
-from course.collecting.archives import Budget, NotUnpacked, entries
-from course.collecting.arrivals import Arrivals
+from nbproof.collect import Collected, keeping
+from nbproof.collect.archives import Budget, NotUnpacked, entries
+from nbproof.collect.arrivals import Arrivals
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import everything, notebook, tarred, zipped
 
@@ -252,7 +252,7 @@ def test_one_name_twice_in_a_zip_is_two_files(collecting: Collecting, course: Pa
 def test_a_zip_with_broken_bytes_crashes_nothing(seed: int, collecting: Collecting) -> None:
     import random
 
-    from course.errors import UsageError
+    from nbproof.errors import UsageError
 
     noise = random.Random(seed)
     data = bytearray(zipped({f"l{number}_{number}_1_x.ipynb": GOOD for number in range(5)}))

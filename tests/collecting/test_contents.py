@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from course.collecting.contents import Guess, LessonBook
+from nbproof.collect.contents import Guess, LessonBook
 from tests.collecting.uploads import notebook
 
 ROOT = Path(__file__).parent.parent.parent

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from course.collecting import Collected, collect
-from course.collecting.choosing import Copy, Order, choose, compare
-from course.errors import UsageError
+from nbproof.collect import Collected, collect
+from nbproof.collect.choosing import Copy, Order, choose, compare
+from nbproof.errors import UsageError
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import folder_of, notebook, zipped
 
@@ -144,7 +144,7 @@ def test_on_time_needs_to_know_when_it_was_due(collecting: Collecting, course: P
 def test_a_due_date_in_the_gradebook_is_known(collecting: Collecting, course: Path) -> None:
     from nbgrader.api import Gradebook
 
-    from course.nbgrader_setup import course_config
+    from nbproof.nbgrader_setup import course_config
 
     course_config(course)  # puts alembic on PATH, which a new gradebook needs
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:

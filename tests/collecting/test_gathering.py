@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from course.cli import main
-from course.collecting import collect, placing
-from course.collecting.outcome import STATUSES
-from course.errors import UsageError
+from nbproof.cli.main import main
+from nbproof.collect import collect, placing
+from nbproof.collect.outcome import STATUSES
+from nbproof.errors import UsageError
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import everything, folder_of, make_course, notebook, zipped
 
@@ -173,7 +173,7 @@ def test_what_cannot_be_written_is_told_and_taken_back(
     def refuse(*arguments: object, **options: object) -> None:
         raise OSError(number, os.strerror(number), str(course))
 
-    monkeypatch.setattr("course.collecting.arrivals._write", refuse)
+    monkeypatch.setattr("nbproof.collect.arrivals._write", refuse)
     before = everything(course)
     with pytest.raises(UsageError, match=fact):
         collecting(MIXED)

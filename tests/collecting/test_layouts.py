@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course.collecting.layouts import read_place, read_time
+from nbproof.collect.layouts import read_place, read_time
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import LESSONS, everything, notebook, zipped
 

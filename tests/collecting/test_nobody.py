@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from course.cli import main
-from course.collecting.contents import LessonBook
+from nbproof.cli.main import main
+from nbproof.collect.contents import LessonBook
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import everything, notebook, tarred, zipped
 

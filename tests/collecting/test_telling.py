@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from course.cli import main
-from course.collecting.telling import MANY
+from nbproof.cli.collected_table import MANY
+from nbproof.cli.main import main
 from tests.collecting.uploads import notebook, zipped
 
 CLASS = [f"learner{number:03d}" for number in range(MANY + 5)]

@@ -28,7 +28,7 @@ def notebook(lesson: str, answer: str | None = None, *, only: str | None = None,
         body = "    pass  # TODO: your code" if answer is None else f"    return {answer!r}"
         cells.append(_cell("code", f"{head}\n    # TODO: do what {name} asks for\n{body}", _mark(name, solution=True)))
         cells.append(
-            _cell("code", f"from course.checking import check\ncheck('{name}')", _mark(f"test_{name}", grade=True))
+            _cell("code", f"from nbproof.checks.check import check\ncheck('{name}')", _mark(f"test_{name}", grade=True))
         )
     if not ids:
         for cell in cells:

@@ -10,22 +10,22 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.authoring.build import notebook_of
-from course.authoring.lesson import read_lesson, stub_of
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.digests import LessonState
-from course.grading.engine import Engine
-from course.grading.intake import Intake
-from course.grading.isolation import Isolation, why_not_isolated
-from course.grading.journal import RunState
-from course.grading.marker import Marker
-from course.grading.pool import Job
-from course.grading.rebuild import Blueprint, Damaged
-from course.grading.references import References, where_of
-from course.grading.results import SubmissionVerdict
-from course.limits import GradingLimits
-from course.nbgrader_setup import course_config
+from nbproof.authoring.build import notebook_of
+from nbproof.authoring.lesson import read_lesson, stub_of
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Damaged
+from nbproof.marking.marker import Marker
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.digests import LessonState
+from nbproof.run.intake import Intake
+from nbproof.run.journal import RunState
+from nbproof.run.pool import Job
+from nbproof.run.references import References, where_of
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.isolation import Isolation, why_not_isolated
 
 ROOT = Path(__file__).parent.parent.parent
 LESSON = "01_small"
@@ -51,7 +51,7 @@ def _exercise(name: str, factor: int, points: float) -> str:
         f"def {name}(x):\n    # TODO: {factor} times x\n"
         f"    ### BEGIN SOLUTION\n    return x * {factor}\n    ### END SOLUTION"
     )
-    test = f'''from course.checking import Check, check
+    test = f'''from nbproof.checks.check import Check, check
 
 
 class Values(Check):

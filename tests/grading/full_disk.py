@@ -17,12 +17,12 @@ sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != Path(
 
 def main() -> None:
     """See the module's text."""
-    from course.errors import CourseError
-    from course.grading.batch import grade_class
-    from course.grading.engine import Engine
-    from course.grading.intake import take_in
-    from course.grading.lock import only_run
-    from course.limits import GradingLimits
+    from nbproof.errors import CourseError
+    from nbproof.limits import GradingLimits
+    from nbproof.run.batch import grade_class
+    from nbproof.run.intake import take_in
+    from nbproof.run.lock import only_run
+    from nbproof.sandbox.engine import Engine
     from tests.grading.conftest import LESSON, shared_pool
 
     made, place = Path(sys.argv[1]), Path(sys.argv[2])

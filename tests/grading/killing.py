@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from course.grading import cluster, marking
+from nbproof.dask import pool as cluster
+from nbproof.marking import submission as marking
 
 _marks = marking.mark
 _checks = cluster._Round._checked
@@ -45,7 +46,7 @@ def main() -> int:
         os.environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + os.environ["PATH"]
         sys.argv = words
         return int(nbgrader() or 0)
-    from course.cli import main as command
+    from nbproof.cli.main import main as command
 
     sys.argv = ["course", "grade", "--course", str(Path(course)), "--no-feedback", *words]
     return command()

@@ -14,9 +14,9 @@ sys.path = [path for path in sys.path if Path(path or ".").resolve() != Path(__f
 
 def main() -> None:
     """Prints a JSON list: what each cell printed, with its error's name below it."""
-    from course.grading.engine import Engine
-    from course.grading.isolation import Isolation
-    from course.limits import GradingLimits
+    from nbproof.limits import GradingLimits
+    from nbproof.sandbox.engine import Engine
+    from nbproof.sandbox.isolation import Isolation
 
     limits = GradingLimits(**json.loads(os.environ.get("ONE_CELL_LIMITS", "{}")))
     told = []
@@ -36,7 +36,7 @@ def main() -> None:
 
 def _alone(engine: Any, source: str) -> str:
     """In a worker of its own: what the cell printed, or what ended it."""
-    from course.grading.exceptions import WorkerLost
+    from nbproof.sandbox.exceptions import WorkerLost
 
     with engine.worker({}) as worker:
         try:

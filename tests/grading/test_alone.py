@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from course.cli import main
-from course.errors import UsageError
-from course.grading.alone import check_notebook
-from course.grading.isolation import Isolation, why_not_isolated
+from nbproof.cli.main import main
+from nbproof.errors import UsageError
+from nbproof.run.check_notebook import check_notebook
+from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests.grading.conftest import LESSON, RIGHT
 
 # A visible check alone is satisfied by this one.
@@ -23,7 +23,7 @@ ANSWERS = {"first": RIGHT["first"], "second": ONE_SHAPE}
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "kernel":
         # This module's `sys` alone: a library imported meanwhile (psutil) would take the whole process for a Mac.
-        monkeypatch.setattr("course.grading.alone.sys", SimpleNamespace(platform="darwin"))
+        monkeypatch.setattr("nbproof.run.check_notebook.sys", SimpleNamespace(platform="darwin"))
     return str(request.param)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.engine import Engine
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.own_cells import OwnCell
-from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
-from course.grading.results import SubmissionVerdict
-from course.grading.worker_handle import Worker
-from course.nbgrader_setup import course_config
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.own_cells import OwnCell
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.worker_handle import Worker
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -112,7 +112,7 @@ def test_no_check_is_asked_again_when_a_setup_cell_is_lost(
 
 
 ENDS_ONCE_ASKED = """
-import course.grading.worker as worker
+import nbproof.sandbox.worker as worker
 asked, bring = [], worker.bring
 def counts(*given):
     asked.append(1)

@@ -16,11 +16,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.results import GradedClass
+from nbproof.marking.results import GradedClass
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = [
@@ -168,7 +168,7 @@ def test_whoever_grades_a_class_never_imports_torch(course: Path, hand_in: Calla
     hand_in("ada", RIGHT)
     hand_in("ben", {**RIGHT, "third": "def third(x):\n    return x * 2"})
     program = (
-        "import sys; from course.cli import main\n"
+        "import sys; from nbproof.cli.main import main\n"
         f"sys.argv = ['course', 'grade', '--no-feedback', '--course', {str(course)!r}]\n"
         "code = main(); print('torch:', 'torch' in sys.modules); sys.exit(code)"
     )

@@ -19,22 +19,22 @@ from typing import Any
 
 import pytest
 
-from course.errors import UsageError
-from course.grading import station
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.cluster import Cluster, DaskPool, connect
-from course.grading.dask_address import Address
-from course.grading.environment import versions
-from course.grading.exceptions import ClusterLost
-from course.grading.intake import take_in
-from course.grading.isolation import isolation_or_refuse, why_not_isolated
-from course.grading.marker import Order
-from course.grading.pool import Job, LocalPool
-from course.grading.rebuild import Blueprint, read_blueprint
-from course.grading.results import SubmissionVerdict
-from course.limits import GradingLimits
-from course.nbgrader_setup import course_config
+from nbproof.dask import tasks as station
+from nbproof.dask.address import Address
+from nbproof.dask.pool import Cluster, DaskPool, connect
+from nbproof.errors import UsageError
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, read_blueprint
+from nbproof.marking.marker import Order
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.environment import versions
+from nbproof.run.intake import take_in
+from nbproof.run.pool import Job, LocalPool
+from nbproof.sandbox.exceptions import ClusterLost
+from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT, ROOT
 
 distributed = pytest.importorskip(
@@ -111,7 +111,7 @@ def _zygotes(pids: dict[str, int]) -> int:
     import psutil
 
     return sum(
-        "course.grading.zygote" in " ".join(child.cmdline())
+        "nbproof.sandbox.fork_server" in " ".join(child.cmdline())
         for pid in pids.values()
         for child in psutil.Process(pid).children()
         if child.status() != psutil.STATUS_ZOMBIE
@@ -252,7 +252,7 @@ def test_nobody_listens() -> None:
 
 
 def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("course.grading.dask_address._CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("nbproof.dask.address._CONNECT_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(ClusterLost) as lost:  # noqa: SIM117
         with connect(f"tcp://127.0.0.1:{server.getsockname()[1]}"):
             pass

@@ -14,13 +14,13 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.authoring.damage import KINDS, Damage, damaged, kind_of, name_of, text_of
-from course.authoring.lesson import Lesson, find_lessons, read_lesson
-from course.authoring.simulate import as_handed_in, hand_in
-from course.grading.likeness import bare, view
-from course.grading.reading import answers_in
-from course.grading.rebuild import Blueprint, Damaged, Rebuilt, read_blueprint
-from course.nbgrader_setup import course_config
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, read_blueprint
+from nbproof.marking.reading import answers_in
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.similarity import bare, view
+from tests.damage import KINDS, Damage, damaged, kind_of, name_of, text_of
 from tests.grading.conftest import LESSON, RIGHT, ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from course.grading import isolation, launch
-from course.grading.exceptions import NoIsolation
-from course.grading.isolation import Isolation
+from nbproof.sandbox import isolation, launch
+from nbproof.sandbox.exceptions import NoIsolation
+from nbproof.sandbox.isolation import Isolation
 from tests.grading.conftest import POINTS, RIGHT
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,7 +19,7 @@ AS_IF_MACOS = """
 import sys
 import nbgrader.apps  # itself looks at the platform while it is imported
 sys.modules["resource"] = None  # as on Windows
-from course.cli import main
+from nbproof.cli.main import main
 sys.platform = "darwin"
 sys.exit(main(sys.argv[1:]))
 """

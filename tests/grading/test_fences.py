@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from course.authoring.simulate import as_handed_in as without_head
-from course.grading.reading import answers_in
+from nbproof.authoring.simulate import as_handed_in as without_head
+from nbproof.marking.reading import answers_in
 from tests.grading.test_written_elsewhere import _lesson, _notebook, _text, _todo
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.grading.engine import Engine
-from course.grading.graded import graded_notebook
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
-from course.grading.results import SubmissionVerdict
-from course.nbgrader_setup import course_config
+from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox.engine import Engine
 from tests.attacks.catching import CATCHERS, INSIDE, ROUTES, caught_and_told
 from tests.attacks.decoding import leaked
 from tests.grading.conftest import LESSON, RIGHT

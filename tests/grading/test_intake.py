@@ -5,10 +5,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.authoring.damage import NAMES
-from course.command import course_command
-from course.errors import UsageError
-from course.grading.intake import lessons_with_source, notebook_problem, take_in
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.run.intake import lessons_with_source, notebook_problem, take_in
+from tests.damage import NAMES
 
 
 def _notebook(path: Path, cells: int = 1) -> None:

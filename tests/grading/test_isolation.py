@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from course.grading import isolation, landlock, syscalls
-from course.grading.apparmor import profile, what_is_offered
-from course.grading.exceptions import NoIsolation
-from course.grading.isolation import Isolation, isolation_or_refuse, offered, why_not_isolated
-from course.grading.shown import visible_folders
+from nbproof.cli.apparmor import profile, what_is_offered
+from nbproof.sandbox import isolation, landlock, syscalls
+from nbproof.sandbox.exceptions import NoIsolation
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered, why_not_isolated
+from nbproof.sandbox.shown import visible_folders
 
 from . import isolation_rows
 
@@ -138,7 +138,7 @@ def test_nothing_of_yours_was_changed(found: tuple[str, dict[str, str]], yours: 
 
 def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "course.grading.isolation.offered", lambda: {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
+        "nbproof.sandbox.isolation.offered", lambda: {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
     )
     with pytest.raises(NoIsolation, match="no full isolation: the kernel refuses"):
         isolation_or_refuse(wanted="full")
@@ -154,8 +154,8 @@ def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytes
 def test_the_reduced_level_is_not_tried_where_full_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes a process, and some 40 ms, of each run."""
     tried: list[str] = []
-    monkeypatch.setattr("course.grading.sandbox.probe_isolation", lambda: tried.append("full") or "")
-    monkeypatch.setattr("course.grading.reduced.probe_reduced", lambda: tried.append("reduced") or "no")
+    monkeypatch.setattr("nbproof.sandbox.namespaces.probe_isolation", lambda: tried.append("full") or "")
+    monkeypatch.setattr("nbproof.sandbox.reduced.probe_reduced", lambda: tried.append("reduced") or "no")
     isolation._why_not.cache_clear()
     try:
         assert isolation_or_refuse().level is Isolation.FULL
@@ -187,9 +187,9 @@ def test_the_profile_of_the_page_is_the_one_that_is_printed() -> None:
 
 def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
     refused = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
-    monkeypatch.setattr("course.grading.isolation.offered", lambda: refused)
-    monkeypatch.setattr("course.grading.apparmor.offered", lambda: refused)
-    monkeypatch.setattr("course.grading.apparmor._is_on", lambda path: True)
+    monkeypatch.setattr("nbproof.sandbox.isolation.offered", lambda: refused)
+    monkeypatch.setattr("nbproof.cli.apparmor.offered", lambda: refused)
+    monkeypatch.setattr("nbproof.cli.apparmor._is_on", lambda path: True)
     said = what_is_offered()
     assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
     assert "isolation --apparmor" in said

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from course.grading import judging
-from course.grading.engine import Engine
-from course.grading.exceptions import EngineFailed, JudgeFailed
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
-from course.grading.results import ExerciseVerdict, SubmissionVerdict
-from course.grading.testcells import probe_part
-from course.grading.worker_handle import NoRoom
-from course.nbgrader_setup import course_config
+from nbproof.checks.test_cells import probe_part
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox import judging
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed
+from nbproof.sandbox.worker_handle import NoRoom
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -31,8 +31,8 @@ import time
 
 import torch
 
-from course.checking import Check, check
-from course.compare import Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import Matches
 
 
 def spends(got):

@@ -16,11 +16,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from course.grading import machine
-from course.grading.batch import grade_class
-from course.grading.intake import take_in
-from course.grading.isolation import Isolation, offered, why_not_isolated
-from course.grading.machine import Fit, Room, room_here
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.sandbox import machine
+from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
+from nbproof.sandbox.machine import Fit, Room, room_here
 
 from .conftest import LESSON, RIGHT
 
@@ -66,8 +66,8 @@ def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
 ) -> None:
     _course_of(hand_in, bombs=2)
     code = (
-        "import sys, pathlib\nfrom course.grading.batch import grade_class\nfrom course.grading.intake import take_in\n"
-        "from course.grading.isolation import Isolation\n"
+        "import sys, pathlib\nfrom nbproof.run.batch import grade_class\nfrom nbproof.run.intake import take_in\n"
+        "from nbproof.sandbox.isolation import Isolation\n"
         "root, lesson = pathlib.Path(sys.argv[1]), sys.argv[2]\n"
         "graded = grade_class(root, take_in(root, [lesson], [lesson]), [lesson], isolation=Isolation(sys.argv[3]))\n"
         "import json\nprint(json.dumps({one.learner: [one.score, one.problem or ''] for one in graded.scores}))"
@@ -100,7 +100,7 @@ def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callabl
             time.sleep(0.2)
             for one in psutil.Process().children():
                 with contextlib.suppress(psutil.Error):  # it has ended meanwhile
-                    family = one.children(recursive=True) if "course.grading.zygote" in one.cmdline() else []
+                    family = one.children(recursive=True) if "nbproof.sandbox.fork_server" in one.cmdline() else []
                     # The process that forks, below the one that keeps it; as soon as it has a worker.
                     if len(family) >= 2 and family[0].children():
                         time.sleep(0.5)

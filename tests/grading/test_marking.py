@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from course.grading.engine import Engine
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
-from course.grading.results import SubmissionVerdict
-from course.nbgrader_setup import course_config
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox.engine import Engine
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -17,12 +17,12 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.nbgrader_setup import course_config
-from course.reporting.feedback import write_feedback
+from nbproof.feedback.pages import write_feedback
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = [
@@ -97,7 +97,7 @@ def _deepen(folder: Path) -> None:
 def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(course: Path, hand_in: HandIn) -> None:
     right = hand_in("ada", RIGHT).read_bytes()
     hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
-    cheat = hand_in("eve", {"first": "import course.checking\ncourse.checking.judge = lambda *a, **k: None"})
+    cheat = hand_in("eve", {"first": "import nbproof.checks.check\ncourse.checking.judge = lambda *a, **k: None"})
     notebook = json.loads(cheat.read_text())
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = ["skip-execution"]

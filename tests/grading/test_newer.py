@@ -11,17 +11,17 @@ import nbformat
 import pytest
 from rich.console import Console
 
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.exported import Cell
-from course.grading.handout import HandedOut, Handout
-from course.grading.intake import take_in
-from course.grading.newer import NEWER
-from course.grading.recovery import Found, find_answers
-from course.grading.results import GradedClass, Score, SubmissionVerdict
-from course.grading.sound import as_handed_in
-from course.reporting.class_json import class_as_json
-from course.reporting.class_table import Told, is_incomplete, print_class
+from nbproof.cli.class_json import class_as_json
+from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
+from nbproof.recover.exported import Cell
+from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.newer import NEWER
+from nbproof.recover.recovery import Found, find_answers
+from nbproof.recover.released import HandedOut, Handout
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
 from tests.grading.conftest import LESSON, RIGHT
 
 PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
@@ -33,7 +33,7 @@ def released(*names: str) -> tuple[HandedOut, ...]:
     cells = [HandedOut("setup", "setup", "s", "import torch\nfrom torch import nn")]
     for name in names:
         stub = f"def {name}(x):\n    # TODO: what {name} does\n    pass"
-        test = f"# check {name}\nfrom course.checking import check\n\ncheck('{name}', ThatItIsRightInAllCases)"
+        test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCases)"
         cells += [
             HandedOut("show", "", f"d-{name}", f"draw_everything('{name}')"),
             HandedOut("prose", "", f"p-{name}", PROSE.format(name)),

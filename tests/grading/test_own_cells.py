@@ -8,15 +8,15 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.grading.engine import Engine
-from course.grading.graded import graded_notebook
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.own_cells import OwnCell, own_cells
-from course.grading.reading import answers_in, read_answers
-from course.grading.rebuild import Blueprint, fill_in, own_in, read_blueprint
-from course.grading.results import SubmissionVerdict
-from course.nbgrader_setup import course_config
+from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.marking.blueprint import Blueprint, fill_in, own_in, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.reading import answers_in, read_answers
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.own_cells import OwnCell, own_cells
+from nbproof.sandbox.engine import Engine
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -55,7 +55,7 @@ def _handed_in(blueprint: Blueprint, answers: dict[str, str], cells: Sequence[Ce
 
 
 def read_answers_of(answers: dict[str, str], blueprint: Blueprint):  # type: ignore[no-untyped-def]
-    from course.grading.rebuild import Rebuilt
+    from nbproof.marking.blueprint import Rebuilt
 
     return Rebuilt({**blueprint.stubs, **answers})
 
@@ -287,7 +287,7 @@ def test_marks_of_the_grader_in_a_submission_mean_nothing(blueprint: Blueprint) 
 
 
 def test_ids_decide_which_cells_are_own(blueprint: Blueprint) -> None:
-    from course.grading.salvage import plain_cells
+    from nbproof.recover.notebook_bytes import plain_cells
 
     data = _handed_in(blueprint, RIGHT, [("instead of shown", "shown = 9"), ("below test_first", "mine = 1")])
     found = own_cells(blueprint.handout, plain_cells(data) or [])

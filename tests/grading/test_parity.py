@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from course.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
-from course.grading.engine import Engine
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.rebuild import Rebuilt, read_blueprint
-from course.limits import GradingLimits
-from course.nbgrader_setup import course_config
+from nbproof.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox.engine import Engine
 
 ROOT = Path(__file__).parent.parent.parent
 

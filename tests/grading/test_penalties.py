@@ -11,14 +11,14 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from course.collecting import collect
-from course.errors import CourseError
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.results import GradedClass
-from course.nbgrader_setup import course_config
+from nbproof.collect import collect
+from nbproof.errors import CourseError
+from nbproof.marking.results import GradedClass
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.collecting.uploads import zipped
 from tests.grading.conftest import LESSON, RIGHT
 

@@ -14,21 +14,21 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
-from course.errors import CourseError
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.engine import Engine
-from course.grading.graded import graded_notebook
-from course.grading.intake import take_in
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.plain import is_plain, scored
-from course.grading.reading import read_answers
-from course.grading.rebuild import Blueprint, read_blueprint
-from course.grading.references import ReferencesFail
-from course.grading.results import SubmissionVerdict
-from course.grading.stock import grade_with_stock_nbgrader
-from course.nbgrader_setup import course_config
+from nbproof.errors import CourseError
+from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.marking.blueprint import Blueprint, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.plain import is_plain, scored
+from nbproof.marking.reading import read_answers
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.run.references import ReferencesFail
+from nbproof.run.stock import grade_with_stock_nbgrader
+from nbproof.sandbox.engine import Engine
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -267,8 +267,8 @@ def test_a_class_is_graded_end_to_end(course: Path, pool: PoolMaker, blueprint: 
         ("%matplotlib inline\nassert f", True),
         ("check('q1', f)", True),
         ("from otter import check\ncheck('q1', f)", True),
-        ("from course.checking import Check, check\nclass A(Check): pass\ncheck('x', A)", False),
-        ("from course.checking import Check, check\nassert True", True),
+        ("from nbproof.checks.check import Check, check\nclass A(Check): pass\ncheck('x', A)", False),
+        ("from nbproof.checks.check import Check, check\nassert True", True),
     ],
 )
 def test_what_is_plain(source: str, plain: bool) -> None:

@@ -13,13 +13,13 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.plugins import CsvExportPlugin
 
-from course.cli import main
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.results import GradedClass
-from course.nbgrader_setup import course_config
+from nbproof.cli.main import main
+from nbproof.marking.results import GradedClass
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 from tests.grading.postgres_server import PASSWORD, Server, server
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from course.grading.rebuild import (
+from nbproof.marking.blueprint import (
     Blueprint,
     Damaged,
     fill_in,
@@ -18,8 +18,8 @@ from course.grading.rebuild import (
     read_file,
     rebuild,
 )
-from course.grading.salvage import Cell, plain_cells
-from course.nbgrader_setup import course_config
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.notebook_bytes import Cell, plain_cells
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from course.grading.exported import Cell
-from course.grading.handout import HandedOut, Handout
-from course.grading.recovery import Found, find_answers
-from course.grading.sound import as_handed_in
-from course.grading.unwrapping import Damaged
+from nbproof.recover.exported import Cell
+from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.recovery import Found, find_answers
+from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.unpacking import Damaged
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
 
@@ -18,7 +18,7 @@ def _stub(name: str) -> str:
 
 
 def _released(name: str, stub: str) -> list[HandedOut]:
-    test = f"# check {name}\nfrom course.checking import check\n\ncheck('{name}', ThatItIsRightInAllCasesThatThereAre)"
+    test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCasesThatThereAre)"
     return [
         HandedOut("prose", "", f"p-{name}", _PROSE.format(name=name)),
         HandedOut("answer", name, f"a-{name}", stub),

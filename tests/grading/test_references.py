@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.engine import Engine
-from course.grading.intake import take_in
-from course.grading.journal import RunState
-from course.grading.pool import Job
-from course.grading.references import REFERENCE, ReferenceJob, ReferencesFail
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.run.journal import RunState
+from nbproof.run.pool import Job
+from nbproof.run.references import REFERENCE, ReferenceJob, ReferencesFail
+from nbproof.sandbox.engine import Engine
 from tests.grading.conftest import LESSON, POINTS, RIGHT, SharedPool, shared_pool
 
 pytestmark = pytest.mark.filterwarnings("ignore")

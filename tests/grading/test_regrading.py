@@ -12,14 +12,14 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading import digests
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.results import GradedClass
-from course.grading.selection import select
-from course.grading.worker_handle import Worker
+from nbproof.marking.results import GradedClass
+from nbproof.run import digests
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.run.selection import select
+from nbproof.sandbox.isolation import why_not_isolated
+from nbproof.sandbox.worker_handle import Worker
 from tests.grading.conftest import LESSON, POINTS, RIGHT, note_references
 
 pytestmark = [
@@ -176,7 +176,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A verdict names its hint. What they are written in, lessons/, no grader reads."""
-    hints = tmp_path / "hints" / "hints.json"
+    hints = tmp_path / "hints.json"
     hints.parent.mkdir()
     monkeypatch.setattr(digests, "__file__", str(tmp_path / "grading" / "digests.py"))
     found = set()

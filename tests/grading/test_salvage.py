@@ -11,9 +11,9 @@ import zipfile
 
 import pytest
 
-from course.grading import unwrapping
-from course.grading.broken_json import CutDict, values_in
-from course.grading.salvage import Damaged, plain_cells, salvaged
+from nbproof.recover import unpacking as unwrapping
+from nbproof.recover.broken_json import CutDict, values_in
+from nbproof.recover.notebook_bytes import Damaged, plain_cells, salvaged
 from tests.grading.conftest import ROOT
 
 

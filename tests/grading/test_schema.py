@@ -8,8 +8,8 @@ import pytest
 from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, inspect, text
 
-from course.grading.schema import create_tables
-from course.nbgrader_setup import course_config
+from nbproof.gradebook.schema import create_tables
+from nbproof.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from course.errors import UsageError
-from course.grading.intake import Intake, Submission
-from course.grading.selection import select
+from nbproof.errors import UsageError
+from nbproof.run.intake import Intake, Submission
+from nbproof.run.selection import select
 from tests.grading.conftest import LESSON
 
 LEARNERS = ("ada", "adam", "ben", "second")

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from course.grading import sandbox, shown
-from course.grading.exceptions import NoIsolation
-from course.grading.launch import refuse_if_exposed
-from course.grading.sandbox import probe_isolation
+from nbproof.sandbox import namespaces as sandbox
+from nbproof.sandbox import shown
+from nbproof.sandbox.exceptions import NoIsolation
+from nbproof.sandbox.launch import refuse_if_exposed
+from nbproof.sandbox.namespaces import probe_isolation
 
 ONE_CELL = Path(__file__).with_name("one_cell.py")
 LOOK = """

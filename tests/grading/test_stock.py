@@ -16,10 +16,10 @@ from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from course.authoring.lesson import find_lessons, read_lesson
-from course.authoring.simulate import hand_in
-from course.cli import main
-from course.nbgrader_setup import course_config
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.simulate import hand_in
+from nbproof.cli.main import main
+from nbproof.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent.parent
 SLUGS = [folder.name for folder in find_lessons(ROOT)]

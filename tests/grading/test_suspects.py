@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.journal import RunState
-from course.grading.one_by_one import LastPlace, OneByOne, once_more
-from course.grading.pool import Job
-from course.grading.results import SubmissionVerdict
-from course.grading.suspects import InProgress, Standing, Suspects, note_of
-from course.limits import GradingLimits
+from nbproof.limits import GradingLimits
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader.one_by_one import LastPlace, OneByOne, once_more
+from nbproof.run.intake import take_in
+from nbproof.run.journal import RunState
+from nbproof.run.pool import Job
+from nbproof.run.suspects import InProgress, Standing, Suspects, note_of
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 from tests.grading.test_batch import Grade, _book, grade
 
@@ -197,7 +197,7 @@ def _scored(course: Path) -> dict[str, float]:
 
 def _jobs(course: Path) -> list[Job]:
     """As a run would make them."""
-    from course.grading.changes import handed_in_digest
+    from nbproof.run.changes import handed_in_digest
 
     key, limits = RunState(course).key, GradingLimits()
     return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]

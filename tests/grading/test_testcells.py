@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from course.authoring.lesson import find_lessons, read_lesson
-from course.grading.testcells import probe_part
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.checks.test_cells import probe_part
 
 ROOT = Path(__file__).parent.parent.parent
 CELLS = [cell for folder in find_lessons(ROOT) for exercise in read_lesson(folder).exercises for cell in exercise.tests]
@@ -16,8 +16,8 @@ CELLS = [cell for folder in find_lessons(ROOT) for exercise in read_lesson(folde
 CELL = '''
 import torch
 from torch import nn
-from course.checking import Check, check
-from course.compare import AnyOf
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 
 SHAPE = (2, 3)
 WANTED = 42

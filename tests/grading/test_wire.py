@@ -11,9 +11,9 @@ import time
 import pytest
 import torch
 
-from course.compare import first_difference
-from course.evidence import TensorRecord, Unreadable, snapshot
-from course.grading import evidence_wire, wire
+from nbproof.sandbox import evidence_wire, wire
+from nbproof.values.compare import first_difference
+from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
 
 
 @pytest.fixture

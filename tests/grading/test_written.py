@@ -15,15 +15,15 @@ from nbconvert.filters import markdown2html
 from nbgrader.api import Gradebook
 from nbgrader.utils import determine_grade
 
-from course.authoring.build import notebook_of
-from course.authoring.lesson import read_lesson
-from course.grading.batch import grade_class
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.rebuild import read_blueprint
-from course.grading.results import SubmissionVerdict
-from course.grading.written import is_blank, shown
-from course.nbgrader_setup import course_config
+from nbproof.authoring.build import notebook_of
+from nbproof.authoring.lesson import read_lesson
+from nbproof.marking.blueprint import read_blueprint
+from nbproof.marking.manual_answers import is_blank, shown
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -189,11 +189,11 @@ def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
 def test_self_study_says_that_nobody_checks_it(
     asking: Path, write_in: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from course.reporting.self_study import print_notebook
+    from nbproof.cli.self_study import print_notebook
 
     blueprint = read_blueprint(asking / "source" / LESSON / f"{LESSON}.ipynb", course_config(asking))
     assert blueprint.max_score == FULL + 2
-    from course.grading.written import written_in
+    from nbproof.marking.manual_answers import written_in
 
     for text, said in (("Because.", "your text is there"), (STUB, "nothing is written yet")):
         written = written_in(blueprint.written, {"explain_two": text})

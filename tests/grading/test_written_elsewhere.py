@@ -9,18 +9,18 @@ from typing import Any
 import nbformat
 import pytest
 
-from course.authoring.damage import kind_of, name_of, text_of
-from course.authoring.lesson import Lesson, find_lessons, read_lesson
-from course.authoring.simulate import as_handed_in as without_head
-from course.authoring.simulate import hand_in
-from course.grading.found import found_in
-from course.grading.reading import answers_in
-from course.grading.rebuild import Blueprint, Rebuilt, read_blueprint
-from course.grading.recovery import find_answers
-from course.grading.salvage import plain_cells
-from course.grading.sound import as_handed_in
-from course.grading.written import is_blank
-from course.nbgrader_setup import course_config
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in as without_head
+from nbproof.authoring.simulate import hand_in
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.manual_answers import is_blank
+from nbproof.marking.reading import answers_in
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.find_answers import found_in
+from nbproof.recover.notebook_bytes import plain_cells
+from nbproof.recover.recovery import find_answers
+from tests.damage import kind_of, name_of, text_of
 from tests.grading.conftest import ROOT
 
 SLUG = "02_tensor_hooks"

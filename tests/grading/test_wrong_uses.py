@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from course.errors import CourseError
-from course.grading import class_run
-from course.grading.batch import grade_class
-from course.grading.class_run import PoolMaker
-from course.grading.intake import Intake, Submission, take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.lock import only_run
-from course.grading.results import GradedClass
+from nbproof.errors import CourseError
+from nbproof.marking.results import GradedClass
+from nbproof.run import class_run
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import Intake, Submission, take_in
+from nbproof.run.lock import only_run
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, RIGHT
 
 pytestmark = [
@@ -35,7 +35,7 @@ def _grade(course: Path, pool: PoolMaker) -> GradedClass:
 
 
 def test_one_run_at_a_time_and_no_stale_lock(tmp_path: Path) -> None:
-    code = "import sys\nfrom pathlib import Path\nfrom course.grading.lock import only_run\n"
+    code = "import sys\nfrom pathlib import Path\nfrom nbproof.run.lock import only_run\n"
     code += "with only_run(Path(sys.argv[1])): print('mine', flush=True); sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -20,10 +20,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from course.compare import AnyOf, Close, Matches
-from course.evidence import TensorRecord, Unreadable, snapshot
 from course.pictures.canvas import RED
 from course.pictures.difference import difference_html, draw_difference
+from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
 from tests.pictures.gallery import texts
 
 

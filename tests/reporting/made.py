@@ -8,8 +8,8 @@ from pathlib import Path
 
 import nbformat
 
-from course.grading.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
-from course.reporting.records import ClassRecords, Exercise, Lesson, Outcome, Person, Work, names_of
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.report.records import ClassRecords, Exercise, Lesson, Outcome, Person, Work, names_of
 
 LESSON = "01_small"
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
@@ -65,7 +65,7 @@ def course_on_disk(root: Path, answers: Mapping[str, Mapping[str, str]]) -> Path
             metadata={"nbgrader": {**head, "grade": False, "grade_id": "first", "locked": False, "solution": True}},
         ),
         nbformat.v4.new_code_cell(
-            "from course.checking import Check, check", id="test_first",
+            "from nbproof.checks.check import Check, check", id="test_first",
             metadata={
                 "nbgrader": {
                     **head, "grade": True, "grade_id": "test_first", "locked": True, "solution": False, "points": 2,

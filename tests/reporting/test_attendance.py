@@ -12,14 +12,14 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from course.cli import main
-from course.collecting import collect
-from course.grading.results import GradedClass, Score
-from course.reporting.attendance import attend, how_late, late_lines, lines_of, people_of
-from course.reporting.class_json import class_as_json
-from course.reporting.class_table import MANY, Told, is_incomplete, print_class
-from course.reporting.records import Work, read_class
-from course.reporting.report_command import _tell_absent
+from nbproof.cli.class_json import class_as_json
+from nbproof.cli.class_table import MANY, Told, is_incomplete, print_class
+from nbproof.cli.main import main
+from nbproof.cli.report_command import _tell_absent
+from nbproof.collect import collect
+from nbproof.marking.results import GradedClass, Score
+from nbproof.report.attendance import attend, how_late, late_lines, lines_of, people_of
+from nbproof.report.records import Work, read_class
 from tests.collecting.uploads import make_course, notebook, zipped
 from tests.reporting.made import LESSON, course_on_disk
 

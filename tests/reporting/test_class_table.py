@@ -10,18 +10,18 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from course.errors import UsageError
-from course.grading.results import (
+from nbproof.cli import live
+from nbproof.cli.class_json import class_as_json, error_as_json, write_json
+from nbproof.cli.class_table import Told, print_class, print_problems, summary_line
+from nbproof.cli.live import Counting, duration, watching
+from nbproof.errors import UsageError
+from nbproof.marking.results import (
     ExerciseScore,
     ExerciseVerdict,
     GradedClass,
     Score,
     SubmissionVerdict,
 )
-from course.reporting import live
-from course.reporting.class_json import class_as_json, error_as_json, write_json
-from course.reporting.class_table import Told, print_class, print_problems, summary_line
-from course.reporting.live import Counting, duration, watching
 
 
 def _score(number: int, **more: object) -> Score:

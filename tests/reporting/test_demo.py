@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from course.authoring.demo import DEMO, SIMULATED, prepare_demo, simulated_before
-from course.authoring.simulate import LEARNERS
-from course.cli import main
-from course.grading.isolation import why_not_isolated
+from nbproof.authoring.demo import DEMO, SIMULATED, prepare_demo, simulated_before
+from nbproof.authoring.simulate import LEARNERS
+from nbproof.cli.main import main
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.collecting.uploads import everything
 from tests.grading.conftest import LESSON, RIGHT
 

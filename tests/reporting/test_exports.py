@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from course.errors import UsageError
-from course.reporting.exports import as_data, safe_cell, tables, write_files
-from course.reporting.findings import find
-from course.reporting.lms import Grade, canvas_file, moodle_file
-from course.reporting.records import Person
+from nbproof.errors import UsageError
+from nbproof.report.exports import as_data, safe_cell, tables, write_files
+from nbproof.report.findings import find
+from nbproof.report.lms import Grade, canvas_file, moodle_file
+from nbproof.report.records import Person
 from tests.reporting.made import LESSON, outcome, records, work
 
 CANVAS = (

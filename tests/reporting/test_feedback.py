@@ -14,24 +14,24 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from course.authoring.lesson import find_lessons, read_lesson
-from course.authoring.simulate import as_handed_in
-from course.cli import main
-from course.errors import UsageError
-from course.grading.batch import grade_class
-from course.grading.engine import Engine
-from course.grading.intake import take_in
-from course.grading.isolation import why_not_isolated
-from course.grading.judge import Judge
-from course.grading.marking import mark
-from course.grading.rebuild import Rebuilt, read_blueprint
-from course.limits import GradingLimits
-from course.nbgrader_setup import course_config
-from course.reporting import feedback as module
-from course.reporting import feedback_page as feedback_page_module
-from course.reporting.feedback import Feedback, chosen_submissions, page_path, write_feedback
-from course.reporting.feedback_page import feedback_page
-from course.reporting.leaks import Secrets, leaks_in, read_secrets, text_of_page
+from nbproof.authoring.leaks import Secrets, leaks_in, read_secrets, text_of_page
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in
+from nbproof.cli.main import main
+from nbproof.errors import UsageError
+from nbproof.feedback import page as feedback_page_module
+from nbproof.feedback import pages as module
+from nbproof.feedback.page import feedback_page
+from nbproof.feedback.pages import Feedback, chosen_submissions, page_path, write_feedback
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, RIGHT
 from tests.reporting.breaking import breaks_on_ben
 from tests.reporting.page_rules import what_runs

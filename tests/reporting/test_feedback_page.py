@@ -11,14 +11,14 @@ import bs4
 import pytest
 import torch
 
-from course.grading import results
-from course.grading.compared import pack, unpack
-from course.grading.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer
-from course.help import steps
-from course.hints import all_hints, exercise_hints
-from course.reporting.feedback_page import Row, feedback_page, overview_page, refusal_page, row_of
-from course.reporting.leaks import Secrets
-from course.reporting.marks import CellMark, Marks
+from nbproof.authoring.leaks import Secrets
+from nbproof.display.help import steps
+from nbproof.display.hints import all_hints, exercise_hints
+from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of
+from nbproof.gradebook.marks import CellMark, Marks
+from nbproof.marking import results
+from nbproof.marking.comparison import pack, unpack
+from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer
 
 LESSON = "02_tensor_hooks"
 Look = Callable[[str], bs4.BeautifulSoup]

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from course.cli import main
-from course.collecting import collect
-from course.collecting.layouts import read_place
-from course.reporting import addresses as module
-from course.reporting.problems import note_problems
+from nbproof.cli.main import main
+from nbproof.collect import collect
+from nbproof.collect.layouts import read_place
+from nbproof.report import addresses as module
+from nbproof.run.ungraded_log import note_problems
 from tests.collecting.uploads import zipped
 from tests.reporting.made import LESSON, course_on_disk
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import time
 
-from course.reporting.answers import anonymous, features, known_words, similarity, vectors
-from course.reporting.near_copies import SMALLEST_CLASS, Pair, grouped, near_copies
-from course.reporting.records import ClassRecords
+from nbproof.report.answers import anonymous, features, known_words, similarity, vectors
+from nbproof.report.near_copies import SMALLEST_CLASS, Pair, grouped, near_copies
+from nbproof.report.records import ClassRecords
 from tests.reporting.made import STUBS, outcome, records, work
 
 _NAMES = [f"step_{n}" for n in range(9)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from course.reporting.next_step import NextStep
+from nbproof.nbgrader.next_step import NextStep
 
 ROOT = Path(__file__).parent.parent.parent
 LESSON = "01_small"

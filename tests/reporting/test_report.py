@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from course.cli import main
-from course.reporting.charts import status_chart
-from course.reporting.findings import find
-from course.reporting.problems import note_problems
-from course.reporting.records import read_class
-from course.reporting.report import html_of
+from nbproof.cli.main import main
+from nbproof.report.charts import status_chart
+from nbproof.report.findings import find
+from nbproof.report.records import read_class
+from nbproof.report.report import html_of
+from nbproof.run.ungraded_log import note_problems
 from tests.reporting.made import LESSON, course_on_disk, outcome, records, work
 
 ROOT = Path(__file__).parent.parent.parent

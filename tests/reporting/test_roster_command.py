@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from nbgrader.api import Gradebook
 
-from course.cli import main
-from course.collecting import collect
-from course.grading.journal import RunState
-from course.grading.lock import only_run
-from course.nbgrader_setup import course_config
-from course.reporting.problems import note_problems, problems_of
-from course.reporting.removal import traces
+from nbproof.cli.main import main
+from nbproof.collect import collect
+from nbproof.nbgrader_setup import course_config
+from nbproof.report.removal import traces
+from nbproof.run.journal import RunState
+from nbproof.run.lock import only_run
+from nbproof.run.ungraded_log import note_problems, problems_of
 from tests.collecting.uploads import everything, zipped
 from tests.grading.conftest import LESSON, RIGHT
 

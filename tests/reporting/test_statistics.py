@@ -8,10 +8,10 @@ import statistics
 import pytest
 from bs4 import BeautifulSoup
 
-from course.reporting.findings import find
-from course.reporting.needs_help import Sign, needs_help
-from course.reporting.report import html_of
-from course.reporting.statistics import (
+from nbproof.report.findings import find
+from nbproof.report.needs_help import Sign, needs_help
+from nbproof.report.report import html_of
+from nbproof.report.statistics import (
     discrimination,
     exercise_statistics,
     faults,

@@ -1,7 +1,7 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, other_than
 
 _NAMES = ("gain", "mean", "window", "rate")

@@ -1,8 +1,8 @@
 import torch
 import torch.nn as nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
 
 

@@ -1,9 +1,9 @@
 import torch
 import torch.nn as nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
-from course.evidence import TensorRecord, Unreadable
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import TensorRecord, Unreadable
 
 _FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 

@@ -1,7 +1,7 @@
 # %% bias
 import torch
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 from course.models import TestNet
 from course.probing import ANYTHING, other_than, tensor_hook_count
 
@@ -60,7 +60,7 @@ check("bias_and_clamp", AnotherSize)
 # %% clamp
 import torch
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 from course.models import TestNet
 from course.probing import ANYTHING, other_than, tensor_hook_count
 

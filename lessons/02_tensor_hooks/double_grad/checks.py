@@ -1,7 +1,7 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 
 
 def gradients_of_a_small_net(case, hook=None, on=""):

@@ -1,8 +1,8 @@
 # %% prediction
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.probing import undisclosed
 
 
@@ -50,7 +50,7 @@ check("fan_out", PredictsTheCalls)
 # %% log
 import torch
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
 
 NAMES = ("left", "h", "x", "right")

@@ -2,8 +2,8 @@ import copy
 
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING, other_than, tensor_hook_count
 
 

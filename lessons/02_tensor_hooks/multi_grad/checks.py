@@ -1,7 +1,7 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close
 from course.probing import such_that
 
 

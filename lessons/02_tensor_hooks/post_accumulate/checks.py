@@ -1,7 +1,7 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.probing import ANYTHING, other_than, such_that
 from course.traces import gradients_left, parameters_of
 

@@ -1,7 +1,7 @@
 # %% bytes
 import torch
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 from course.probing import such_that
 
 
@@ -175,7 +175,7 @@ check("saved_tensors", SlicesOfOneStorage, DoublePrecision)
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from course.checking import Check, check
+from nbproof.checks.check import Check, check
 from course.storages import Storages, storages_left
 
 

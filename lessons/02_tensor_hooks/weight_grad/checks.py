@@ -1,8 +1,8 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf
-from course.evidence import snapshot
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
+from nbproof.values.evidence import snapshot
 from course.probing import ANYTHING, other_forward, other_than, tensor_hook_count
 
 

@@ -1,8 +1,8 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
-from course.evidence import TensorRecord
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import TensorRecord
 from course.models import Model
 from course.probing import hook_counts, other_forward
 

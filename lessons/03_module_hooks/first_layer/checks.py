@@ -3,8 +3,8 @@ import itertools
 import torch
 import torch.nn as nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, hook_counts, other_than
 
 POISON = ("layer", "net", "x", "model")

@@ -1,8 +1,8 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
-from course.evidence import TensorRecord
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.evidence import TensorRecord
 from course.probing import hook_counts, other_forward
 
 

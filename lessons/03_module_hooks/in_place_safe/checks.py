@@ -1,9 +1,9 @@
 import torch
 import torch.nn as nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
-from course.evidence import snapshot
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import snapshot
 from course.probing import ANYTHING, hook_counts, other_than
 from course.traces import full_hook_beside
 

@@ -4,8 +4,8 @@ from contextlib import suppress
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.traces import as_before, what_runs
 
 OLD = 7.25

@@ -3,8 +3,8 @@ from contextlib import suppress
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
 from course.traces import as_before, what_runs
 

@@ -4,8 +4,8 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, hook_counts
 from course.traces import parameters_of, same_both_times, what_runs
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model

@@ -1,7 +1,7 @@
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches, is_same
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches, is_same
 from course.probing import ANYTHING
 from course.tree import Model
 
@@ -162,7 +162,7 @@ class LinearAtOnes(LinearTree):
 check("linear_everywhere", AllOnes, LinearAtOnes)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
-from course.compare import Close
+from nbproof.values.compare import Close
 
 
 class AnyWeights(LinearTree):

@@ -1,7 +1,7 @@
 from contextlib import contextmanager
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 

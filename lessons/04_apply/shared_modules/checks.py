@@ -1,8 +1,8 @@
 from torch import nn
 from torch.utils.hooks import RemovableHandle
 
-from course.checking import Check, check
-from course.compare import AnyOf
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.traces import as_before, what_runs
 
 

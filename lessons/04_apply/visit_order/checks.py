@@ -1,8 +1,8 @@
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
-from course.evidence import Unreadable
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import Unreadable
 from course.tree import Model
-from course.words import in_words
+from nbproof.values.describe import in_words
 
 
 class VisitOrder(Check):

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.models import TinyResNet
 from course.probing import ANYTHING, hook_counts, other_than
 from course.traces import as_before, what_runs

@@ -3,9 +3,9 @@ import torch
 from torch import nn
 from torchvision.models import resnet18
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, is_same
-from course.evidence import TensorRecord, snapshot
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.evidence import TensorRecord, snapshot
 from course.probing import hook_counts
 from course.traces import same_both_times, what_runs
 

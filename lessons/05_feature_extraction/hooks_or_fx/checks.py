@@ -3,8 +3,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, is_same
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.models import TinyResNet
 from course.probing import hook_counts
 from course.traces import as_before, what_runs

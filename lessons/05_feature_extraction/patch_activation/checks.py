@@ -4,8 +4,8 @@ from functools import partial
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
 from course.probing import hook_counts
 from course.traces import as_before, what_runs

@@ -1,8 +1,8 @@
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import Rounds, TinyResNet
 from course.probing import hook_counts, other_than
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs

@@ -4,9 +4,9 @@ from collections import OrderedDict
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches, is_same
-from course.evidence import TensorRecord, snapshot
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.probing import hook_counts
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs

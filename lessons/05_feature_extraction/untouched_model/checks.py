@@ -2,8 +2,8 @@ import contextlib
 
 import torch
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
 from course.probing import ANYTHING, hook_counts
 from course.traces import as_before, what_runs

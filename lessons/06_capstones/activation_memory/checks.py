@@ -4,8 +4,8 @@ import torch
 from torch import nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
 from course.storages import Storages, storages_left
 from course.traces import as_before, what_runs

@@ -3,9 +3,9 @@ from collections.abc import Mapping
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Close, Matches
-from course.evidence import TensorRecord
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.evidence import TensorRecord
 from course.probing import hook_counts, other_than
 from course.traces import as_before, what_runs
 

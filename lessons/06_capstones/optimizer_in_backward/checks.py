@@ -3,9 +3,9 @@ from functools import partial
 import torch
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches
-from course.evidence import snapshot
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import snapshot
 from course.probing import hook_counts, other_than
 from course.traces import as_before, gradients_left, parameters_of, what_runs
 

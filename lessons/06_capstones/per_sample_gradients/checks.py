@@ -4,9 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course.checking import Check, check
-from course.compare import AnyOf, Matches, is_same
-from course.evidence import TensorRecord, snapshot
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf, Matches, is_same
+from nbproof.values.evidence import TensorRecord, snapshot
 from course.probing import hook_counts
 from course.traces import as_before, attributes_on, what_runs
 

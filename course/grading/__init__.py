@@ -1,1 +1,0 @@
-"""For instructors: from submissions to marks. Learners never need it."""

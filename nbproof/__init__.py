@@ -1,0 +1,1 @@
+"""Checks that are proven, feedback that names the misconception, grading that cannot be cheated: for any nbgrader course."""

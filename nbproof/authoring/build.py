@@ -1,0 +1,148 @@
+"""Derive the notebooks: ``lessons/`` -> ``source/`` -> ``release/``, one way only.
+
+The same lesson always gives the same bytes: cell ids follow from content, keys are sorted, nothing
+of the machine gets in. The release is made by nbgrader's own generate_assignment, in a scratch
+course, so that building never touches a gradebook.
+"""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.apps import NbGraderAPI
+
+from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, write_where_it_differs
+from nbproof.authoring.hint_texts import write_hints
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons
+from nbproof.authoring.orphans import sweep
+from nbproof.authoring.outlining import write_outline
+from nbproof.authoring.stated import contradictions
+from nbproof.authoring.syllabus import read_syllabus, refuse_abandoned
+from nbproof.command import course_command
+from nbproof.course_file import the_course
+from nbproof.errors import LessonError
+from nbproof.gradebook.schema import create_tables
+from nbproof.limits import GradingLimits
+from nbproof.nbgrader_setup import course_config
+
+__all__ = ["LIMITS", "build", "derive", "notebook_of"]
+
+
+def notebook_of(lesson: Lesson, limits: GradingLimits | None = None) -> nbformat.NotebookNode:
+    """The instructor's notebook: all cells with fixed ids, no outputs, solutions and hidden tests inside."""
+    said = (limits or GradingLimits()).sentence()
+    seen: set[str] = set()
+    cells = []
+    for cell in lesson.cells:
+        make = nbformat.v4.new_markdown_cell if cell.kind in ("prose", "written") else nbformat.v4.new_code_cell
+        node = make(cell.source.replace(LIMITS, said) if cell.kind == "prose" else cell.source)
+        node["id"] = cell_id(cell.grade_id, cell.source, seen)
+        node["metadata"] = nbformat.from_dict({**dict(cell.metadata), **_nbgrader(cell)})
+        cells.append(node)
+    return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
+
+
+def _nbgrader(cell: Cell) -> dict[str, Any]:
+    if not cell.grade_id:
+        return {}
+    grading: dict[str, Any] = {
+        "grade": cell.kind in ("test", "written"),
+        "grade_id": cell.grade_id,
+        "locked": cell.kind not in ("answer", "written"),
+        "schema_version": 3,
+        "solution": cell.kind in ("answer", "written"),
+        "task": False,
+    }
+    if grading["grade"]:
+        grading["points"] = int(cell.points) if cell.points.is_integer() else cell.points
+    if cell.kind == "test":
+        # Folded in JupyterLab: a learner reads the lesson and the panel; a click opens the test.
+        return {"nbgrader": grading, "jupyter": {"source_hidden": True}}
+    return {"nbgrader": grading}
+
+
+def build(root: Path, names: list[str] | None = None, say: Callable[[str], None] = print) -> list[Path]:
+    """Derive source and release of the named lessons, or of all. Returns the files that changed.
+
+    A build of all takes away what earlier ones made of lessons that are gone. Raises LessonError, before anything is
+    written, for a lesson that cannot be read, and for one whose prose states other points than its cells have.
+    """
+    folders = [folder.name for folder in find_lessons(root, names)]
+    refuse_abandoned(root)
+    lessons = [lesson for lesson in read_syllabus(root, folders).lessons if lesson.slug in folders]
+    _refuse_contradictions(lessons)
+    changed = derive(root, lessons, root, say)
+    if not names:
+        sweep(root, say)
+    if (root / the_course().package / "__init__.py").exists():
+        outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
+        changed += [path for path in (outlined, write_hints(root)) if path]
+    return changed
+
+
+def _refuse_contradictions(lessons: list[Lesson]) -> None:
+    found = [violation for lesson in lessons for violation in contradictions(lesson)]
+    if found:
+        more = f" (and {len(found) - 1} more: {course_command('check')})" if len(found) > 1 else ""
+        raise LessonError(found[0].fact + more, found[0].place, found[0].next_command)
+
+
+def derive(
+    root: Path,
+    lessons: list[Lesson],
+    into: Path,
+    say: Callable[[str], None],
+    refused: dict[str, LessonError] | None = None,
+) -> list[Path]:
+    """Write source/ and release/ of these lessons below ``into``, by the configuration of ``root``; returns what changed.
+
+    Raises LessonError for a lesson of which nbgrader makes no release; with ``refused`` goes on, and notes it there.
+    """
+    limits = GradingLimits(config=course_config(root))
+    changed = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, lesson in enumerate(lessons, 1):
+            say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
+            source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
+            if write_where_it_differs(as_text(notebook_of(lesson, limits)), source):
+                changed.append(source)
+            release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+            try:
+                text = as_text(_release(root, lesson, source, Path(scratch).resolve()))
+            except LessonError as error:
+                if refused is None:
+                    raise
+                refused[lesson.slug] = error
+                continue
+            if write_where_it_differs(text, release):
+                changed.append(release)
+    return changed
+
+
+def _release(root: Path, lesson: Lesson, source: Path, scratch: Path) -> nbformat.NotebookNode:
+    """What nbgrader's generate_assignment makes of ``source``, in a scratch course with a scratch gradebook."""
+    shutil.copytree(source.parent, scratch / "source" / lesson.slug)
+    config = course_config(root)
+    config.CourseDirectory.root = str(scratch)
+    gradebook = scratch / "gradebook.db"
+    config.CourseDirectory.db_url = f"sqlite:///{gradebook}"
+    if not gradebook.exists():
+        create_tables(config.CourseDirectory.db_url)
+    outcome = NbGraderAPI(config=config).generate_assignment(lesson.slug, force=True, create=True)
+    if not outcome["success"]:
+        raise LessonError(
+            f"nbgrader cannot make the release: {outcome.get('error') or outcome.get('log')}",
+            str(lesson.path),
+            f"mend what it names, then: {course_command(f'build {lesson.slug}')}",
+        )
+    released = nbformat.read(scratch / "release" / lesson.slug / f"{lesson.slug}.ipynb", as_version=4)
+    for cell in released.cells:
+        if cell.cell_type == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return released

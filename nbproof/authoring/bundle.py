@@ -1,0 +1,192 @@
+"""What learners are handed, as one zip: released lessons, the learner part of ``course/``, what to install, how to start.
+
+The zip is made in memory, searched for every line of the solutions and hidden tests, and only then written. Equal
+contents give equal bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from nbproof.authoring.exercise_folder import RIGHT, WRONG
+from nbproof.authoring.leaks import Secrets, leaks_in, public_text, read_secrets, text_of
+from nbproof.authoring.orphans import orphans
+from nbproof.command import course_command
+from nbproof.course_file import the_course
+from nbproof.display.lab import released_lessons
+from nbproof.errors import CourseError, UsageError
+from nbproof.files import replace_file
+from nbproof.run.intake import lessons_with_source
+
+__all__ = ["Bundle", "bundle", "contents_of", "learner_files"]
+
+NAME = "pytorch-hooks-course"
+BEHIND = (
+    "authoring", "cli", "collect", "dask", "feedback", "gradebook", "marking", "nbgrader", "recover", "report", "run",
+    "sandbox",
+)  # fmt: skip
+"""Rooms of the tool that stay at home: they hold no answer, but nobody can learn from them either."""
+
+NEEDED_OF_THEM = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
+"""What `python -m course progress` shows its table with."""
+
+AT_HOME = ("psutil", "jupytext", "charset-normalizer")
+"""Requirements of graders and authors only."""
+
+_TELLING = 24
+"""Characters from which on a line of some answer tells anything: ``return value`` stands in English sentences, too."""
+
+_WHEN = (2026, 1, 1, 0, 0, 0)
+_PICTURE = "docs/pictures/wrong_answer.png"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The zip that was written."""
+
+    path: Path
+    lessons: tuple[str, ...]
+    files: int
+    size: int
+    """Bytes."""
+    searched_for: int
+    """Lines of solutions, hidden tests, accepted answers and mutants that are not in it."""
+
+
+def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
+    """Write the zip for these lessons (default: all that are released). Raises CourseError where it would give something away."""
+    known = released_lessons(root)
+    for name in lessons:
+        if name not in known:
+            raise UsageError(f"no lesson is called {name!r}", str(root / "release"), f"choose from: {', '.join(known)}")
+    chosen = [name for name in known if not lessons or name in lessons]
+    # A course may have come without lessons/, which only their authors need.
+    for orphan in orphans(root) if (root / "lessons").is_dir() else ():
+        if orphan.derived and orphan.folder.name in chosen:
+            raise CourseError(
+                f"{orphan.name} was made from a lesson that is gone", str(orphan.folder), "make build: it takes it away"
+            )
+    lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
+    files = contents_of(root, chosen)
+    searched = _prove(root, files)
+    path = (out or root / f"{NAME}.zip").absolute()
+    data = _zipped(files)
+    try:
+        replace_file(path, data)
+    except OSError as error:
+        raise CourseError(
+            f"the bundle cannot be written: {error.strerror}", str(path), course_command("bundle --out FILE")
+        ) from None
+    return Bundle(path, tuple(chosen), len(files), len(data), searched)
+
+
+def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
+    """Path within the bundle -> bytes, of all that learners get."""
+    package, tool = the_course().package, Path(__file__).resolve().parent.parent
+    files = {f"{package}/{name}": (root / package / name).read_bytes() for name in learner_files(root / package)}
+    files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in learner_files(tool)}
+    outlined = f"{package}/outline.json"
+    outline = json.loads(files[outlined])
+    mine = {slug: part for slug, part in outline.items() if slug in lessons}
+    files[outlined] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    for slug in lessons:
+        files[f"release/{slug}/{slug}.ipynb"] = (root / "release" / slug / f"{slug}.ipynb").read_bytes()
+    for name in ("LICENSE", "constraints.txt", "install.py"):
+        files[name] = (root / name).read_bytes()
+    files["requirements.txt"] = _requirements((root / "requirements.txt").read_text(encoding="utf-8")).encode()
+    # What installs the package; the rest of the file is for its developers.
+    files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
+    files["START.html"] = _start_page(root, mine).encode()
+    return dict(sorted(files.items()))
+
+
+def learner_files(package: Path) -> list[str]:
+    """The files of a package that learners get, as relative POSIX paths."""
+    found = []
+    for path in sorted(package.rglob("*")):
+        name = path.relative_to(package).as_posix()
+        hidden = "__pycache__" in path.parts or path.name.startswith(".")
+        if path.is_file() and not hidden and (name.split("/")[0] not in BEHIND or name in NEEDED_OF_THEM):
+            found.append(name)
+    return found
+
+
+def _requirements(text: str) -> str:
+    kept = [line for line in text.splitlines() if re.split(r"[=<>~!\[ ]", line)[0] not in AT_HOME]
+    kept[0] = "# What the lessons run on. `pip install -r requirements.txt` installs the course package as well."
+    return "\n".join(kept) + "\n"
+
+
+def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
+    # The template is the course's own; what it is given are titles and numbers of the course's own lessons.
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters["prose"] = lambda text: str(text).replace("`", "")
+    lessons = []
+    for slug, part in sorted(outline.items()):
+        exercises = part["exercises"]
+        assert isinstance(exercises, list)
+        lessons.append(
+            {
+                "slug": slug, "title": part["title"], "exercises": len(exercises),
+                "minutes": sum(one["minutes"] for one in exercises),
+                "points": _points(root / "release" / slug / f"{slug}.ipynb"),
+            }
+        )  # fmt: skip
+    picture = root / _PICTURE
+    shown = base64.b64encode(picture.read_bytes()).decode("ascii") if picture.exists() else ""
+    return environment.get_template("start.html").render(lessons=lessons, picture=shown, name=NAME)
+
+
+def _points(released: Path) -> float:
+    """Of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
+    cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
+    marks = (cell["metadata"].get("nbgrader", {}) for cell in cells)
+    return float(sum(mark["points"] for mark in marks if mark.get("grade")))
+
+
+def _prove(root: Path, files: dict[str, bytes]) -> int:
+    """Raise CourseError where a file holds a line that learners must not see; returns how many lines were looked for.
+
+    In notebooks and pages no line of anything is allowed. Lines of code are everybody's as soon as two people write
+    the same idiom: in modules the lines of solutions and hidden tests count, not those of 2,000 answers as well.
+    """
+    solutions, everything = (read_secrets(root, candidates=some, released=False) for some in (False, True))
+    strict = Secrets(
+        (line, origin)
+        for line, origin in everything.origins.items()
+        if line in solutions.origins or len(line) >= _TELLING
+    )
+    public = public_text(root)
+    for name, data in files.items():
+        place = PurePosixPath(name)
+        forbidden = {"lessons", "source"} & set(place.parts)
+        if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
+            raise CourseError("the bundle would hold what learners must not have", name, "report this")
+        for leak in leaks_in(name, text_of(name, data), solutions if place.suffix == ".py" else strict, public):
+            raise CourseError(
+                f"the bundle would show a line of {leak.origin}: {leak.line[:80]}",
+                name,
+                "make build; where the line is an idiom of the course's own code, write it in another way",
+            )
+    return len(strict)
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(f"{NAME}/{name}", _WHEN)
+            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            archive.writestr(entry, data)
+    return buffer.getvalue()

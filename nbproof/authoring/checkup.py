@@ -1,0 +1,90 @@
+"""``python -m course check``: what is looked at for the names that were given, what was found, and what was left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nbproof.authoring.contract import Record, check_contract, check_release, chosen
+from nbproof.authoring.hinting import check_hints, check_share
+from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.syllabus import Syllabus, read_syllabus, refuse_abandoned
+from nbproof.authoring.violation import Violation
+from nbproof.command import course_command
+from nbproof.nbgrader_setup import course_config
+
+__all__ = ["Checkup", "check_up"]
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """What a run of the author contract found."""
+
+    records: tuple[Record, ...]
+    others: tuple[Violation, ...]
+    """What is broken beyond single exercises: in lessons as a whole, and in the course."""
+    looked_at: str
+    left_out: tuple[str, ...]
+    """What was not looked at, a line each; empty if nothing was left out."""
+    seconds: float
+
+    @property
+    def violations(self) -> list[Violation]:
+        """All of them."""
+        return [*(violation for record in self.records for violation in record.violations), *self.others]
+
+    @property
+    def broken_lessons(self) -> frozenset[str]:
+        """The slugs of lessons that are broken beyond single exercises."""
+        return frozenset(violation.lesson for violation in self.others if violation.lesson)
+
+
+def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], None]) -> Checkup:
+    """Check the exercises that are named, or those of the lessons that are named, and each of their lessons as a whole.
+
+    ``step`` is told of progress. Raises CourseError where there is nothing that could be checked.
+    """
+    start = time.perf_counter()
+    course_config(root)  # raises before the work, and not after it
+    refuse_abandoned(root)
+    syllabus = read_syllabus(root, names)
+    pairs = chosen(syllabus, root, names)
+    lessons = [
+        one for one in syllabus.lessons if not names or one.slug in names or one in [lesson for lesson, _ in pairs]
+    ]
+    records = check_contract(pairs, step)
+    others = check_release(root, lessons)
+    for lesson in lessons:
+        others += [replace(violation, lesson=lesson.slug) for violation in check_hints([lesson])]
+    if not names:
+        others += check_share(records)
+    of = [len(record.exercise.candidates) for record in records]
+    looked_at = (
+        f"{len(records)} exercise{'s' * (len(records) != 1)} with {sum(of)} candidates; prose, hints and derived notebooks of "
+        + ", ".join(lesson.slug for lesson in lessons)
+    )
+    left = _left_out(syllabus, lessons, records) if names else ()
+    return Checkup(tuple(records), tuple(others), looked_at, left, time.perf_counter() - start)
+
+
+def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[Record]) -> tuple[str, ...]:
+    found = []
+    seen = {record.exercise.id for record in records}
+    for lesson in lessons:
+        rest = [exercise.id for exercise in lesson.exercises if exercise.id not in seen]
+        if rest:
+            found.append(
+                f"the candidates of {len(rest)} other exercise{'s' * (len(rest) != 1)} of {lesson.slug}: "
+                + course_command(f"check {lesson.slug}")
+            )
+    for error in syllabus.unread:
+        found.append(f"a lesson that cannot be read: {error.fact} ({error.place})")
+    rest = [lesson.slug for lesson in syllabus.lessons if lesson not in lessons]
+    if rest:
+        found.append(f"{len(rest)} other lesson{'s' * (len(rest) != 1)}: {', '.join(rest)}")
+    found.append(
+        f"what concerns the course as a whole, such as the share of mutants with a hint: {course_command('check')}"
+    )
+    return tuple(found)

@@ -1,0 +1,211 @@
+"""An exercise's folder, ``lessons/<slug>/<exercise>/``: its checks, right and wrong answers, and help.
+
+==============  ===========================================================================================
+``checks.py``   the visible checks and, below the line :data:`HIDDEN`, those that learners do not get
+``right.py``    accepted answers, ``wrong.py`` mutants: a cell each, ``# %% name``
+``hints.toml``  the way in, and the misconceptions (:mod:`nbproof.authoring.hint_texts`)
+==============  ===========================================================================================
+
+An exercise whose points are split has a test cell for each part, and a cell ``# %% part`` for each in ``checks.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbproof.errors import LessonError
+
+__all__ = [
+    "CHECKS", "HIDDEN", "HINTS", "RIGHT", "WRONG", "CheckCells", "NamedCell", "is_left_over", "read_named_cells",
+    "refuse_unexpected",
+]  # fmt: skip
+
+CHECKS, RIGHT, WRONG, HINTS = "checks.py", "right.py", "wrong.py", "hints.toml"
+
+HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
+"""The line in ``checks.py`` between what learners get and what they do not."""
+
+_OPENING = "# Run this cell to check your answer."
+"""JupyterLab folds test cells, and shows their first line."""
+
+_MARKER = re.compile(r"# ?%%(?P<name>.*)")
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_CALL = re.compile(r'from course import check\n+check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
+_NEARLY = re.compile(r"#.*hidden checks", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class NamedCell:
+    """A cell ``# %% name``, or a file that has none, whose name is empty."""
+
+    name: str
+    source: str
+    """Without blank lines at its end, and without a newline there."""
+    path: Path
+    line: int
+    """Of the file, in which its text begins."""
+
+    @property
+    def place(self) -> str:
+        """Where the cell begins: its marker, if it has one."""
+        return f"{self.path}:{self.line - bool(self.name)}"
+
+
+def read_named_cells(path: Path) -> tuple[NamedCell, ...]:
+    """The cells of a file, in its order; none if there is no file. Raises LessonError for one without a name of its own."""
+    if not path.exists():
+        return ()
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LessonError(f"it cannot be read: {error}", str(path), "save it as UTF-8 text") from None
+    markers = [(at, found["name"].strip()) for at, line in enumerate(lines) if (found := _MARKER.match(line))]
+    if not markers:
+        return (NamedCell("", _ending("\n".join(lines)), path, 1),)
+    for at, line in enumerate(lines[: markers[0][0]]):
+        if line.strip() and not line.startswith("#"):  # JupyterLab writes a header of comments
+            raise LessonError("text that is in no cell", f"{path}:{at + 1}", "put a '# %% name' above it")
+    cells: dict[str, NamedCell] = {}
+    ends = [at for at, _ in markers[1:]] + [len(lines)]
+    for (at, name), end in zip(markers, ends, strict=True):
+        place = f"{path}:{at + 1}"
+        if not _NAME.fullmatch(name):
+            raise LessonError(
+                f"a cell without a name: {lines[at]!r}", place, "write '# %% name', in letters, digits and _"
+            )
+        if name in cells:
+            raise LessonError(
+                f"two cells are called {name!r}", f"{place} and {cells[name].place}", "rename one of them"
+            )
+        cells[name] = NamedCell(name, _ending("\n".join(lines[at + 1 : end])), path, at + 2)
+    return tuple(cells.values())
+
+
+def _ending(text: str) -> str:
+    """Without the blank lines at its end; spaces within its last line stay."""
+    return re.sub(r"(\n[ \t]*)+\Z", "", text)
+
+
+class CheckCells:
+    """The check cells of a lesson: two lines there, made of ``checks.py`` where they are run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[str, dict[str, NamedCell]] = {}
+        self._used: set[tuple[str, str]] = set()
+
+    def made_of(self, source: str, grade_id: str, place: str) -> tuple[str, str]:
+        """The whole text of a test cell, and where it is written: ``checks.py``, or the cell itself if it has its own tests.
+
+        Raises LessonError where two lines name no checks.
+        """
+        if "from course import check\n" not in source + "\n":
+            return source, place
+        call = _CALL.fullmatch(source.strip())
+        if call is None:
+            raise LessonError(
+                f"{grade_id}: a check cell of another form",
+                place,
+                'write two lines: from course import check, and check("<id>"); in test_<id>_<part>: check("<id>", part="<part>")',
+            )
+        said = f"test_{call['id']}" + (f"_{call['part']}" if call["part"] else "")
+        if grade_id != said:
+            raise LessonError(
+                f"{grade_id} calls the checks of {said}",
+                place,
+                "write its own exercise there, and its own part, if it is one",
+            )
+        return self._composed(call["id"], call["part"] or "", grade_id, place)
+
+    def _composed(self, exercise: str, part: str, grade_id: str, place: str) -> tuple[str, str]:
+        path = self._folder / exercise / CHECKS
+        if exercise not in self._read:
+            self._read[exercise] = {cell.name: cell for cell in read_named_cells(path)}
+        cells = self._read[exercise]
+        if part not in cells:
+            there = ", ".join(name for name in cells if name) or "checks of no part" if cells else "no such file"
+            wanted = f"a cell '# %% {part}'" if part else "checks without a '# %%' line"
+            raise LessonError(f"{grade_id}: its checks are not there", place, f"write {wanted} in {path}: {there}")
+        self._used.add((exercise, part))
+        cell = cells[part]
+        return _with_marks(cell, grade_id), cell.place
+
+    def refuse_unused(self, ids: Collection[str]) -> None:
+        """Raise LessonError for checks that no cell of the lesson calls: nobody would ever be asked them."""
+        for exercise in sorted(ids):
+            for cell in read_named_cells(self._folder / exercise / CHECKS):
+                if (exercise, cell.name) not in self._used:
+                    part = f', part="{cell.name}"' if cell.name else ""
+                    raise LessonError(
+                        "checks that no cell of lesson.py calls",
+                        cell.place,
+                        f'add a test cell with check("{exercise}"{part}), or take them out',
+                    )
+
+
+def _with_marks(cell: NamedCell, grade_id: str) -> str:
+    """The text of the test cell: with nbgrader's marks around what is hidden."""
+    lines = cell.source.split("\n")
+    for number, line in enumerate(lines, cell.line):
+        if _NEARLY.match(line) and line != HIDDEN:
+            raise LessonError(
+                f"{grade_id}: this line nearly says that hidden checks begin: {line!r}",
+                f"{cell.path}:{number}",
+                f"write exactly: {HIDDEN}; or other words",
+            )
+    if lines.count(HIDDEN) > 1:
+        second = cell.line + lines.index(HIDDEN, lines.index(HIDDEN) + 1)
+        raise LessonError(f"{grade_id}: its hidden checks begin twice", f"{cell.path}:{second}", "take one line out")
+    try:
+        ast.parse(cell.source)
+    except SyntaxError as error:
+        raise LessonError(
+            f"{grade_id}: {error.msg}: {(error.text or '').strip()}",
+            f"{cell.path}:{cell.line + (error.lineno or 1) - 1}",
+            "mend the Python",
+        ) from None
+    if HIDDEN in lines:
+        lines[lines.index(HIDDEN)] = "### BEGIN HIDDEN TESTS"
+        lines.append("### END HIDDEN TESTS")
+    return "\n".join([_OPENING, *lines])
+
+
+def is_left_over(parts: tuple[str, ...]) -> bool:
+    """Whether a path is what Python and Jupyter leave behind."""
+    return "__pycache__" in parts or ".ipynb_checkpoints" in parts
+
+
+def refuse_unexpected(folder: Path, ids: Collection[str]) -> None:
+    """Raise LessonError for what lies in a lesson's folder, and belongs to none of its exercises."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        if is_left_over(parts) or (path.is_dir() and not any(inner.is_file() for inner in path.rglob("*"))):
+            continue
+        known = (
+            parts in (("lesson.py",), (HINTS,))
+            or (path.is_dir() and len(parts) == 1 and parts[0] in ids)
+            or (len(parts) == 2 and parts[0] in ids and parts[1] in (CHECKS, RIGHT, WRONG, HINTS) and path.is_file())
+        )
+        if not known:
+            raise LessonError(*_unexpected(parts, ids, path))
+
+
+def _unexpected(parts: tuple[str, ...], ids: Collection[str], path: Path) -> tuple[str, str, str]:
+    """Fact, place and next command of a file or folder that no exercise of the lesson owns."""
+    listed = ", ".join(sorted(ids)) or "it has none yet"
+    if path.is_dir() and len(parts) == 1:
+        return (
+            f"an unexpected folder: the lesson has no exercise {parts[0]!r}",
+            str(path),
+            f"rename it if the exercise has another id now, or if the exercise is gone: git rm -r {path}. Exercises: {listed}",
+        )
+    return (
+        "an unexpected file in a lesson folder",
+        str(path),
+        f"move it: a lesson has lesson.py and {HINTS}, an exercise's folder {CHECKS}, {RIGHT}, {WRONG} and {HINTS}. "
+        f"Exercises: {listed}",
+    )

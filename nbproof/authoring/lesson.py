@@ -1,0 +1,252 @@
+"""Read a lesson: from ``lessons/<slug>/lesson.py`` and the folders of its exercises to cells and exercises.
+
+A lesson is a jupytext file in the py:percent format. Its cells carry nbgrader's own metadata, as
+JupyterLab writes them when the file is edited as a notebook, and that metadata says what a cell is:
+
+==================  =========================================================================
+autograded answer   ``solution`` true, ``grade`` false: the TODO cell, ``grade_id`` = exercise id
+autograder tests    ``grade`` true, ``solution`` false: ``test_<id>`` or ``test_<id>_<part>``
+written answer      markdown, ``grade`` and ``solution`` true: ``explain_<topic>``, marked by a person
+read-only           ``locked`` only: definitions that answers and tests rely on; run while grading
+no metadata         prose, and code that only shows something; not run while grading
+==================  =========================================================================
+
+A test cell is two lines, which stand for the checks in the exercise's folder: a :class:`Cell` has their whole text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import jupytext
+from IPython.core.inputtransformer2 import TransformerManager
+
+from nbproof.authoring.candidates import Candidate, read_candidates
+from nbproof.authoring.exercise_folder import CheckCells, refuse_unexpected
+from nbproof.checks.regions import refuse_bad_markers, refuse_markers, refuse_unmarkable, stub_of
+from nbproof.errors import LessonError, UsageError
+
+__all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
+
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell, with the place it comes from."""
+
+    kind: str
+    """'prose', 'show', 'setup', 'answer', 'test' or 'written'."""
+    source: str
+    place: str
+    grade_id: str = ""
+    points: float = 0.0
+    metadata: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One TODO cell with its test cells, accepted answers and mutants."""
+
+    id: str
+    lesson: str
+    answer: Cell
+    tests: tuple[Cell, ...]
+    accepted: tuple[Candidate, ...]
+    mutants: tuple[Candidate, ...]
+
+    @property
+    def points(self) -> float:
+        """The marks of all its test cells."""
+        return sum(cell.points for cell in self.tests)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Reference, stub, accepted answers and mutants, in this order."""
+        reference = Candidate("reference", "reference", self.answer.source)
+        stub = Candidate("stub", "stub", stub_of(self.answer.source))
+        return (reference, stub, *self.accepted, *self.mutants)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A parsed lesson."""
+
+    slug: str
+    path: Path
+    cells: tuple[Cell, ...]
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def written(self) -> tuple[Cell, ...]:
+        """The cells whose answers a person marks."""
+        return tuple(cell for cell in self.cells if cell.kind == "written")
+
+    def exercise(self, name: str) -> Exercise:
+        """The exercise with this id. Raises UsageError where the lesson has none."""
+        for exercise in self.exercises:
+            if exercise.id == name:
+                return exercise
+        raise UsageError(f"no exercise {name!r} in lesson {self.slug}", str(self.path))
+
+
+def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
+    """The lesson folders below ``root``/lessons, or those named. Raises UsageError for an unknown name."""
+    folder = root / "lessons"
+    known = sorted(path.parent for path in folder.glob("*/lesson.py"))
+    if not known:
+        raise UsageError("no lessons here", f"{folder} holds no <slug>/lesson.py", "run this in a clone of the course")
+    if not names:
+        return known
+    chosen = []
+    for name in names:
+        match = [path for path in known if path.name == name]
+        if not match:
+            listed = ", ".join(path.name for path in known)
+            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {listed}")
+        chosen += match
+    return chosen
+
+
+def read_lesson(folder: Path) -> Lesson:
+    """Parse ``folder``/lesson.py with what its exercises' folders hold. Raises LessonError with place and cure."""
+    path = folder / "lesson.py"
+    try:
+        text = path.read_text(encoding="utf-8")
+        notebook = jupytext.reads(text, fmt="py:percent")
+    except Exception as error:  # jupytext has no exception class of its own
+        raise LessonError(f"jupytext cannot read it: {error}", str(path), "open it in an editor and mend it") from None
+    starts = [number for number, line in enumerate(text.splitlines(), 1) if re.match(r"# ?%%", line)]
+    if len(starts) != len(notebook.cells):
+        raise LessonError(
+            f"{len(starts)} cell markers but {len(notebook.cells)} cells", f"{path}:1", "put a '# %%' before every cell"
+        )
+    cells = tuple(_cell(raw, f"{path}:{line}") for raw, line in zip(notebook.cells, starts, strict=True))
+    _refuse_duplicates(cells)
+    ids = {cell.grade_id for cell in cells if cell.kind == "answer"}
+    refuse_unexpected(folder, ids)
+    checks = CheckCells(folder)
+    cells = tuple(_tested(cell, checks) if cell.kind == "test" else cell for cell in cells)
+    checks.refuse_unused(ids)
+    return Lesson(folder.name, path, cells, _exercises(Lesson(folder.name, path, cells, ()), folder))
+
+
+def _tested(cell: Cell, checks: CheckCells) -> Cell:
+    """A test cell with its whole text."""
+    source, written = checks.made_of(cell.source, cell.grade_id, cell.place)
+    refuse_bad_markers(source, written, cell.grade_id, cell.kind)
+    _compiles(source, written, cell.grade_id)
+    return replace(cell, source=source)
+
+
+def _cell(raw: Any, place: str) -> Cell:
+    metadata = dict(raw.metadata)
+    nbgrader = metadata.get("nbgrader")
+    extra = tuple(sorted((key, value) for key, value in metadata.items() if key in ("tags", "jupyter")))
+    if raw.cell_type not in ("markdown", "code"):
+        raise LessonError(f"a {raw.cell_type} cell", place, "make it a code cell, or a '# %% [markdown]' one")
+    if nbgrader is None:
+        refuse_markers(raw.source, place)
+        if raw.cell_type == "markdown":
+            return Cell("prose", raw.source, place, metadata=extra)
+        # Such a cell may hold magics, which are no Python until IPython has been over them.
+        _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
+        return Cell("show", raw.source, place, metadata=extra)
+    grade_id = str(nbgrader.get("grade_id", ""))
+    if not _ID.fullmatch(grade_id):
+        raise LessonError(
+            f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
+        )
+    grade, solution = bool(nbgrader.get("grade")), bool(nbgrader.get("solution"))
+    points = nbgrader.get("points") if grade else 0
+    if grade and (not isinstance(points, (int, float)) or points <= 0):
+        raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
+    if raw.cell_type == "markdown":
+        if not (grade and solution and grade_id.startswith("explain_")):
+            raise LessonError(
+                f"{grade_id} is text with nbgrader metadata, and no written answer",
+                place,
+                'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
+            )
+        refuse_bad_markers(raw.source, place, grade_id, "written")
+        refuse_unmarkable(raw.source, place, grade_id)
+        return Cell("written", raw.source, place, grade_id, float(points), extra)
+    if grade and not solution:
+        kind = "test"
+    elif solution and not grade:
+        kind = "answer"
+    elif not grade and not nbgrader.get("task"):
+        kind = "setup"
+    else:
+        raise LessonError(
+            f"{grade_id} is a kind of cell that lessons do not use", place, "see docs/authors.md, 'Cells'"
+        )
+    if kind != "test":  # its text may stand elsewhere
+        refuse_bad_markers(raw.source, place, grade_id, kind)
+        _compiles(raw.source, place, grade_id)
+    if kind == "answer":
+        _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
+    return Cell(kind, raw.source, place, grade_id, float(points), extra)
+
+
+def _compiles(source: str, place: str, grade_id: str) -> None:
+    try:
+        ast.parse(source)
+    except SyntaxError as error:
+        raise LessonError(
+            f"{grade_id}: {error.msg} in its line {error.lineno}: {(error.text or '').strip()}",
+            place,
+            "mend the Python",
+        ) from None
+
+
+def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
+    seen: dict[str, str] = {}
+    for cell in cells:
+        if cell.grade_id and cell.grade_id in seen:
+            raise LessonError(
+                f"grade_id {cell.grade_id!r} is used twice",
+                f"{cell.place} and {seen[cell.grade_id]}",
+                "rename one of them",
+            )
+        seen[cell.grade_id] = cell.place
+
+
+def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
+    answers = [cell for cell in lesson.cells if cell.kind == "answer"]
+    ids = {cell.grade_id for cell in answers}
+    tests: dict[str, list[Cell]] = {name: [] for name in ids}
+    for cell in lesson.cells:
+        if cell.kind == "test":
+            # test_a_b may test the exercise a_b, or part b of the exercise a: the longest id wins.
+            fits = [name for name in ids if re.fullmatch(rf"test_{name}(_[a-z0-9_]+)?", cell.grade_id)]
+            if not fits:
+                raise LessonError(
+                    f"{cell.grade_id} tests no exercise of this lesson",
+                    cell.place,
+                    f"call it test_<id> with one of: {', '.join(sorted(ids))}",
+                )
+            tests[max(fits, key=len)].append(cell)
+    exercises = []
+    for answer in answers:
+        if not tests[answer.grade_id]:
+            raise LessonError(
+                f"the exercise {answer.grade_id} has no test cell", answer.place, f"add one: test_{answer.grade_id}"
+            )
+        if "### BEGIN SOLUTION" not in answer.source:
+            raise LessonError(
+                f"the exercise {answer.grade_id} has no solution region: it would be released solved",
+                answer.place,
+                "put '### BEGIN SOLUTION' and '### END SOLUTION' around the reference solution",
+            )
+        accepted = read_candidates(folder / answer.grade_id, "accepted")
+        mutants = read_candidates(folder / answer.grade_id, "mutant")
+        exercises.append(
+            Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants)
+        )
+    return tuple(exercises)

@@ -1,0 +1,132 @@
+"""What learners are handed: whether the derived notebooks are fresh, and hold nothing that learners must not see."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import nbformat
+
+from nbproof.authoring.build import derive
+from nbproof.authoring.hint_texts import derived_hints, hints_are_stale
+from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.orphans import orphans
+from nbproof.authoring.outlining import outline_of, read_outline
+from nbproof.authoring.stated import contradictions, unannounced
+from nbproof.authoring.violation import Violation
+from nbproof.checks.regions import private_lines
+from nbproof.command import course_command
+from nbproof.course_file import the_course
+from nbproof.errors import LessonError
+from nbproof.marking.manual_answers import HEADER
+from nbproof.nbgrader_setup import course_config
+
+__all__ = ["Violation", "check_release", "leaks", "unasked"]
+
+
+def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
+    """What is wrong with the derived notebooks and the prose: stale, misleading, or holding what learners must not see."""
+    course_config(root)  # raises here, and not in the scratch course, where there is no configuration
+    found = [orphan.violation() for orphan in orphans(root)]
+    with tempfile.TemporaryDirectory() as name:
+        scratch, refused = Path(name).resolve(), dict[str, LessonError]()
+        derive(root, lessons, scratch, lambda line: None, refused)
+        for lesson in lessons:
+            mine = [*_stale(root, lesson, scratch, refused.get(lesson.slug)), *_extras(root, lesson)]
+            release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+            if release.exists():
+                mine += leaks(lesson, release)
+            mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
+            found += [replace(violation, lesson=lesson.slug) for violation in mine]
+    found += [*_stale_outline(root, lessons), *_stale_hints(root)]
+    return found
+
+
+def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | None) -> Iterator[Violation]:
+    if refused is not None:
+        yield Violation(refused.fact, refused.place, refused.next_command)
+        return
+    for step in ("source", "release"):
+        place = Path(step, lesson.slug, f"{lesson.slug}.ipynb")
+        if not (root / place).exists():
+            yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), "make build")
+        elif (root / place).read_bytes() != (scratch / place).read_bytes():
+            yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), "make build")
+
+
+_EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
+
+
+def unasked(lesson: Lesson) -> Iterator[Violation]:
+    """A written answer needs its question right above it, with the points that it brings."""
+    for before, cell in zip(lesson.cells, lesson.cells[1:], strict=False):
+        if cell.kind != "written":
+            continue
+        header = list(HEADER.finditer(before.source)) if before.kind == "prose" else []
+        asked = before.source[header[-1].end() :].strip() if header else ""
+        effort = _EFFORT.match(asked.partition("\n")[0])
+        if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:
+            yield Violation(
+                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {cell.points:g} points",
+                cell.place,
+                f"begin the text above with '### In your own words: <title>' and '5 min · {cell.points:g} points'",
+            )
+
+
+def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
+    """Where the lessons stand beside the package, its outline must be theirs."""
+    package = the_course().package
+    path = root / package / "outline.json"
+    if (root / package / "__init__.py").exists():
+        known = read_outline(root)
+        for lesson in lessons:
+            if known.get(lesson.slug) != outline_of(lesson):
+                yield Violation(
+                    f"{package}/outline.json is outdated about {lesson.slug}",
+                    str(path),
+                    "make build",
+                    lesson.slug,
+                )
+        for slug in known:
+            if not (root / "lessons" / slug / "lesson.py").exists():
+                yield Violation(f"{package}/outline.json knows {slug}, which is no lesson", str(path), "make build")
+
+
+def _stale_hints(root: Path) -> Iterator[Violation]:
+    """Where the lessons stand beside the package, its hints must be theirs; elsewhere they are only read."""
+    package = the_course().package
+    if not (root / package / "__init__.py").exists():
+        derived_hints(root)
+    elif hints_are_stale(root):
+        yield Violation("course/hints.json is outdated", str(root / "course" / "hints.json"), "make build")
+
+
+def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
+    for step in ("source", "release"):
+        for extra in sorted((root / step / lesson.slug).glob("*")):
+            if extra.name not in (f"{lesson.slug}.ipynb", ".ipynb_checkpoints"):
+                yield Violation(
+                    "learners would get this file as well: nbgrader hands out the whole folder",
+                    str(extra),
+                    f"move it out of {step}/",
+                )
+
+
+def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
+    """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
+    notebook = nbformat.read(release, as_version=4)
+    place, again = str(release), f"make build, then {course_command(f'check {lesson.slug}')}"
+    if "jupytext" in notebook.metadata:
+        yield Violation("the release carries a jupytext key", place, again)
+    regions = [private_lines(cell.source) for cell in lesson.cells]
+    # A line such as "return output" may stand in a solution and in plain sight as well.
+    private = set().union(*(hidden for _, hidden in regions)).difference(*(public for public, _ in regions))
+    for cell in notebook.cells:
+        if cell.get("outputs"):
+            yield Violation("the release carries an output", place, again)
+        for line in map(str.strip, cell.source.splitlines()):
+            if len(line) > 3 and line in private:
+                yield Violation(f"the release shows a private line: {line[:80]}", place, again)

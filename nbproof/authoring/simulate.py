@@ -1,0 +1,80 @@
+"""A simulated class: learners whose answers are drawn from the accepted answers and the mutants."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from nbproof.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
+
+__all__ = ["LEARNERS", "Learner", "as_handed_in", "hand_in", "simulate_class"]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """``skill``: how often an answer is right. ``effort``: how often an exercise is tried at all."""
+
+    name: str
+    skill: float
+    effort: float
+
+
+LEARNERS = (
+    Learner("ada", 1.0, 1.0),
+    Learner("ben", 0.9, 1.0),
+    Learner("chloe", 0.75, 0.95),
+    Learner("deniz", 0.6, 0.95),
+    Learner("emeka", 0.45, 0.8),
+    Learner("farah", 0.25, 0.7),
+    Learner("goro", 0.0, 1.0),
+    Learner("hanna", 0.0, 0.0),
+)
+
+
+def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
+    """The released notebook with these TODO cells (grade_id -> text) filled in, as a learner saves it."""
+    notebook = nbformat.read(release, as_version=4)
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id in answers:
+            cell["source"] = answers[grade_id]
+    return notebook
+
+
+def simulate_class(root: Path, lessons: list[str], seed: int = 0, into: Path | None = None) -> list[Path]:
+    """Write ``submitted/<learner>/<lesson>/<lesson>.ipynb`` for every learner; returns the files. Seeded.
+
+    ``into``: the folder that holds ``submitted/``, if it is not the course's own.
+    """
+    written = []
+    for folder in find_lessons(root, lessons):
+        lesson = read_lesson(folder)
+        release = root / "release" / lesson.slug / f"{lesson.slug}.ipynb"
+        for learner in LEARNERS:
+            chance = random.Random(f"{seed}/{learner.name}/{lesson.slug}")
+            drawn = {exercise.id: _draw(exercise, learner, chance) for exercise in lesson.exercises}
+            answers = {name: as_handed_in(candidate) for name, candidate in drawn.items() if candidate is not None}
+            path = (into or root) / "submitted" / learner.name / lesson.slug / f"{lesson.slug}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(hand_in(release, answers), path)
+            written.append(path)
+    return written
+
+
+def _draw(exercise: Exercise, learner: Learner, chance: random.Random) -> Candidate | None:
+    """What this learner hands in; None for the untouched stub."""
+    if chance.random() >= learner.effort:
+        return None
+    right = [one for one in exercise.candidates if one.role in ("reference", "accepted")]
+    wrong = [one for one in exercise.candidates if one.role == "mutant"]
+    return chance.choice(right if chance.random() < learner.skill or not wrong else wrong)
+
+
+def as_handed_in(candidate: Candidate) -> str:
+    """The answer's text, without the line in which a mutant names its misconception."""
+    text = candidate.source.split("\n", 1)[1] if candidate.role == "mutant" else candidate.source
+    return text.strip("\n")

@@ -1,0 +1,233 @@
+"""Try one candidate against an exercise's tests, in this process: :mod:`nbproof.authoring.forks` gives each one of its own.
+
+Authors' code is trusted here: what learners hand in is for the graders.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from types import CodeType
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+# Imported for the forks' sake: every trial finds them loaded.
+import course  # noqa: F401
+from nbproof.authoring.hearsay import rests_on_hearsay
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check, collecting, listing, seeds_of
+from nbproof.display.hints import all_hints
+from nbproof.values.compare import leaves
+from nbproof.values.describe import in_words
+from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
+from nbproof.values.results import Finding
+
+with contextlib.suppress(ImportError):
+    import matplotlib
+    import torchvision.models.feature_extraction  # noqa: F401
+
+    matplotlib.use("agg")
+
+__all__ = ["Outcome", "Trial", "prepare", "try_candidate"]
+
+
+_RAISES = "the cell raises"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What to run: read-only cells, then per seed the candidate's cell and the test cells."""
+
+    exercise: str
+    setup: tuple[str, ...]
+    candidate: str
+    tests: tuple[tuple[str, str], ...]
+    """(grade_id, source) of each test cell."""
+    released: tuple[tuple[str, str], ...] = ()
+    """The same without their hidden tests, where they have any; they must pass alone. For right answers only."""
+    seeds: tuple[int, ...] = (1, 2)
+    doubted: bool = False
+    """Whether to look for verdicts that rest on hearsay. For wrong answers."""
+    apart: bool = False
+    """Whether to look at the checks themselves, with every truth in a namespace that holds its test cell only."""
+    limit: float = 60.0
+    """Seconds until the trial is ended."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one trial found. ``findings[i][grade_id]`` lists the verdicts under ``seeds[i]``."""
+
+    findings: tuple[dict[str, list[Finding]], ...] = ()
+    errors: tuple[str, ...] = ()
+    """Exceptions that cells raised, each with the cell's name."""
+    flaws: tuple[str, ...] = ()
+    """What is wrong with the checks themselves, whatever the answer."""
+    hearsay: tuple[str, ...] = ()
+    """Checks that failed under the first seed, as test_id/Check, for facts that an answer could have lied about."""
+    stderr: str = ""
+    ended: str = ""
+    """Why the trial was cut off: 'timeout' or 'died'; empty where it was not."""
+    seconds: float = 0.0
+
+    def failing(self, index: int) -> set[str]:
+        """The checks that failed under seed number ``index``, as test_id/Check."""
+        if self.ended or not self.findings:
+            return {self.ended or "nothing ran"}
+        verdicts = self.findings[index]
+        return {f"{cell}/{one.check}" for cell, found in verdicts.items() for one in found if not one.passed}
+
+    def cells_lost(self, index: int) -> set[str]:
+        """The test cells that earn nothing under seed number ``index``."""
+        if self.ended or not self.findings:
+            return {"all"}
+        return {cell for cell, found in self.findings[index].items() if not found or not all(f.passed for f in found)}
+
+
+def prepare(trial: Trial) -> tuple[str, ...]:
+    """Do what trials of the same exercise share: run the setup cells, read the test cells, compute the truths.
+
+    Returns what setup cells raised.
+    """
+    torch.set_num_threads(1)
+    with contextlib.redirect_stdout(io.StringIO()):
+        errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
+        for name, source in trial.tests:
+            with contextlib.suppress(Exception, SystemExit):  # is told where the cell runs
+                _warm_up(_compiled(name, source), trial.seeds[0])
+    return tuple(filter(None, errors))
+
+
+def _warm_up(tests: CodeType, seed: int) -> None:
+    """Compute each truth once, for its side effects: large models are kept, and torch prepares what it does first."""
+    with listing() as tasks:
+        exec(tests, dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+    for _, task in tasks:
+        for one in seeds_of(task, seed):
+            task().truth(Case(one))
+
+
+def _cell(name: str, source: str) -> str:
+    """Run a cell as a notebook does; what it raised, with its name, or nothing."""
+    result = InteractiveShell.instance().run_cell(source, store_history=False, silent=True)
+    error = result.error_before_exec or result.error_in_exec
+    return "" if error is None else f"{name}: {type(error).__name__}: {error}"
+
+
+def _test_cell(name: str, source: str) -> str:
+    """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
+    try:
+        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/test_cell_names.py).
+        exec(_compiled(name, source), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+    except BaseException as error:
+        return f"{name}: {type(error).__name__}: {error}"
+    return ""
+
+
+def try_candidate(trial: Trial) -> Outcome:
+    """Run the answer and the tests where :func:`prepare` has been. Nothing is undone: call it once in a process."""
+    space = InteractiveShell.instance().user_ns
+    errors: list[str] = []
+    findings: list[dict[str, list[Finding]]] = []
+    flaws: list[str] = []
+    hearsay: list[str] = []
+    with contextlib.redirect_stdout(io.StringIO()):
+        if trial.released:
+            _cell("answer", trial.candidate)
+        alone: list[tuple[str, str, str]] = []
+        for grade_id, source in trial.released:
+            name = f"{grade_id} without its hidden tests"
+            with collecting(trial.seeds[0], space) as found:
+                alone.append((grade_id, _RAISES, _test_cell(name, source)))
+            alone += [(grade_id, one.check, f"{name}: {one.check}: {one.sentence}") for one in found if not one.passed]
+        for seed in trial.seeds:
+            errors.append(_cell("answer", trial.candidate))
+            verdicts: dict[str, list[Finding]] = {}
+            for grade_id, source in trial.tests:
+                with collecting(seed, space) as found:
+                    trouble = _test_cell(grade_id, source)
+                errors.append(trouble)
+                # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
+                raised = [Finding("", _RAISES, "", False, seed, trouble)] if trouble else []
+                if trial.doubted and seed == trial.seeds[0]:
+                    hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
+                # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
+                verdicts[grade_id] = [*(replace(one, compared=None) for one in found), *raised]
+            findings.append(verdicts)
+        wrong = {(cell, one.check) for cell, found in findings[0].items() for one in found if not one.passed}
+        flaws += [flaw for cell, check, flaw in alone if (cell, check) not in wrong]
+        if trial.apart:
+            flaws += _flaws(trial)
+    return Outcome(tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(hearsay))
+
+
+def _by_hearsay(tests: CodeType, found: Sequence[Finding]) -> Iterator[str]:
+    """The checks that failed for hearsay alone."""
+    failed = {one.check: one for one in found if not one.passed and one.compared is not None}
+    if failed:
+        with listing() as tasks:
+            exec(tests, dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
+        for _, task in tasks:
+            one = failed.get(task.__name__)
+            if one is not None and one.compared and rests_on_hearsay(task(), one.seed, one.compared[0]):
+                yield task.__name__
+
+
+@cache
+def _compiled(name: str, source: str) -> CodeType:
+    return compile(source, f"<{name}>", "exec")
+
+
+def _flaws(trial: Trial) -> Iterator[str]:
+    """What is wrong with the checks, run as a grader runs them: where no learner's code has been."""
+    for grade_id, source in trial.tests:
+        place = f"{grade_id}, run without the notebook"
+        try:
+            with listing() as tasks:
+                exec(compile(source, grade_id, "exec"), {"__name__": grade_id})  # noqa: S102 (authors' own code)
+        except Exception as error:
+            yield f"{place}: {type(error).__name__}: {error}"
+            continue
+        names = [task.__name__ for _, task in tasks]
+        yield from (f"{grade_id}: two checks are called {name}" for name in sorted(set(names)) if names.count(name) > 1)
+        for name in sorted({exercise for exercise, _ in tasks} - {trial.exercise}):
+            yield f"{grade_id} calls check({name!r}, ...): learners would read that name, not {trial.exercise!r}"
+        for _, task in tasks:
+            try:
+                yield from _flaws_of(task, f"{grade_id}/{task.__name__}")
+            except Exception as error:
+                yield f"{place}: {task.__name__}: {type(error).__name__}: {error}"
+
+
+def _flaws_of(task: type[Check], name: str) -> Iterator[str]:
+    hints = set(task.blame.values())
+    for seed in seeds_of(task, 1):
+        torch.manual_seed(seed)
+        wanted, mistakes = task().truth(Case(seed)), dict(task().mistakes(Case(seed)))
+        hints |= set(mistakes)
+        torch.manual_seed(seed + 1)
+        if list(leaves(wanted)) != list(leaves(task().truth(Case(seed)))):
+            yield f"{name}: its truth differs from run to run: draw from the case, build models with case.build"
+        for where, leaf, atol in leaves(wanted):
+            if isinstance(leaf, Unreadable):
+                yield f"{name}: its truth returns {leaf.what}, which no answer can equal"
+            elif _is_faint(leaf, atol):
+                yield f"{name}: 0 would pass for {where} of its truth, {in_words(leaf)}: the tolerance is {atol:g}"
+        for hint, brought in mistakes.items():
+            for where, leaf, _ in leaves(brought):
+                if isinstance(leaf, Unreadable):
+                    yield f"{name}: the mistake {hint} brings {leaf.what} in {where}, which no answer can equal"
+    yield from (f"{name} names the hint {hint!r}, which does not exist" for hint in sorted(hints - set(all_hints())))
+
+
+def _is_faint(leaf: Evidence, atol: float) -> bool:
+    """Whether a float value is so small that 0 passes for it, though it is more than a rounding error."""
+    if isinstance(leaf, float):
+        return 1e-7 < abs(leaf) <= atol
+    if not isinstance(leaf, TensorRecord) or not leaf.data or not leaf.tensor().is_floating_point():
+        return False
+    return 1e-7 < float(leaf.tensor().abs().max()) <= atol

@@ -1,0 +1,42 @@
+"""What the server of :mod:`nbproof.authoring.forks` has ready for its forks. Import it there only.
+
+IPython's shell; what lessons import, matplotlib above all; and the parts of torch that import themselves when they
+are first used: the first optimizer step and the first vmap import torch._dynamo, for more than a second.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import tempfile
+
+import torch._dynamo
+import torch.func
+import torch.fx
+import torch.utils.checkpoint
+import torch.utils.flop_counter  # noqa: F401
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from nbproof.course_file import the_course
+
+__all__ = ["SHELL"]
+
+the_course().warm_up()
+
+_config = Config()
+# A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.
+_config.HistoryManager.enabled = False
+
+with tempfile.TemporaryDirectory() as _scratch:
+    _home = os.environ.get("IPYTHONDIR")
+    os.environ["IPYTHONDIR"] = _scratch
+    SHELL = InteractiveShell.instance(config=_config)
+    if _home is None:
+        del os.environ["IPYTHONDIR"]
+    else:
+        os.environ["IPYTHONDIR"] = _home
+
+# Collecting garbage in a fork would visit, and thereby copy, all that was imported here.
+gc.collect()
+gc.freeze()

@@ -1,0 +1,219 @@
+"""The check: a probe that runs beside the learner's code, and a truth that knows what it should bring.
+
+A test cell of a lesson holds classes such as ::
+
+    from nbproof.checks.check import Check, check
+
+    class OneBackward(Check):
+        "After one backward, `answer` holds the gradient of W."
+
+        def probe(self, nb, case):          # beside the learner's code: returns raw data
+            ...
+            return {"answer": nb.list("answer")}
+
+        def truth(self, case):              # from the same seed, on a hook-free copy
+            ...
+            return {"answer": [gradient]}
+
+    check("weight_grad", OneBackward)
+
+In a notebook, and under stock nbgrader, ``check`` runs both in the kernel, shows a panel and raises
+where something is wrong. A grader that does not trust the kernel runs only :meth:`Check.probe` there
+(:func:`bring`) and everything else at home (:func:`judge`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar
+
+from nbproof.checks.case import Case
+from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
+from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
+from nbproof.checks.test_cell_names import CHECK_LINE, on_their_own
+from nbproof.text import readable
+from nbproof.values.compare import first_difference
+from nbproof.values.evidence import snapshot
+from nbproof.values.results import Brought, CheckFailed, Finding
+
+__all__ = ["CHECK_LINE", "Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]
+
+
+class Check:
+    """One thing that an exercise asks for. Subclass it; the docstring says what is asked, in one sentence."""
+
+    cases: ClassVar[int] = 2
+    """Test cases, each with a seed of its own. All must pass."""
+    poison: ClassVar[tuple[str, ...]] = ()
+    """Notebook variables that are NaN while the probe runs, for answers that read them instead of arguments."""
+    secret: ClassVar[bool] = False
+    """True keeps wanted values out of every message, where they are the answer itself."""
+    blame: ClassVar[Mapping[str, str]] = {}
+    """Field of the result -> id of the one misconception that makes it wrong."""
+    claims: ClassVar[tuple[str, ...]] = ()
+    """Fields that are the learner's own answer, or a fact of the language (``is``), though they are equal for all seeds.
+
+    Of other such fields the author contract demands that no mutant fails for them alone: they can be lied about.
+    """
+    errors: ClassVar[Mapping[str, str]] = {}
+    """Start of ``Kind: message``, as a regular expression -> id of the misconception behind such an error here.
+
+    Looked at before the patterns in :mod:`nbproof.checks.diagnosis`, which hold for all exercises.
+    """
+
+    def probe(self, nb: Notebook, case: Case) -> object:
+        """Run the learner's code on the case; return what it brought: tensors, numbers, text, in a dict by name."""
+        raise NotImplementedError
+
+    def truth(self, case: Case) -> object:
+        """What :meth:`probe` should bring, from autograd on a hook-free copy or from the definition."""
+        raise NotImplementedError
+
+    def mistakes(self, case: Case) -> Mapping[str, object]:
+        """Known misconceptions: hint id -> what it would bring (only the fields that tell)."""
+        return {}
+
+
+def bring(task: Check, namespace: dict[str, Any], case: Case) -> Brought:
+    """Run the probe of ``task`` on a learner's namespace. Whatever the learner's code raises comes back as trouble."""
+    nb = Notebook(namespace)
+    with undisturbed(namespace, task.poison, case) as output:
+        try:
+            evidence = snapshot(task.probe(nb, case))
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # also SystemExit, and whatever else a learner's code comes up with
+            trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
+            return Brought(trouble=trouble, printed=readable(output.getvalue()))
+    return Brought(evidence=evidence, printed=readable(output.getvalue()))
+
+
+def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
+    """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
+    # A hook for all modules, no_grad or float64 that a learner's cell left behind must not change the truth.
+    with undisturbed({}, (), case):
+        try:
+            return decide(task, exercise, case, brought)
+        except MemoryError:
+            sentence = "What your code brought needs more memory to be compared than there is"
+            return Finding(
+                exercise, type(task).__name__, inspect.cleandoc(type(task).__doc__ or ""), False, case.seed, sentence
+            )
+
+
+def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
+    """:func:`judge` for a process that no learner's code has been in: it has nothing to set aside."""
+    name, asked = type(task).__name__, inspect.cleandoc(type(task).__doc__ or "")
+    trouble = brought.trouble
+    if trouble is not None:
+        named = "" if trouble.kind == "Unanswered" else trouble.kind
+        sentence = ": ".join(part for part in (named, trouble.message) if part)
+        return Finding(
+            exercise, name, asked, False, case.seed, sentence, line=trouble.line, printed=brought.printed,
+            hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors),
+        )  # fmt: skip
+    wanted = task.truth(case)
+    difference = first_difference(brought.evidence, wanted)
+    if difference is None:
+        return Finding(exercise, name, asked, True, case.seed)
+    hint = hint_for_difference(
+        brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison)
+    )  # fmt: skip
+    return Finding(
+        exercise, name, asked, False, case.seed, difference.sentence(reveal=not task.secret),
+        got=difference.got, wanted=difference.told(reveal=not task.secret), where=difference.where,
+        hint=hint, printed=brought.printed, compared=None if task.secret else (brought.evidence, wanted),
+    )  # fmt: skip
+
+
+_collected: list[Finding] | None = None
+_listed: list[tuple[str, type[Check]]] | None = None
+_base_seed = 0
+_namespace: dict[str, Any] | None = None
+
+
+@contextmanager
+def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[Finding]]:
+    """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests.
+
+    ``namespace`` holds the learner's variables, where the test cell runs in another one.
+    """
+    global _collected, _base_seed, _namespace
+    before = _collected, _base_seed, _namespace
+    findings: list[Finding] = []
+    _collected, _base_seed, _namespace = findings, seed, namespace
+    try:
+        yield findings
+    finally:
+        _collected, _base_seed, _namespace = before
+
+
+@contextmanager
+def listing() -> Iterator[list[tuple[str, type[Check]]]]:
+    """Within this block ``check`` runs nothing: it lists the (exercise, class) pairs it was called with."""
+    global _listed
+    before = _listed
+    tasks: list[tuple[str, type[Check]]] = []
+    _listed = tasks
+    try:
+        yield tasks
+    finally:
+        _listed = before
+
+
+def seeds_of(task: type[Check], base: int) -> list[int]:
+    """The seeds of a check's test cases."""
+    return [base * 1000 + number for number in range(1, task.cases + 1)]
+
+
+def check(exercise: str, *tasks: type[Check]) -> None:
+    """Check an exercise in the notebook that calls this, show a panel, and raise CheckFailed where it is wrong."""
+    if _listed is not None:
+        _listed.extend((exercise, task) for task in tasks)
+        return
+    namespace = _namespace if _namespace is not None else sys._getframe(1).f_globals
+    base = _base_seed or int(os.environ.get("COURSE_SEED", "1"))
+    findings = [_run(task(), exercise, namespace, base) for task in on_their_own(tasks, namespace)]
+    if _collected is not None:
+        _collected.extend(findings)
+        return
+    from nbproof.display.panel import show_findings, text_of
+
+    show_findings(exercise, findings)
+    _remember(exercise, findings)
+    wrong = next((finding for finding in findings if not finding.passed), None)
+    if wrong is not None:
+        raise CheckFailed(wrong, text_of(wrong)) from None
+
+
+def _remember(exercise: str, findings: list[Finding]) -> None:
+    """For `hint()` and `progress()`, where a person is at work: not while nbgrader runs the notebook."""
+    from nbproof.front_end import ran_before, shell
+
+    if not findings or shell() is None or "NBGRADER_EXECUTION" in os.environ:
+        return
+    from nbproof.display.help import remember
+    from nbproof.display.outline import exercise_named, fingerprint
+    from nbproof.display.progress_store import DiaryError, note
+
+    remember(next((finding for finding in findings if not finding.passed), findings[-1]))
+    known = exercise_named(exercise)
+    if known is not None and fingerprint(ran_before(CHECK_LINE)) == known.stub:
+        return  # "Run All" on a TODO cell as it was handed out is no try
+    with contextlib.suppress(DiaryError):
+        passed = {finding.check: finding.passed for finding in findings}
+        note(exercise, passed, known.cells if known is not None else ())
+
+
+def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> Finding:
+    for seed in seeds_of(type(task), base):
+        case = Case(seed)
+        finding = judge(task, exercise, case, bring(task, namespace, case))
+        if not finding.passed:
+            return finding
+    return finding

@@ -1,0 +1,124 @@
+"""The marked regions of a cell: what nbgrader takes out when it makes the release.
+
+A reference solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` in an answer cell,
+hidden tests between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` in a test cell. The cell of a
+written answer is one solution region; in it, between ``### BEGIN MARK SCHEME`` and ``### END MARK SCHEME``,
+stands what graders go by.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nbproof.errors import LessonError
+
+__all__ = ["private_lines", "refuse_bad_markers", "refuse_markers", "refuse_unmarkable", "stub_of", "visible_of"]
+
+# The kinds of cells that each pair of markers belongs into; nbgrader refuses it in any other.
+_PAIRS = (
+    (("answer", "written"), "### BEGIN SOLUTION", "### END SOLUTION"),
+    (("test",), "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
+    (("written",), "### BEGIN MARK SCHEME", "### END MARK SCHEME"),
+)
+# nbgrader takes any line with these words in it for a marker.
+_MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
+
+
+def stub_of(source: str) -> str:
+    """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        if "### BEGIN SOLUTION" in line:
+            inside = True
+            lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
+        elif "### END SOLUTION" in line:
+            inside = False
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def visible_of(source: str) -> str:
+    """A test cell as released: without its hidden tests."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        inside = inside or line.strip() == "### BEGIN HIDDEN TESTS"
+        if not inside:
+            lines.append(line)
+        inside = inside and line.strip() != "### END HIDDEN TESTS"
+    return "\n".join(lines)
+
+
+def private_lines(source: str) -> tuple[set[str], set[str]]:
+    """A cell's lines outside of its regions, and those in them with their markers; stripped, without blank ones."""
+    public: set[str] = set()
+    private: set[str] = set()
+    depth = 0  # a mark scheme stands in a solution region
+    for line in map(str.strip, source.splitlines()):
+        begins, ends = (line in (pair[edge] for pair in _PAIRS) for edge in (1, 2))
+        depth += begins
+        if line:
+            (private if depth else public).add(line)
+        depth = max(0, depth - ends)
+    return public, private
+
+
+def refuse_bad_markers(source: str, place: str, grade_id: str, kind: str) -> None:
+    """Raise LessonError where a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
+    markers = [marker for _, *pair in _PAIRS for marker in pair]
+    for line in source.splitlines():
+        if _MARKER.search(line) and line.strip() not in markers:
+            raise LessonError(
+                f"{grade_id}: nbgrader takes this line for a marker: {line.strip()!r}",
+                place,
+                f"write exactly one of: {', '.join(markers)}; or other words",
+            )
+    for homes, begin, end in _PAIRS:
+        if kind not in homes and (begin in source or end in source):
+            marker = begin if begin in source else end
+            raise LessonError(
+                f"{grade_id}: {marker!r} in a cell of another kind",
+                place,
+                "move it: solutions belong into answer cells, hidden tests into test cells, mark schemes into those of "
+                f"written answers; this is a {kind} cell",
+            )
+        inside = False
+        for line in source.splitlines():
+            if line.strip() == begin:
+                if inside:
+                    raise LessonError(f"{grade_id}: {begin!r} twice without {end!r}", place, f"add the line '{end}'")
+                inside = True
+            elif line.strip() == end:
+                if not inside:
+                    raise LessonError(f"{grade_id}: {end!r} without {begin!r}", place, f"add the line '{begin}'")
+                inside = False
+        if inside:
+            raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
+
+
+def refuse_markers(source: str, place: str) -> None:
+    """Raise LessonError for any marker: nbgrader only looks for them in cells with metadata."""
+    found = _MARKER.search(source)
+    if found:
+        raise LessonError(
+            f"{found[0]!r} in a cell without nbgrader metadata: it would be released as it is",
+            place,
+            "give the cell its nbgrader metadata, or drop the marker",
+        )
+
+
+def refuse_unmarkable(source: str, place: str, grade_id: str) -> None:
+    """Raise LessonError where a written answer's cell is not one solution region with a mark scheme at its end."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    if lines[:1] != ["### BEGIN SOLUTION"] or lines[-1:] != ["### END SOLUTION"] or source.count("### BEGIN SOL") > 1:
+        raise LessonError(
+            f"{grade_id}: more than its reference answer stands in the cell: learners would find it in their answer",
+            place,
+            "begin the cell with '### BEGIN SOLUTION', end it with '### END SOLUTION'; the question goes into the prose above",
+        )
+    if lines[-2] != "### END MARK SCHEME" or lines[1] == "### BEGIN MARK SCHEME":
+        raise LessonError(
+            f"{grade_id}: graders need a reference answer, and then what earns how many points",
+            place,
+            "put '### BEGIN MARK SCHEME' and '### END MARK SCHEME' below the reference answer, before '### END SOLUTION'",
+        )

@@ -1,0 +1,214 @@
+"""A graded class in the terminal: scores, what a person must look at, totals, where everything lies."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.cli.live import duration
+from nbproof.command import course_command
+from nbproof.marking.plain import said_aloud
+from nbproof.marking.results import STATUSES, GradedClass, Score
+from nbproof.report.attendance import Attendance, late_lines, lines_of
+
+if TYPE_CHECKING:
+    from nbproof.collect import Collected
+    from nbproof.collect.earlier import Useless
+
+__all__ = ["MANY", "Told", "is_incomplete", "print_class", "print_problems", "summary_line"]
+
+MANY = 40
+"""Learners from which on a table of everybody helps nobody."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A run that came to its end, and what was noticed on the way."""
+
+    graded: GradedClass
+    notes: Sequence[str]
+    feedback: Path | None
+    """The folder; None where no pages were asked for."""
+    seconds: float
+    failed_pages: Sequence[tuple[str, str, str]] = ()
+    """Learner, lesson and reason, of feedback pages that could not be written."""
+    collected: Collected | None = None
+    """What became of an upload, where one was named."""
+    attendance: Attendance = field(default_factory=Attendance)
+    root: Path = Path()
+
+
+def is_incomplete(told: Told) -> bool:
+    """Whether something that was handed in is not graded: that is what the exit code says."""
+    ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
+    # A notebook that was taken under another name is graded all the same.
+    passed_over = any(note.startswith("passed over") for note in told.notes)
+    needs_person = bool(told.collected and told.collected.needs_person)
+    return ungraded or passed_over or needs_person or bool(told.attendance.useless)
+
+
+def print_class(console: Console, told: Told, everybody: bool = False) -> None:
+    """All scores, of many learners a summary; then what could not be graded and why; then totals and places."""
+    scores = told.graded.scores
+    learners = sorted({score.learner for score in scores})
+    if len(learners) <= MANY or everybody:
+        console.print(_table_of(scores, learners))
+    else:
+        console.print(_summary_of(scores, told.attendance.useless))
+        looked_at = sorted(
+            {score.learner for score in scores if score.problem or score.late or score.recovered or score.missing}
+        )
+        if looked_at:
+            console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
+        if len(looked_at) > MANY:
+            console.print(
+                f"and {len(looked_at) - MANY} more; --all prints all {len(learners)} learners", highlight=False
+            )
+        else:
+            console.print(f"--all prints all {len(learners)} learners", highlight=False)
+    print_problems(console, told)
+    ended = Counter(status for score in scores for status in score.statuses)
+    if ended:
+        parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
+        console.print(f"exercises: {parts}", highlight=False)
+    recovered = sum(bool(score.recovered or score.damage) for score in scores)
+    if recovered:
+        console.print(
+            f"(r) damaged, and recovered: {recovered} submission{_s(recovered)}; feedback and --json say how",
+            highlight=False, markup=False,
+        )  # fmt: skip
+    for line in late_lines(scores):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if fined := [score.penalty for score in scores if score.penalty]:
+        line = f"{sum(fined):g} marks taken off {len(fined)} submission{_s(len(fined))} for being late"
+        console.print(line, highlight=False)
+    waiting = sum(score.waiting for score in scores)
+    if waiting:
+        line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
+        console.print(
+            f"{line} for your marks: {course_command('formgrader', told.root)}",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    console.print(summary_line(told), highlight=False, soft_wrap=True)
+    console.print(f"gradebook: {told.graded.gradebook}", highlight=False, soft_wrap=True)
+    if told.feedback is not None:
+        console.print(f"feedback:  {told.feedback.resolve()}", highlight=False, soft_wrap=True)
+    console.print(f"report:    {course_command('report', told.root)}", highlight=False, markup=False, soft_wrap=True)
+
+
+def print_problems(console: Console, told: Told) -> None:
+    """What could not be graded, or not be written, and which marks could be forged: a line each."""
+    for score in told.graded.scores:
+        if score.problem:
+            place = f"submitted/{score.learner}/{score.lesson}"
+            console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
+        by_reason: dict[str, list[str]] = {}
+        for exercise, reason in score.missing.items():
+            by_reason.setdefault(reason, []).append(exercise)
+        for reason, exercises in by_reason.items():
+            line = f"! missing: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+    for line in (*_newer(told.graded.scores), *lines_of(told.attendance)):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    for note in told.notes:
+        console.print(note, highlight=False, markup=False, soft_wrap=True)
+    for learner, lesson, reason in told.failed_pages:
+        place = f"feedback/{learner}/{lesson or 'index.html'}"
+        console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+    for lesson, count in told.graded.plain_tests.items():
+        console.print(said_aloud(lesson, count), highlight=False, markup=False, soft_wrap=True)
+
+
+def _newer(scores: Sequence[Score]) -> Iterator[str]:
+    """A line for each exercise of which some notebooks have neither text nor check nor TODO cell.
+
+    Where most of a class have none of it, it was added after the notebooks had been handed out; where most have it, the
+    others deleted it, or worked on an older copy.
+    """
+    older: dict[tuple[str, str], list[str]] = {}
+    for score in scores:
+        for exercise in score.newer:
+            older.setdefault((score.lesson, exercise), []).append(score.learner)
+    graded = Counter(score.lesson for score in scores if not score.problem)
+    for (lesson, exercise), learners in sorted(older.items()):
+        listed = ", ".join(learners[:3]) + (f" and {len(learners) - 3} more" if len(learners) > 3 else "")
+        have = graded[lesson] - len(learners)
+        if have > len(learners):
+            yield (
+                f"{exercise} of {lesson} is in {have} notebooks; {len(learners)} have neither its text nor its check nor its "
+                f"TODO cell, deleted or never handed out: not answered ({listed})"
+            )
+            continue
+        which = f"these {len(learners)} were handed out" if len(learners) > 1 else "this notebook was handed out"
+        yield f"{exercise} of {lesson} is new since {which}, with neither its text nor its check: not answered ({listed})"
+
+
+def summary_line(told: Told) -> str:
+    """One line for the whole run."""
+    counts = Counter("not graded" if score.problem else score.how for score in told.graded.scores)
+    names = ("graded", "regraded", "rewritten", "unchanged", "not graded")
+    parts = [f"{name} {counts[name]}" for name in names if counts[name] or name in ("graded", "unchanged")]
+    seed = f", seed {told.graded.seed}" if told.graded.graded else ""
+    return f"{', '.join(parts)}, {duration(told.seconds) if told.seconds >= 90 else f'{told.seconds:.1f} s'}{seed}"
+
+
+def _s(number: int) -> str:
+    return "" if number == 1 else "s"
+
+
+def _most(scores: Sequence[Score], lesson: str) -> float:
+    return max(score.max_score for score in scores if score.lesson == lesson)
+
+
+def _table_of(scores: Sequence[Score], learners: Sequence[str], title: str = "scores") -> Table:
+    lessons = sorted({score.lesson for score in scores})
+    cells = {(score.learner, score.lesson): score for score in scores}
+    table = Table(title=title)
+    table.add_column("learner", overflow="fold", max_width=30)
+    for lesson in lessons:
+        table.add_column(f"{escape(lesson.replace('_', ' '))}\nof {_most(scores, lesson):g}", justify="right")
+    table.add_column("total", justify="right")
+    for learner in learners:
+        own = [cells.get((learner, lesson)) for lesson in lessons]
+        total = sum(score.score for score in own if score)
+        table.add_row(escape(learner), *(_shown(score) for score in own), f"{total:g}")
+    return table
+
+
+def _shown(score: Score | None) -> str:
+    if score is None:
+        return "-"
+    if score.problem:
+        return "[red]![/]"
+    marks = "(l)" * score.late + "(r)" * bool(score.recovered)
+    return f"{marks} {score.score:g}".strip()
+
+
+def _summary_of(scores: Sequence[Score], others: Sequence[Useless]) -> Table:
+    table = Table(title=f"scores of {len({score.learner for score in scores})} learners")
+    table.add_column("lesson")
+    for name in ("of", "handed in", "lowest", "median", "mean", "highest", "not graded"):
+        table.add_column(name, justify="right")
+    for lesson in sorted({score.lesson for score in scores}):
+        own = [score for score in scores if score.lesson == lesson]
+        marks = [score.score for score in own if not score.problem]
+        figures = (
+            [min(marks), statistics.median(marks), statistics.fmean(marks), max(marks)] if marks else [float("nan")] * 4
+        )
+        came = len(own) + sum(one.lesson == lesson for one in others)
+        bad = came - len(marks)
+        table.add_row(
+            escape(lesson), f"{_most(scores, lesson):g}", str(came), *(f"{figure:.4g}" for figure in figures),
+            f"[red]{bad}[/]" if bad else "",
+        )  # fmt: skip
+    return table

@@ -1,0 +1,148 @@
+"""What was collected, as a table in the terminal and as JSON."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.collect.outcome import PLACED, STATUSES, Collected, Line
+from nbproof.collect.owners import HIDDEN
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.files import replace_file
+from nbproof.terminal.console import console_for_output
+from nbproof.text import printable
+
+__all__ = ["MANY", "cures", "print_collected", "write_json"]
+
+MANY = 40
+"""Files from which on a list of all of them hides what is special."""
+
+_NEXT = {
+    "ambiguous learner": "--names CSV says who is who; of people of one name the LMS's own table does, by its numbers: "
+    "Canvas's gradebook export, Moodle's grading worksheet, or a column of them in yours",
+    "no lesson known": "--lesson LESSON says what they were handed in for",
+    "no notebook": "ask for the .ipynb file; who handed in nothing else is listed by `grade` and `report`",
+    "order unknown": "put the right copy into submitted/ yourself; it stays",
+    "wrong lesson": "collect again without --lesson to file them where their content belongs",
+    "encrypted": "ask for a new one, or unpack it yourself and collect the folder",
+    "unknown archive": "ask for a zip, or unpack it yourself and collect the folder",
+}
+"""What to do about files that need a person."""
+
+
+def print_collected(collected: Collected, root: Path, everything: bool = False) -> None:
+    """Files that learners handed in, what became of each and why; what needs a person stands last.
+
+    Of very many those without anything special are counted only, unless ``everything`` is wanted.
+    """
+    console = console_for_output()
+    rows = [line for line in collected.lines if line.status != "junk"]
+    usual: Counter[str] = Counter()
+    if len(rows) > MANY and not everything:
+        usual = Counter(line.status for line in rows if _is_usual(line))
+        rows = [line for line in rows if not _is_usual(line)]
+    if rows:
+        table = Table(title="collected" + (" (dry run: nothing was written)" if collected.dry_run else ""))
+        table.add_column("file", overflow="fold", ratio=4)
+        table.add_column("learner", overflow="fold", ratio=2)
+        table.add_column("lesson", overflow="fold", ratio=2)
+        table.add_column("what became of it", overflow="fold", ratio=4)
+        for line in sorted(rows, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
+            table.add_row(*(escape(_printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
+        console.print(table)
+    if usual:
+        told = ", ".join(f"{count} {status}" for status, count in usual.items())
+        console.print(f"not shown: {told}; --all lists every file", highlight=False)
+    if junk := Counter(line.status for line in collected.lines)["junk"]:
+        console.print(
+            f"not listed: {junk} that learners did not write (archives, .DS_Store and the like)", highlight=False
+        )
+    for note in collected.notes:
+        console.print(_printable(note), highlight=False, markup=False, soft_wrap=True)
+    if collected.missing:
+        console.print(f"nothing came from {_some(collected.missing)}", highlight=False, markup=False, soft_wrap=True)
+    told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
+    console.print(told or "no file came", highlight=False)
+    if needs := len(collected.needs_person):
+        console.print(
+            f"[red]{needs} need{'s' if needs == 1 else ''} you[/]: the last rows of the table", highlight=False
+        )
+        for told in cures(collected, root):
+            console.print(f"  {told}", highlight=False, markup=False, soft_wrap=True)
+    for upload in collected.uploads:
+        if upload.folder:
+            place = root / "collected" / upload.folder / "list.json"
+            console.print(f"kept: {place}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _is_usual(line: Line) -> bool:
+    """Whether a file is where it was meant to be, and there is nothing to say of it."""
+    return line.status in {"taken", "already there"} and not (line.why or line.late or line.needs_person)
+
+
+def cures(collected: Collected, root: Path) -> list[str]:
+    """What to do about the files that need a person, a line each: commands that work as they stand, but for NAME."""
+    found = []
+    for status in dict.fromkeys(line.status for line in collected.needs_person):
+        if status == "no learner known":
+            found += _whose(collected, root)
+        elif status in _NEXT:
+            found.append(f"{status}: {_NEXT[status]}")
+    return [_printable(line) for line in found]
+
+
+def _whose(collected: Collected, root: Path) -> list[str]:
+    """What says whose a file is, where nothing did."""
+    lines = [line for line in collected.needs_person if line.status == "no learner known"]
+    places = {upload.path: upload for upload in collected.uploads}
+    by_upload = {Path(path).name: upload for path, upload in places.items()}
+    found = []
+    sent = next((line for line in lines if line.sender), None)
+    if sent is not None:
+        add = course_command(f"roster add NAME --email {shlex.quote(sent.sender)}", root)
+        found.append(f"no learner known, by mail: {add}; then collect again")
+    if any(line.why == HIDDEN for line in lines):
+        found.append(
+            "no learner known, anonymous: post the grades in Canvas, or turn anonymous grading off there, and download "
+            "again; or name them in a column of --names CSV, such as anon_aB3x9"
+        )
+    unsaid = next((line for line in lines if not line.sender and line.kept and line.why != HIDDEN), None)
+    if unsaid is not None:
+        upload = by_upload.get(unsaid.upload)
+        path = root / "collected" / upload.folder / unsaid.kept if upload and upload.folder else Path(unsaid.upload)
+        one = course_command(f"collect {shlex.quote(str(path))} --learner NAME", root)
+        # In a dry run nothing lies anywhere by itself yet.
+        one = "collect them without --dry-run" if collected.dry_run else one
+        found.append(f"no learner known: --names CSV or --pattern REGEX says whose they are; or one by one: {one}")
+    return found
+
+
+def _ending(line: Line) -> str:
+    colour = "red" if line.needs_person else "green" if line.status in PLACED else "dim"
+    why = line.why or ("" if line.status in PLACED else STATUSES[line.status])
+    return f"[{colour}]{line.status}[/]" + (f": {escape(_printable(why))}" if why else "")
+
+
+def _printable(text: str) -> str:
+    return printable(text)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def write_json(collected: Collected, path: Path) -> None:
+    """The list of all files. Raises UsageError where it cannot be written."""
+    try:
+        replace_file(path, json.dumps(collected.as_dict(), indent=1) + "\n")
+    except OSError as error:
+        raise UsageError(
+            f"the list cannot be written ({error.strerror})", str(path), "choose another file: --json FILE"
+        ) from None

@@ -1,0 +1,73 @@
+"""The author contract in the terminal: a row an exercise, what is broken, what was looked at."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.authoring.checkup import Checkup
+from nbproof.authoring.contract import Record
+from nbproof.authoring.redundancy import redundant
+from nbproof.terminal.console import console_for_output
+
+__all__ = ["print_contract", "print_redundant"]
+
+
+def print_contract(checkup: Checkup) -> None:
+    """A row an exercise, then every violation with place and next command, then what was looked at, and the totals."""
+    records, violations = checkup.records, checkup.violations
+    console = console_for_output()
+    table = Table("lesson", "exercise", *(), title="author contract")
+    for name in ("points", "accepted", "mutants killed", "hinted", "seconds"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for record in records:
+        exercise = record.exercise
+        table.add_row(
+            exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
+            f"{record.killed}/{len(exercise.mutants)}", f"{record.named}/{len(exercise.mutants)}",
+            f"{record.seconds:.1f}", _state(record, checkup),
+        )  # fmt: skip
+    console.print(table)
+    for violation in violations:
+        console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
+        console.print(f"  at:   {violation.place}", highlight=False, markup=False, soft_wrap=True)
+        console.print(f"  next: {violation.next_command}", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"looked at: {checkup.looked_at}", highlight=False, markup=False, soft_wrap=True)
+    for line in checkup.left_out:
+        console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)
+    mutants = sum(len(record.exercise.mutants) for record in records)
+    console.print(
+        f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
+        f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
+        f"{sum(r.hinted for r in records)} hinted as declared, "
+        f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
+        f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
+        highlight=False,
+    )
+
+
+def print_redundant(checkup: Checkup) -> None:
+    """A line for each group of mutants that nothing tells apart, with their places below."""
+
+    console, groups = console_for_output(), list(redundant(checkup.records))
+    for group in groups:
+        console.print(
+            f"alike: {group.exercise.id}: {', '.join(one.name for one in group.mutants)}: the hint "
+            f"{group.mutants[0].hint or 'none'}, for the same evidence in {', '.join(group.checks)}",
+            highlight=False, markup=False, soft_wrap=True,
+        )  # fmt: skip
+        for mutant in group.mutants:
+            console.print(f"  at:   {mutant.place}", highlight=False, markup=False, soft_wrap=True)
+    more = sum(len(group.mutants) - 1 for group in groups)
+    console.print(
+        f"{more} mutant{'s' * (more != 1)} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
+        highlight=False, markup=False, soft_wrap=True,
+    )  # fmt: skip
+
+
+def _state(record: Record, checkup: Checkup) -> str:
+    """Whether the contract holds for an exercise: its own part, and that of its lesson, which learners get as a whole."""
+    if record.violations:
+        return "[red]broken[/]"
+    return "[red]lesson broken[/]" if record.exercise.lesson in checkup.broken_lessons else "[green]holds[/]"

@@ -1,0 +1,320 @@
+"""What ``python -m course grade`` does: take in, grade, write feedback, tell. The command line only asks for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from nbproof.cli.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
+from nbproof.cli.class_table import Told, is_incomplete, print_class, print_problems, summary_line
+from nbproof.cli.live import Counting, watching
+from nbproof.collect.enrolled import is_class_known, members_of
+from nbproof.command import course_command
+from nbproof.errors import CourseError, UsageError
+from nbproof.gradebook.storage_errors import trouble_with_disk
+from nbproof.marking.results import GradedClass
+from nbproof.report.attendance import Attendance, attend, people_of
+from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
+from nbproof.run.lock import only_run
+from nbproof.run.selection import Selection, select
+from nbproof.run.ungraded_log import note_problems
+from nbproof.sandbox.isolation import Isolation
+from nbproof.terminal.progress_bar import progress
+
+if TYPE_CHECKING:
+    from nbproof.collect import Collected
+    from nbproof.run.class_run import PoolMaker
+
+__all__ = ["Request", "Upload", "grade"]
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What is to be collected first: ``--from``, and what goes with it."""
+
+    paths: tuple[Path, ...] = ()
+    lesson: str | None = None
+    names: Path | None = None
+    pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """A call of the command."""
+
+    root: Path
+    lessons: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    upload: Upload = field(default_factory=Upload)
+    force: bool = False
+    workers: int | None = None
+    seed: int | None = None
+    feedback: bool = True
+    unsafe: bool = False
+    stock: bool = False
+    dask: str | None = None
+    wait: float = 60.0
+    quiet: bool = False
+    json: str | None = None
+    everybody: bool = False
+    isolation: str | None = None
+    """The level that is demanded; the best that is there where it is None."""
+    anyway: bool = False
+
+
+def grade(request: Request) -> int:
+    """0 where all is graded, 1 where something could not be, 130 where it was interrupted.
+
+    Raises CourseError where nothing, or not all, could be tried.
+    """
+    start = time.perf_counter()
+    if request.json:
+        refuse_unwritable(request.json)
+    desk = _Desk(request)
+    try:
+        told = desk.run(start)
+    except CourseError as error:
+        _write(request, error_as_json(error, exit_code=error.exit_code, seconds=time.perf_counter() - start))
+        raise
+    except KeyboardInterrupt:
+        _write(request, error_as_json(None, exit_code=130, seconds=time.perf_counter() - start))
+        done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
+        print(f"interrupted{done}; what is graded is kept. Run the same command again to go on", file=sys.stderr)
+        return 130
+    code = 1 if is_incomplete(told) else 0
+    if request.quiet:
+        print_problems(Console(stderr=True, soft_wrap=True), told)
+        desk.console.print(summary_line(told), highlight=False, soft_wrap=True)
+    else:
+        print_class(desk.console, told, request.everybody)
+    _write(request, class_as_json(told, code))
+    return code
+
+
+def _write(request: Request, told: dict[str, object]) -> None:
+    if not request.json:
+        return
+    try:
+        write_json(request.json, told)
+    except OSError as error:
+        place = Path(request.json).absolute()
+        raise trouble_with_disk(error, place) or UsageError(
+            f"the JSON cannot be written: {error.strerror}", str(place), "grade again: what was graded is kept"
+        ) from None
+
+
+class _Desk:
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.root = request.root
+        # Standard output belongs to the JSON, where it was asked for there.
+        console = Console(stderr=request.json == "-")
+        self.console = console if console.is_terminal else Console(stderr=request.json == "-", width=120)
+        self.counting = Counting()
+        self.level: Isolation | None = Isolation.NONE if request.unsafe else None
+        """How far submissions are isolated on this machine; settled when the run begins."""
+
+    def say(self, text: str) -> None:
+        """What is not needed."""
+        if not self.request.quiet:
+            self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    def settle(self) -> None:
+        """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
+        request, root = self.request, self.root
+        if request.only or request.upload.paths or any(path.name[:1] != "." for path in root.glob("submitted/*")):
+            return
+        if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
+            return
+        from nbproof.authoring.demo import DEMO, SIMULATED, prepare_demo
+
+        if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
+            raise UsageError(
+                "the simulated class has no place: what lies there is no folder", str((root / DEMO).absolute()),
+                "move it away, then again",
+            )  # fmt: skip
+        try:
+            (root / DEMO).mkdir(exist_ok=True)
+            with only_run(root / DEMO):
+                self.root = prepare_demo(root)
+        except OSError as error:
+            raise trouble_with_disk(error, root) or error from None
+        self.request = replace(request, root=self.root)
+        self.say(
+            f"submitted/ is empty: grading a simulated class of {len(SIMULATED)} learners, which lives in {DEMO}/ by itself"
+        )
+
+    def run(self, start: float) -> Told:
+        """All of it, with the course locked."""
+        lessons = lessons_with_source(self.root, list(self.request.lessons))
+        known = lessons_with_source(self.root, [])
+        self.say(self._isolation())
+        self.settle()
+        request, root = self.request, self.root
+        with only_run(root):
+            members_of(root)  # a roster that cannot be read stops the run now, not after hours
+            collected = self._collect()
+            intake = self._intake(lessons, known)
+            chosen = select(root, intake, lessons, request.only)
+            graded = self._graded(chosen, lessons)
+            with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
+                note_problems(root, graded.scores)
+            failed = self._write_feedback(graded) if request.feedback else ()
+            attendance = self._attendance(intake, lessons) if not request.only else Attendance()
+        notes = (*_unfit(graded), *(() if request.only else intake.notes))
+        folder = root / "feedback" if request.feedback else None
+        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected, attendance, root)
+
+    def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
+        handed_in = {(one.learner, one.lesson) for one in intake.submissions}
+        return attend(self.root, people_of(self.root), handed_in, lessons)
+
+    def _isolation(self) -> str:
+        if self.request.dask and not self.request.unsafe:
+            wanted = f" as wanted ({self.request.isolation})" if self.request.isolation else ""
+            return f"isolation: on every Dask worker; one that cannot isolate submissions{wanted} is not used"
+        if not self.request.stock:
+            from nbproof.sandbox.isolation import isolation_or_refuse
+
+            chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
+            self.level = chosen.level
+            return chosen.line
+        if self.request.unsafe:
+            return "isolation: NONE (--stock --unsafe): submissions run as you, with your files and network in reach"
+        raise UsageError(
+            "stock nbgrader runs submissions as you, with your files and network in reach",
+            course_command("grade --stock"),
+            "leave --stock out, or add --unsafe if you would run every submission yourself",
+        )
+
+    def _collect(self) -> Collected | None:
+        upload = self.request.upload
+        if not upload.paths:
+            return None
+        from nbproof.cli.collected_table import cures
+        from nbproof.collect import collect
+
+        with progress("collecting") as step:
+            collected = collect(
+                self.root,
+                list(upload.paths),
+                lesson=upload.lesson,
+                names=upload.names,
+                pattern=upload.pattern,
+                step=step,
+            )
+        if self.request.quiet and collected.needs_person:
+            print(collected, file=sys.stderr)
+        self.say(str(collected))
+        for told in cures(collected, self.root):
+            self.say(f"  {told}")
+        return collected
+
+    def _intake(self, lessons: list[str], known: list[str]) -> Intake:
+        request, folder = self.request, self.root / "submitted"
+        intake = take_in(self.root, lessons, known)
+        from nbproof.authoring.demo import simulated_before
+
+        if old := simulated_before(self.root):
+            self.say(
+                "note: the simulated class of an earlier version seems to be among your learners: "
+                + course_command(f"roster remove {' '.join(old)}", self.root)
+            )
+        if not intake.submissions:
+            for note in intake.notes:
+                self.say(note)
+            raise UsageError(
+                "nothing was handed in for " + (", ".join(request.lessons) or "any lesson"),
+                str(folder.resolve()),
+                f"put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb, or: {course_command('collect UPLOAD')}",
+            )
+        return intake
+
+    def _graded(self, chosen: Selection, lessons: list[str]) -> GradedClass:
+        request, intake = self.request, chosen.intake
+        whole = not request.only and not request.lessons
+        with contextlib.ExitStack() as stack:
+            if request.stock:
+                from nbproof.run.stock import grade_with_stock_nbgrader
+
+                step = stack.enter_context(progress("grading"))
+                return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
+            launched = None
+            if not request.dask and (request.force or anything_new(self.root, intake)):
+                from nbproof.sandbox.isolation import isolation_or_refuse
+                from nbproof.sandbox.launch import launch
+
+                launched = launch(self.level or isolation_or_refuse().level)
+                stack.callback(launched.end)
+            # Slow to import: the engine's own process is on its way meanwhile.
+            from nbproof.run.batch import grade_class
+
+            return grade_class(
+                self.root, intake, lessons, force=request.force, isolation=self.level, workers=request.workers,
+                seed=request.seed, launched=launched, exercises=chosen.exercises, whole_class=whole,
+                pool=self._cluster(stack), watch=self._watch(stack), anyway=request.anyway,
+            )  # fmt: skip
+
+    def _watch(self, stack: contextlib.ExitStack) -> Counting:
+        self.counting = stack.enter_context(watching(self.request.quiet))
+        return self.counting
+
+    def _cluster(self, stack: contextlib.ExitStack) -> PoolMaker | None:
+        if not self.request.dask:
+            return None
+        from nbproof.dask.pool import connect
+
+        def say(text: str) -> None:
+            print(text, file=sys.stderr, flush=True)
+
+        wanted = Isolation.NONE if self.request.unsafe else self.request.isolation and Isolation(self.request.isolation)
+        made = connect(self.request.dask, isolation=wanted or None, patience=self.request.wait, say=say)
+        return stack.enter_context(made).pool
+
+    def _write_feedback(self, graded: GradedClass) -> tuple[tuple[str, str, str], ...]:
+        from nbproof.feedback.pages import page_path, write_feedback
+
+        touched = {*graded.graded, *graded.rewritten}
+        problems = {(one.learner, one.lesson): one.problem for one in graded.scores if one.problem}
+        for one in graded.scores:
+            key = (one.learner, one.lesson)
+            # A run that was cut off between grading and feedback left it missing, or behind.
+            if key not in touched and not one.problem and _is_behind(self.root, *key, page_path(self.root, *key)):
+                touched.add(key)
+        with progress("feedback") as step:
+            try:
+                return write_feedback(self.root, sorted(touched), step, problems=problems).failed
+            except OSError as error:
+                trouble = trouble_with_disk(error, self.root / "feedback")
+                if trouble is None:
+                    raise
+                raise trouble from None
+
+
+def _unfit(graded: GradedClass) -> list[str]:
+    """Of lessons whose reference answers lose marks, a line each."""
+    if graded.anyway:
+        return [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
+    return [
+        f"passed over source/{name}: its reference answers lose marks here, so nothing of it is graded: {why}; "
+        f"mend that, or: {course_command(f'grade {name} --anyway')}"
+        for name, why in graded.unfit.items()
+    ]
+
+
+def _is_behind(root: Path, learner: str, lesson: str, page: Path) -> bool:
+    try:
+        journal = root / "autograded" / learner / lesson / ".verdict.json"
+        # A page of an earlier version has no secret beside it, which `nbgrader release_feedback` wants.
+        if not page.exists() or not page.with_name("submission_secret.txt").exists():
+            return True
+        return page.stat().st_mtime_ns < journal.stat().st_mtime_ns
+    except OSError:
+        return False

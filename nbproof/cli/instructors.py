@@ -1,0 +1,334 @@
+"""The commands of instructors, and of people who study from a clone: arguments in, one call, words out."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from nbproof.command import Command, course_command
+from nbproof.errors import UsageError
+
+__all__ = ["COMMANDS"]
+
+
+def _collect_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH",
+        help="a folder, a zip or a tar as Canvas, Moodle, Classroom, Blackboard or nbgrader hand it over, or notebooks",
+    )  # fmt: skip
+    command.add_argument("--lesson", help="the assignment that it was handed in for (default: what the content is of)")
+    command.add_argument("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column "
+                         "'learner', Canvas's gradebook export, or Moodle's participants")  # fmt: skip
+    command.add_argument("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
+    command.add_argument("--pattern", metavar="REGEX", help="how to read file names: groups learner (or student_id), "
+                         "and if you like timestamp, lesson, late")  # fmt: skip
+    command.add_argument(
+        "--prefer", choices=("latest", "on-time"), default="latest", help="which of several copies counts"
+    )
+    command.add_argument("--due", metavar="TIME", help="when it was due, UTC (default: the gradebook's due date)")
+    command.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
+    command.add_argument("--all", action="store_true", help="list every file of a large upload")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the list of all files there, too")
+    command.epilog = (
+        "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
+        "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
+    )
+
+
+def _collect(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.collected_table import print_collected, write_json
+    from nbproof.collect import collect
+    from nbproof.terminal.progress_bar import progress
+
+    with progress("collecting") as step:
+        collected = collect(
+            arguments.course, arguments.paths, lesson=arguments.lesson, names=arguments.names,
+            pattern=arguments.pattern, learner=arguments.learner, prefer=arguments.prefer, due=arguments.due,
+            dry_run=arguments.dry_run, step=step,
+        )  # fmt: skip
+    if arguments.json:
+        write_json(collected, arguments.json)
+    print_collected(collected, arguments.course, arguments.all)
+    return 1 if collected.needs_person else 0
+
+
+def _grade_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("names_of_lessons", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
+    add(
+        "--only", action="append", default=[], metavar="NAME",
+        help="this learner, learner/lesson or exercise only; * and ? fit anything; may be given again",
+    )  # fmt: skip
+    add("--force", action="store_true", help="grade again what did not change; with --only fan_out: that exercise only")
+    add("--workers", type=_positive, metavar="N", help="submissions at one time (default: one a core)")
+    add("--seed", type=_seed, help="test cases of an earlier run (default: fresh ones)")
+    add("--quiet", action="store_true", help="say nothing but what went wrong, and one last line")
+    add("--json", metavar="FILE", help="write all results there too; - is standard output (docs/grade_json.md)")
+    add("--all", action="store_true", help="print every learner of a large class")
+    add("--no-feedback", action="store_true", help="write no feedback pages")
+    add(
+        "--isolation",
+        choices=("full", "reduced"),
+        help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
+    )
+    add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
+    add("--anyway", action="store_true", help="grade also lessons whose reference answers lose marks here")
+    add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
+    upload = command.add_argument_group("an upload first, as the command `collect` takes it")
+    upload.add_argument(
+        "--from",
+        dest="uploads",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="PATH",
+        help="collect this folder or zip, then grade; may be given again",
+    )
+    upload.add_argument("--lesson", help="with --from: the lesson that it was handed in for")
+    upload.add_argument("--names", type=Path, metavar="CSV", help="with --from: who is who")
+    upload.add_argument("--pattern", metavar="REGEX", help="with --from: how its files are named")
+    cluster = command.add_argument_group("more machines")
+    cluster.add_argument(
+        "--dask", metavar="ADDRESS", help="mark on a Dask cluster, tcp://host:8786 (docs/more_machines.md)"
+    )
+    cluster.add_argument(
+        "--wait",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="with --dask: wait so long for workers (default: 60)",
+    )
+    command.epilog = (
+        "Exit code 0: everything that was handed in is graded; 1: something could not be, and is listed; 2: a wrong "
+        "call; 130: interrupted. A run that was interrupted, or killed, goes on when it is started again."
+    )
+
+
+def _positive(text: str) -> int:
+    if text.isdecimal() and 0 < int(text) <= 1000:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a number from 1 to 1000 is wanted, not {text!r}")
+
+
+def _seed(text: str) -> int:
+    if text.isdecimal() and int(text) <= 10**12:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a whole number from 0 on is wanted, as an earlier run printed it, not {text!r}")
+
+
+def _grade(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.grade_command import Request, Upload, grade
+
+    given = arguments
+    if not given.uploads and (given.lesson or given.names or given.pattern):
+        raise UsageError(
+            "--lesson, --names and --pattern say how to read an upload, and there is none", course_command("grade"),
+            f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
+        )  # fmt: skip
+    return grade(
+        Request(
+            given.course, tuple(given.names_of_lessons), tuple(given.only),
+            Upload(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
+            given.seed, not given.no_feedback, given.unsafe, given.stock, given.dask, given.wait, given.quiet,
+            given.json, given.all, given.isolation, given.anyway,
+        )
+    )  # fmt: skip
+
+
+def _feedback_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)")
+    add("--lesson", action="append", default=[], help="this lesson only; may be given again")
+    add("--force", action="store_true", help="write again, or hand back again, what did not change")
+    add("--workers", type=int, metavar="N", help="processes that write (default: one a core)")
+    back = command.add_argument_group("hand back: what is new or changed since it was handed back to the same place")
+    back.add_argument(
+        "--for", dest="target", choices=("moodle", "canvas", "folder"),
+        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
+        "Submissions'; or a folder with a page a learner and a CSV for a mail merge",
+    )  # fmt: skip
+    back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
+    back.add_argument("--addresses", type=Path, metavar="CSV", help="with --for folder: a table of learners with their e-mail "
+                      "addresses (default: roster.csv, and what the gradebook knows)")  # fmt: skip
+    back.add_argument("--excel", action="store_true", help="with --for folder: a CSV as Excel and Word read UTF-8")
+    command.epilog = (
+        "Grading writes feedback too. This is for afterwards: when people have given marks and comments in formgrader. "
+        "Only pages of which something changed are written. Exit code 1: a page could not be written, or nothing says "
+        "where it is to be handed back, and it is listed."
+    )
+
+
+def _feedback(arguments: argparse.Namespace) -> int:
+    from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
+    from nbproof.run.ungraded_log import problems_of
+    from nbproof.terminal.progress_bar import progress
+
+    given = arguments
+    if given.target != "folder" and (given.addresses or given.excel):
+        raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
+                         "add --for folder, or leave them out")  # fmt: skip
+    if given.target:
+        from nbproof.cli.handback_command import HandbackRequest, hand_back_pages
+
+        return hand_back_pages(
+            HandbackRequest(
+                given.course, given.target, tuple(given.names), tuple(given.lesson), given.out, given.addresses,
+                given.force, given.excel, given.workers,
+            )
+        )  # fmt: skip
+    if given.out:
+        raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
+                         "add --for moodle, --for canvas or --for folder")  # fmt: skip
+    start = time.perf_counter()
+    pairs = chosen_submissions(given.course, given.names, given.lesson)
+    # What was handed in last may be what could not be graded, over a verdict on what came before.
+    problems = {key: why for key, why in problems_of(given.course).items() if key in set(pairs)}
+    with progress("feedback") as step:
+        feedback = write_feedback(
+            given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
+        )  # fmt: skip
+    print_feedback(feedback, given.course / "feedback", time.perf_counter() - start)
+    return 1 if feedback.failed else 0
+
+
+def _formgrader_arguments(command: argparse.ArgumentParser) -> None:
+    command.epilog = (
+        "Runs until Ctrl-C. Every option that is not listed goes to JupyterLab, such as --no-browser or --port=8899. "
+        "Marks and comments stay when you grade again; the command `feedback` puts them on the learners' pages."
+    )
+
+
+def _formgrader(arguments: argparse.Namespace) -> int:
+    from nbproof.nbgrader.formgrader import open_formgrader
+
+    return open_formgrader(arguments.course, arguments.rest)
+
+
+def _report_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
+    command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
+    command.add_argument("--canvas", type=Path, metavar="CSV", help="fill this export of a Canvas gradebook")
+    command.add_argument("--moodle", type=Path, metavar="CSV", help="fill this Moodle grading worksheet or export")
+    command.add_argument("--anonymous", action="store_true", help="codes for names, for showing (report-anonymous/)")
+    command.add_argument("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8")
+    command.add_argument("--json", action="store_true", help="print report.json instead of the table")
+    command.epilog = (
+        "Nothing is graded, nothing handed in is changed. Exit code 0: all is written; 1: a learner with a grade is not "
+        "in the export that was named, and is listed; 2: a wrong call."
+    )
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.report_command import ReportRequest, report
+
+    given = arguments
+    return report(
+        ReportRequest(
+            given.course, tuple(given.names), given.out, given.canvas, given.moodle, given.anonymous, given.excel,
+            given.json,
+        )
+    )  # fmt: skip
+
+
+def _isolation_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--apparmor", action="store_true", help="print the AppArmor profile that gives full isolation back on Ubuntu"
+    )
+    command.epilog = "Exit code 0: full isolation, or the profile; 1: reduced, or none."
+
+
+def _isolation(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.apparmor import profile, what_is_offered
+    from nbproof.sandbox.isolation import Isolation, offered
+
+    if arguments.apparmor:
+        print(profile())
+        return 0
+    print(what_is_offered())
+    return 1 if offered()[Isolation.FULL] else 0
+
+
+def _alone_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("notebook", metavar="FILE", help="the notebook, or a lesson's name for the one in learn/")
+    command.add_argument("--seed", type=int, help="test cases of an earlier run (default: fresh ones)")
+    command.epilog = "Nothing is written, nothing is sent. Exit code 0: every exercise is right; 1: not yet."
+
+
+def _alone(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.self_study import print_notebook
+    from nbproof.run.check_notebook import check_notebook
+    from nbproof.run.intake import lessons_with_source
+    from nbproof.sandbox.isolation import Isolation, why_not_isolated
+    from nbproof.terminal.progress_bar import progress
+
+    start = time.perf_counter()
+    root, file = arguments.course, Path(arguments.notebook)
+    lessons = lessons_with_source(root, [])
+    if arguments.notebook in lessons:
+        file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
+    if not file.is_file():
+        raise UsageError(
+            "there is no such notebook", str(file.absolute()), f"choose a file, or one of: {', '.join(lessons)}"
+        )
+    # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
+    isolation = Isolation.NONE if why_not_isolated() else None
+    with progress("checking") as step:
+        verdict = check_notebook(root, file, lessons, seed=arguments.seed, isolation=isolation, step=step)
+    print_notebook(verdict, time.perf_counter() - start)
+    return 0 if all(exercise.status == "passed" for exercise in verdict.exercises) else 1
+
+
+def _roster_arguments(command: argparse.ArgumentParser) -> None:
+    kinds = command.add_subparsers(dest="what", metavar="{add,import,remove}")
+    says = "put a learner on the roster"
+    one = kinds.add_parser("add", help=says, description=says)
+    one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
+    one.add_argument("--name", default="", help="how people, and file names, call them")
+    one.add_argument("--email", default="", help="the address that their mails come from")
+    says = "put everybody of a table on the roster"
+    table = kinds.add_parser("import", help=says, description=says)
+    table.add_argument("file", type=Path, metavar="FILE", help="a CSV as `collect --names` reads it")
+    says = "take learners out of the course: folders, gradebook, roster. Says what will go, and asks"
+    gone = kinds.add_parser("remove", help=says, description=says)
+    gone.add_argument("learners", nargs="+", metavar="NAME", help="learners, as `roster` prints them")
+    gone.add_argument("--yes", action="store_true", help="do not ask")
+    gone.add_argument("--with-uploads", action="store_true", help="delete their files in collected/ as well")
+    for each in (one, table, gone):
+        each.add_argument(
+            "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
+        )
+    command.epilog = (
+        "Without more it prints the class, and who has handed in what. The roster is roster.csv in the course's folder; "
+        "`collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was no; "
+        "2: a wrong call."
+    )
+
+
+def _roster(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.roster_command import run_roster
+
+    return run_roster(arguments)
+
+
+COMMANDS = (
+    Command(
+        "collect", _collect, "put what an LMS handed over into submitted/: whose, which lesson, which copy",
+        _collect_arguments,
+    ),
+    Command("roster", _roster, "who belongs to the class; add, import, remove learners", _roster_arguments),
+    Command("grade", _grade, "grade submitted/ (where it is empty: a simulated class, in demo/)", _grade_arguments),
+    Command(
+        "feedback", _feedback, "write feedback pages again, with marks and comments of people; hand them back",
+        _feedback_arguments,
+    ),
+    Command(
+        "formgrader", _formgrader, "mark written answers, and see what is graded, in the browser",
+        _formgrader_arguments, passes_on=True,
+    ),
+    Command(
+        "report", _report, "report of a class: page, CSV, JSON, grade files for Canvas and Moodle", _report_arguments
+    ),
+    Command("isolation", _isolation, "how far this machine can isolate submissions, and why", _isolation_arguments),
+    Command("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _alone_arguments),
+)  # fmt: skip

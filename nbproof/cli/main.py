@@ -1,0 +1,116 @@
+"""The command line: which commands there are, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from nbproof.command import Command, course_in, module_name, this_python
+from nbproof.course_file import find_course, the_course
+from nbproof.errors import CourseError, UsageError
+from nbproof.interrupt import EXIT_CODE, told_to_stop
+
+__all__ = ["course_parser", "main"]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted."""
+    try:
+        return _run(argv)
+    except KeyboardInterrupt:
+        return _interrupted()
+    except CourseError as error:
+        if told_to_stop():
+            return _interrupted()
+        print("\n".join(error.lines()), file=sys.stderr)
+        return error.exit_code
+    except (Exception, SystemExit):
+        # Libraries make errors of their own of an interrupt that comes while they are imported or called.
+        if told_to_stop():
+            return _interrupted()
+        raise
+
+
+def _interrupted() -> int:
+    print("interrupted; run the same command again to go on", file=sys.stderr)
+    return EXIT_CODE
+
+
+def course_parser() -> argparse.ArgumentParser:
+    """What reads the command line: every command with its options."""
+    parser = argparse.ArgumentParser(prog=f"{this_python()} -m {module_name()}", description=_says())
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for one in _commands():
+        command = commands.add_parser(one.name, help=one.says, description=one.says)
+        command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
+        one.add_arguments(command)
+        command.set_defaults(chosen=one)
+    return parser
+
+
+def _run(argv: list[str] | None) -> int:
+    # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    parser = course_parser()
+    arguments, rest = parser.parse_known_args(argv)
+    if rest and not arguments.chosen.passes_on:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    arguments.rest = rest
+    find_course(arguments.course)
+    with course_in(arguments.course):
+        return int(arguments.chosen.run(arguments))
+
+
+def _says() -> str:
+    try:
+        return the_course().says
+    except UsageError:
+        return "Checks, feedback and grading for an nbgrader course. Each command explains itself: COMMAND --help"
+
+
+def _commands() -> list[Command]:
+    found = list(COMMANDS)
+    # What learners are handed has neither graders nor authors in it.
+    if (Path(__file__).parent.parent / "sandbox").is_dir():
+        from nbproof.cli.authors import COMMANDS as OF_AUTHORS
+        from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
+
+        found += [*OF_INSTRUCTORS, *OF_AUTHORS]
+    return found
+
+
+def _lab_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("lesson", nargs="?", help="the lesson (default: the first)")
+    command.epilog = "Every other option goes to JupyterLab, such as --no-browser or --port=8899."
+
+
+def _lab(arguments: argparse.Namespace) -> int:
+    from nbproof.display.lab import open_lab
+
+    return open_lab(arguments.course, arguments.lesson, arguments.rest)
+
+
+def _progress_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--forget", action="store_true", help="delete what is kept, and start afresh")
+
+
+def _progress(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.self_study import print_progress
+    from nbproof.display.progress import overview
+    from nbproof.display.progress_store import DiaryError, diary_path, forget
+
+    if arguments.forget:
+        try:
+            print(f"deleted {diary_path()}" if forget() else f"nothing was kept at {diary_path()}")
+        except DiaryError as error:
+            raise UsageError(str(error), str(diary_path()), "delete the file yourself") from None
+        return 0
+    print_progress(overview())
+    return 0
+
+
+COMMANDS = (
+    Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),
+    Command("progress", _progress, "what you have solved, tried, and where to go on", _progress_arguments),
+)

@@ -1,0 +1,163 @@
+"""``python -m course roster``: who belongs to the class, and what of it has come; add, import and remove learners."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.collect.earlier import late_by_word
+from nbproof.collect.enrolled import ROSTER, enrol, members_of
+from nbproof.collect.gathering import only_collect
+from nbproof.collect.roster import Member, plain, read_names, why_no_learner
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.report.attendance import attend, people_of
+from nbproof.report.removal import Traces, remove, traces
+from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.lock import only_run
+from nbproof.terminal.console import console_for_output
+from nbproof.text import printable
+
+__all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
+
+
+def show_roster(root: Path) -> int:
+    """Print the class, and what each has handed in."""
+    lessons = lessons_with_source(root, [])
+    intake = take_in(root, lessons, lessons)
+    came = {(one.learner, one.lesson): one.problem for one in intake.submissions}
+    people, listed = people_of(root), {member.learner for member in members_of(root)}
+    found = attend(root, people, came.keys(), lessons)
+    console = console_for_output()
+    if not people and not found.useless:
+        print(f"nobody yet. Next: {course_command('roster import FILE', root)}, or add NAME, or collect an upload")
+        return 0
+    late = late_by_word(root)
+    columns = sorted({lesson for _, lesson in came} | {one.lesson for one in found.useless if one.lesson})
+    table = Table(title=f"{len(people)} learners")
+    for head in ("learner", "name", "email"):
+        table.add_column(head, overflow="fold")
+    for lesson in columns:
+        table.add_column(escape(lesson.replace("_", " ")), justify="center")
+    useless = {(one.learner, one.lesson) for one in found.useless}
+    for member in people.values():
+        cells = []
+        for lesson in columns:
+            key = (member.learner, lesson)
+            cell = "[red]![/]" if came.get(key) or key in useless else "yes" if key in came else "-"
+            cells.append(cell + (" (l)" if key in late else ""))
+        star = "" if member.learner in listed or not listed else " *"
+        table.add_row(
+            *(escape(_printable(part)) for part in (member.learner + star, member.name, member.email)), *cells
+        )
+    console.print(table)
+    notes = ["- nothing, ! nothing that can be graded"]
+    notes += ["(l) late, as the LMS says"] if late else []
+    notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
+    console.print("; ".join(notes), highlight=False, markup=False, soft_wrap=True)
+    for one in found.useless:
+        console.print(f"! {_printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}", highlight=False,
+                      markup=False, soft_wrap=True)  # fmt: skip
+    if listed:
+        console.print(f"roster:    {(root / ROSTER).resolve()}", highlight=False, markup=False, soft_wrap=True)
+    return 0
+
+
+def add_learner(root: Path, learner: str, name: str, email: str) -> int:
+    """Put one learner on the roster, or a name and an address to one who is there."""
+    if why := why_no_learner(learner):
+        raise UsageError(
+            f"{learner!r} cannot be a learner's id: {why}", "roster add", "such as: roster add jdoe --name 'J. Doe'"
+        )
+    with only_run(root):
+        added = enrol(root, [Member(learner, name, email)])
+    print(f"{learner} is {'now' if added else 'still'} on the roster: {(root / ROSTER).resolve()}")
+    return 0
+
+
+def import_names(root: Path, file: Path) -> int:
+    """Put everybody of a table on the roster."""
+    roster = read_names(file)
+    with only_run(root):
+        added = enrol(root, roster.members)
+    for note in roster.notes:
+        print(f"note: {note}")
+    print(f"{len(added)} new, {len(roster.members) - len(added)} were there: {(root / ROSTER).resolve()}")
+    return 0
+
+
+def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads: bool) -> int:
+    """Say what will go, ask, remove. 1 if the answer was no. Raises CourseError."""
+    with only_run(root), only_collect(root):
+        found = [one for one in traces(root, list(dict.fromkeys(learners))) if one.anything]
+        unknown = [learner for learner in learners if learner not in {one.learner for one in found}]
+        if unknown:
+            raise _unknown(root, unknown)
+        for one in found:
+            print(_told(one, with_uploads))
+        if not yes and not _agreed(len(found)):
+            print("nothing was removed")
+            return 1
+        staying = remove(root, [one.learner for one in found], with_uploads)
+    print(f"removed: {', '.join(_printable(one.learner) for one in found)}")
+    for path in dict.fromkeys(staying):
+        print(f"note: {path} stays: others are in it as well")
+    for folder in ("report", "report-anonymous"):
+        if (root / folder).is_dir():
+            words = "report --anonymous" if "anon" in folder else "report"
+            print(f"next: {course_command(words, root)} writes {folder}/ without them")
+    return 0
+
+
+def _told(one: Traces, with_uploads: bool) -> str:
+    parts = list(one.folders)
+    if one.in_gradebook:
+        hand = f", {one.by_hand} marks and comments given by hand among it" if one.by_hand else ""
+        parts.append(f"the gradebook's {one.lessons} submission{'' if one.lessons == 1 else 's'}{hand}")
+    if one.on_roster:
+        parts.append(f"the line in {ROSTER}")
+    if one.uploads:
+        stays = "their files" if with_uploads else "their name in the lists; the files stay"
+        parts.append(f"in {', '.join(f'collected/{name}' for name in one.uploads)}: {stays}")
+    return f"{_printable(one.learner)}: {'; '.join(parts)}"
+
+
+def _agreed(count: int) -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is here to say yes", "roster remove", "the same command with --yes")
+    try:
+        return input(
+            f"remove {'this learner' if count == 1 else f'these {count} learners'}? [y/N] "
+        ).strip().lower() in {"y", "yes"}
+    except EOFError:
+        return False
+
+
+def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
+    known = list(people_of(root))
+    close = [name for name in known if plain(name) == plain(unknown[0])]
+    close += [name for name in difflib.get_close_matches(unknown[0], known, 3, 0.6) if name not in close]
+    then = f"did you mean {' or '.join(close)}?" if close else f"{course_command('roster', root)} shows everybody"
+    return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
+
+
+def _printable(text: str) -> str:
+    return printable(text)
+
+
+def run_roster(arguments: Namespace) -> int:
+    """What ``roster`` was asked for."""
+    root = arguments.course
+    if arguments.what == "add":
+        return add_learner(root, arguments.learner, arguments.name, arguments.email)
+    if arguments.what == "import":
+        return import_names(root, arguments.file)
+    if arguments.what == "remove":
+        return remove_learners(root, arguments.learners, arguments.yes, arguments.with_uploads)
+    return show_roster(root)

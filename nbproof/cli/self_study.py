@@ -1,0 +1,82 @@
+"""What somebody who studies alone sees in the terminal: a checked notebook, and the way so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+from nbproof.display.hints import Hint, all_hints
+from nbproof.terminal.console import console_for_output
+
+if TYPE_CHECKING:
+    from nbproof.display.progress import Overview
+    from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+
+__all__ = ["print_notebook", "print_progress"]
+
+
+def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
+    """What the visible and hidden tests say about one notebook, an exercise after the other."""
+    console = console_for_output()
+    hints = all_hints()
+    for exercise in verdict.exercises:
+        most = sum(test.max_score for test in exercise.tests)
+        whole = exercise.score == most
+        mark = "[green]✓[/]" if whole else "[yellow]○[/]" if exercise.status == "not answered" else "[red]✗[/]"
+        console.print(f"{mark} [bold]{exercise.id}[/]  {exercise.score:g} of {most:g}", highlight=False)
+        if whole:
+            continue
+        wrong = next((test for test in exercise.tests if test.score < test.max_score), exercise.tests[0])
+        lines = [exercise.sentence] if exercise.status == "not answered" else _said(exercise, wrong, hints)
+        for line in lines:
+            console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+    for name, how in verdict.recovered.items():
+        console.print(f"note: {name}: {how}", highlight=False, markup=False)
+    for one in verdict.written:
+        told = "your text is there" if one.answered else "nothing is written yet"
+        console.print(f"[dim]·[/] [bold]{one.id}[/]  not checked automatically: {told}", highlight=False)
+    most = sum(test.max_score for exercise in verdict.exercises for test in exercise.tests)
+    console.print(
+        f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}", highlight=False
+    )
+
+
+def _said(exercise: ExerciseVerdict, wrong: TestVerdict, hints: Mapping[str, Hint]) -> list[str]:
+    lines = exercise.sentence.splitlines()
+    if wrong.line and wrong.line not in exercise.sentence:
+        lines.append(wrong.line)
+    if wrong.asked:
+        lines.append(f"asked: {wrong.asked}")
+    hint = hints.get(wrong.hint or "")
+    if hint is not None:
+        lines.append(f"looks like {hint.name}. {hint.question}")
+    return lines
+
+
+def print_progress(seen: Overview) -> None:
+    """A learner's own overview."""
+    colours = {"solved": "green", "tried": "yellow", "untried": "dim"}
+    console = console_for_output()
+    for lesson in seen.lessons:
+        console.print(f"[bold]{lesson.slug}[/]  {escape(lesson.title.replace('`', ''))}", highlight=False)
+        table = Table(box=None, show_header=False, padding=(0, 2))
+        for one in lesson.exercises:
+            state = seen.states[one.id]
+            style = colours[state]
+            tries = seen.tries.get(one.id, 0)
+            table.add_row(
+                f"[{style}]{state}[/]",
+                escape(one.title),
+                f"[dim]{one.id}[/]",
+                f"{one.minutes} min",
+                f"{tries} check{'' if tries == 1 else 's'}" if tries else "",
+            )
+        console.print(table)
+    console.print(seen.total, highlight=False)
+    if seen.next is not None:
+        console.print(f"go on with: {seen.next[1].title}, in {seen.next[0].slug}", highlight=False, markup=False)
+    if seen.trouble:
+        console.print(f"progress is not kept: {seen.trouble}", highlight=False, markup=False)

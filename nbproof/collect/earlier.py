@@ -1,0 +1,74 @@
+"""What the lists in ``collected/`` say of everything that ever came: who was late, and who handed in nothing that counts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbproof.collect.outcome import JUNK, PLACED
+from nbproof.text import printable
+
+__all__ = ["Useless", "late_by_word", "lists_in", "useless"]
+
+
+@dataclass(frozen=True)
+class Useless:
+    """What somebody handed in, of which nothing could be graded. ``lesson`` is empty if nothing says for which it was."""
+
+    learner: str
+    lesson: str
+    file: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"only {self.file} came: {self.why}"
+
+
+def lists_in(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every upload's list, in the order in which they came; one that cannot be read is passed over."""
+    for path in sorted((root / "collected").glob("*/list.json")):
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(told, dict) and all(isinstance(one, dict) for one in told["files"]):
+                yield path, told
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            continue
+
+
+def late_by_word(root: Path) -> frozenset[tuple[str, str]]:
+    """(learner, lesson) of what an LMS calls late without saying when it came, and lies in ``submitted/`` now."""
+    late: dict[tuple[str, str], dict[str, bool]] = {}
+    for _, told in lists_in(root):
+        for one in told["files"]:
+            if one.get("learner") and one.get("lesson"):
+                facts = late.setdefault((str(one["learner"]), str(one["lesson"])), {})
+                facts[str(one.get("sha256"))] = bool(one.get("late")) and not one.get("time")
+    found = set()
+    for (learner, lesson), facts in late.items():
+        path = root / "submitted" / learner / lesson / f"{lesson}.ipynb"
+        if any(facts.values()) and not path.with_name("timestamp.txt").exists() and path.is_file():
+            with path.open("rb") as file:
+                if facts.get(hashlib.file_digest(file, "sha256").hexdigest()):
+                    found.add((learner, lesson))
+    return frozenset(found)
+
+
+def useless(root: Path, handed_in: Collection[tuple[str, str]]) -> tuple[Useless, ...]:
+    """The last of what learners handed in for a lesson of which ``handed_in`` (learner, lesson) has nothing from them."""
+    found: dict[tuple[str, str], Useless] = {}
+    there = {learner for learner, _ in handed_in}
+    for _, told in lists_in(root):
+        for one in told["files"]:
+            learner, status = str(one.get("learner") or ""), str(one.get("status"))
+            lesson = str(one.get("lesson") or told.get("handed_in_for") or "")
+            if not learner or status in PLACED | JUNK or (learner, lesson) in handed_in:
+                continue
+            if lesson or learner not in there:
+                name = str(one.get("name", "")).rsplit("/", 1)[-1][:120]
+                why = f"{status}, {one['why']}" if status != "no notebook" and one.get("why") else status
+                found[learner, lesson] = Useless(learner, lesson, printable(name), why[:200])
+    return tuple(one for _, one in sorted(found.items()))

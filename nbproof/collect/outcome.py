@@ -1,0 +1,180 @@
+"""What became of every file of an upload."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from nbproof.text import printable
+
+__all__ = ["JUNK", "PLACED", "STATUSES", "Collected", "Line", "Upload"]
+
+STATUSES = {
+    "taken": "in submitted/",
+    "taken though renamed": "in submitted/, under the lesson's own name",
+    "already there": "submitted/ holds these bytes",
+    "data file": "beside the notebook that it came with",
+    "earlier copy": "a later one counts",
+    "identical copy": "the same bytes came twice",
+    "checkpoint": "a copy that Jupyter made by itself; the notebook counts",
+    "late": "one that was on time counts",
+    "older than submitted": "submitted/ holds a later one",
+    "order unknown": "nothing says which copy is the last",
+    "wrong lesson": "it holds another lesson than it was handed in for",
+    "other lesson": "the lesson that was asked for came, too",
+    "no lesson known": "its content is of no lesson",
+    "no learner known": "nothing says whose it is",
+    "ambiguous learner": "it may be of more than one learner",
+    "no notebook": "the learner handed in no notebook with it",
+    "link": "a link, not a file",
+    "unsafe path": "its name leads out of the upload",
+    "too large": "more than may be unpacked",
+    "encrypted": "it needs a password",
+    "damaged": "it cannot be unpacked",
+    "unknown archive": "ask for a zip",
+    "unreadable": "it cannot be opened",
+    "untouched": "as it was handed out; a copy that was worked on counts",
+    "not believed": "a time that a learner may have packed: only what the LMS says counts",
+    "removed": "the learner was removed from the class",
+    "junk": "made by a system, not by a learner",
+}
+"""What may become of a file, and what that means."""
+
+PLACED = frozenset({"taken", "taken though renamed", "already there", "data file"})
+"""What lies in submitted/ afterwards."""
+
+JUNK = frozenset(
+    {
+        "junk",
+        "checkpoint",
+        "identical copy",
+        "earlier copy",
+        "late",
+        "older than submitted",
+        "other lesson",
+        "untouched",
+        "not believed",
+        "removed",
+    }
+)
+"""What is not in submitted/, and needs nobody."""
+
+
+_MOST_LINES = 12
+"""Files of one kind that a run names one by one."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One file that came, and what became of it. ``why`` is one sentence; ``look`` says that a person should look at it."""
+
+    upload: str
+    name: str
+    status: str
+    why: str = ""
+    learner: str = ""
+    lesson: str = ""
+    time: datetime | None = None
+    """When it was handed in, UTC, where that is known."""
+    late: bool = False
+    look: bool = False
+    size: int = 0
+    sha256: str = ""
+    kept: str = ""
+    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty where only the archive holds it."""
+    order: tuple[float, ...] = ()
+    """What says which of two copies is the later one; compared from the left."""
+    account: str = ""
+    """The LMS's own number of the learner."""
+    sender: str = ""
+    """Whose mail it was attached to: the address."""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether nobody but a person can say what to do with it, or should know of it."""
+        return self.look or self.status not in PLACED | JUNK
+
+    @property
+    def shown(self) -> str:
+        """Its name for a terminal: without control characters and half surrogate pairs."""
+        return printable(self.name)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        plain = asdict(self)
+        return plain | {
+            "time": self.time and self.time.isoformat(),
+            "order": list(self.order),
+            "needs_person": self.needs_person,
+        }
+
+
+@dataclass(frozen=True)
+class Upload:
+    """One thing that was collected, and the folder in collected/ that keeps it."""
+
+    path: str
+    fingerprint: str
+    folder: str
+    """Name of the folder in collected/; empty in a dry run."""
+    known: bool
+    """Whether the same bytes were collected before."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a call of ``collect`` did. ``notes`` are sentences for the person who called it."""
+
+    uploads: tuple[Upload, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    """Learners of the names' CSV of whom nothing came."""
+    dry_run: bool = False
+
+    @property
+    def placed(self) -> tuple[Line, ...]:
+        """The notebooks that this call put into submitted/ (or would put there)."""
+        return tuple(line for line in self.lines if line.status in {"taken", "taken though renamed"})
+
+    @property
+    def needs_person(self) -> tuple[Line, ...]:
+        """What a person has to look at."""
+        return tuple(line for line in self.lines if line.needs_person)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many files became what, in the order of STATUSES."""
+        found = Counter(line.status for line in self.lines)
+        return {status: found[status] for status in STATUSES if found[status]}
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count} {status}" for status, count in self.counts.items()) or "no file came"
+        lines = [f"collected{' (dry run: nothing was written)' if self.dry_run else ''}: {told}"]
+        lines += self.notes
+        said: Counter[str] = Counter()
+        for line in self.needs_person:
+            said[line.status] += 1
+            if said[line.status] <= _MOST_LINES:
+                lines.append(f"! {line.status}: {line.shown}: {line.why or STATUSES[line.status]}")
+        where = ", ".join(f"collected/{one.folder}/list.json" for one in self.uploads if one.folder)
+        lines += [
+            f"! {status}: and {count - _MOST_LINES} more" + (f", see {where}" if where else "")
+            for status, count in said.items()
+            if count > _MOST_LINES
+        ]
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: counts first, then every file."""
+        return {
+            "dry_run": self.dry_run,
+            "counts": self.counts,
+            "needs_person": len(self.needs_person),
+            "uploads": [asdict(upload) for upload in self.uploads],
+            "notes": list(self.notes),
+            "missing": list(self.missing),
+            "files": [line.as_dict() for line in self.lines],
+        }

@@ -1,0 +1,110 @@
+"""What one command of the command line consists of, and how to write one that works where the user stands."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbproof.course_file import the_course
+from nbproof.errors import UsageError
+
+__all__ = [
+    "Command", "course_command", "course_in", "module_name", "nbgrader_command", "prepared_python", "this_python",
+]  # fmt: skip
+
+_PATH = os.environ.get("PATH")
+"""As the user has it: later on nbgrader_setup puts the interpreter's own folder in front."""
+
+_chosen: list[Path] = []
+"""The folder that ``--course`` named, while its command runs. Threads ask as well."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """``python -m course NAME``, or ``python -m nbproof NAME``."""
+
+    name: str
+    run: Callable[[argparse.Namespace], int]
+    """The exit code. What it needs it imports itself: asking for help must not wait for torch."""
+    says: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    passes_on: bool = False
+    """Whether options that it does not know are another program's."""
+
+
+def this_python() -> str:
+    """How to call the interpreter that runs this, from the folder that the user stands in, as a word for the shell."""
+    called = sys.executable or "python"
+    for name in ("python", "python3"):
+        # An activated environment; by its own path, for an environment's interpreter is a link to another's.
+        if shutil.which(name, path=_PATH) == called:
+            return name
+    called = _from_here(called)
+    if os.name == "nt":
+        return f'"{called}"' if " " in called else called
+    return shlex.quote(called)
+
+
+def _from_here(place: str) -> str:
+    """A path as it is shortest: relative where it lies in the folder that the user stands in."""
+    with contextlib.suppress(OSError, ValueError):
+        inside = os.path.relpath(place)
+        return place if inside.startswith(os.pardir) else inside
+    return place
+
+
+@contextlib.contextmanager
+def course_in(folder: Path) -> Iterator[None]:
+    """Commands that are named in this block are for the course in ``folder``, as ``--course`` says."""
+    _chosen.append(folder)
+    try:
+        yield
+    finally:
+        _chosen.pop()
+
+
+def course_command(words: str = "", course: Path | None = None) -> str:
+    """``python -m course WORDS``, to be printed as a next step: as it works for this user, in this folder.
+
+    ``course``: the folder that it is for, if that may be another one than ``--course`` says.
+    """
+    folder = course or (_chosen[-1] if _chosen else Path())
+    elsewhere = f"--course {shlex.quote(str(folder))}" if folder.resolve() != Path.cwd() else ""
+    return " ".join(part for part in (this_python(), f"-m {module_name()}", words, elsewhere) if part)
+
+
+def module_name() -> str:
+    """What ``python -m`` runs here: the course's package if it has commands, else this one."""
+    try:
+        one = the_course()
+    except UsageError:
+        return "nbproof"
+    return one.package if (one.folder / "__main__.py").exists() else "nbproof"
+
+
+def nbgrader_command(words: str) -> str:
+    """``nbgrader WORDS``, to be printed. nbgrader starts ``alembic`` by its bare name: both must be on PATH."""
+    tools = os.path.dirname(os.path.abspath(sys.executable))
+    if tools in (_PATH or "").split(os.pathsep):
+        return f"nbgrader {words}"
+    if os.name == "nt":
+        return f"{this_python()} -m nbgrader {words}"
+    return f'PATH={shlex.quote(tools)}:"$PATH" nbgrader {words}'
+
+
+def prepared_python(words: Sequence[str]) -> str:
+    """``python -m course WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
+    home = Path(__file__).resolve().parent.parent
+    place = home / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if place.exists() and not os.path.samefile(sys.prefix, home / ".venv"):
+        return shlex.join([_from_here(str(place)), "-m", "course", *words])
+    if (home / "install.py").exists():
+        return shlex.join([this_python(), _from_here(str(home / "install.py"))])
+    return f"{this_python()} -m pip install -r requirements.txt"

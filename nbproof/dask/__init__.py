@@ -1,0 +1,1 @@
+"""The pool of workers on a cluster of machines."""

@@ -1,0 +1,278 @@
+"""Where submissions are marked on more machines: a pool whose places are the processes of a Dask cluster.
+
+Dask decides which process takes a submission and gives it to another where one dies. This module
+keeps a bounded number of submissions on the way, lets only such processes take part that would come
+to the same verdict (:func:`nbproof.dask.tasks.prepare`), and looks at what comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import pickle
+import queue
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nbproof.dask import tasks as station
+from nbproof.dask.address import Address
+from nbproof.dask.workers import Crew
+from nbproof.marking.results import STATUSES, SubmissionVerdict
+from nbproof.run.own_process import in_a_process_of_its_own
+from nbproof.sandbox.isolation import Isolation
+
+if TYPE_CHECKING:
+    # Not before there is a cluster: these import torch and nbgrader, and "nobody listens" is to be said at once.
+    from distributed import Client, Future
+
+    from nbproof.limits import GradingLimits
+    from nbproof.marking.blueprint import Blueprint
+    from nbproof.run.intake import Submission
+    from nbproof.run.pool import Job
+
+__all__ = ["Cluster", "DaskPool", "connect"]
+
+_TICK = 0.5
+"""Seconds between two looks at who is there."""
+
+_RESULT_SECONDS = 20.0
+
+_FRUITLESS = 3
+"""Tries after which an order that brings no verdict is its submission's problem."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A Dask cluster that answers, and how to use it."""
+
+    client: Client
+    address: Address
+    isolation: Isolation | None
+    """The level that is demanded; None: the best that each worker has."""
+    patience: float
+    """Seconds to wait for the first worker, and for another where all are gone."""
+    say: Callable[[str], None]
+
+    def pool(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> DaskPool:
+        """The pool that marks one class there."""
+        return DaskPool(self, blueprints, seed, limits)
+
+
+@contextlib.contextmanager
+def connect(
+    address: str,
+    isolation: Isolation | None = None,
+    patience: float = 60.0,
+    say: Callable[[str], None] = lambda text: None,
+) -> Iterator[Cluster]:
+    """The cluster whose scheduler listens at ``address``.
+
+    Raises UsageError where the address is none or dask is not installed, ClusterLost where nobody answers.
+    """
+    place = Address.of(address)
+    client = place.client()
+    # What Dask would log of lost workers and schedulers is said here, in words.
+    for name in ("distributed.client", "distributed.core", "distributed.comm", "distributed.batched"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    try:
+        yield Cluster(client, place, isolation, patience, say)
+    finally:
+        with contextlib.suppress(Exception):
+            client.close(timeout=5)
+
+
+class DaskPool:
+    """See :class:`nbproof.run.pool.Pool`."""
+
+    def __init__(self, cluster: Cluster, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> None:
+        self._cluster, self._blueprints, self._seed, self._limits = cluster, dict(blueprints), seed, limits
+
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """Each job once, as it is done. Raises ClusterLost where no worker is left, or the scheduler."""
+        if not jobs:
+            return
+        told = self._cluster
+        limits = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
+        setup = station.Setup(self._blueprints, self._seed, limits, told.isolation)
+        crew = Crew(told.client, told.address, station.packed(setup), told.patience, told.say)
+        try:
+            yield from _Round(told, crew, jobs, self._blueprints, self._seed, self._limits).go()
+        finally:
+            crew.dismiss()
+
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
+        given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
+        blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
+        told = self._cluster
+        one = partial(_one_alone, job, blueprint, self._seed, given, told.address.text, told.isolation, told.patience)
+        return in_a_process_of_its_own(one)
+
+
+def _one_alone(
+    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], address: str, isolation: Isolation | None,
+    patience: float,
+) -> SubmissionVerdict:  # fmt: skip
+    from nbproof.limits import GradingLimits
+
+    with connect(address, isolation, patience) as cluster:
+        pool = cluster.pool({blueprint.lesson: blueprint}, seed, GradingLimits(**given))
+        return next(verdict for _, verdict in pool.marked([job]))
+
+
+@dataclass
+class _Flight:
+    """An order on its way."""
+
+    job: Job
+    future: Future
+    places: frozenset[str]
+    """Workers that may take it."""
+
+
+@dataclass
+class _Round:
+    """One class on its way through a cluster."""
+
+    cluster: Cluster
+    crew: Crew
+    jobs: Sequence[Job]
+    blueprints: Mapping[str, Blueprint]
+    seed: int
+    limits: GradingLimits
+    flying: dict[str, _Flight] = field(default_factory=dict)
+    landed: queue.SimpleQueue[str] = field(default_factory=queue.SimpleQueue)
+    tries: dict[int, int] = field(default_factory=dict)
+
+    def go(self) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """See :meth:`DaskPool.marked`."""
+        self.waiting = deque(self.jobs)
+        self.suspects: deque[Job] = deque()
+        self.crew.tried = lambda: self.landed.put("")
+        due = 0.0
+        while self.waiting or self.flying or self.suspects:
+            if time.monotonic() >= due:
+                if self.crew.look():
+                    self._rescue()
+                due = time.monotonic() + _TICK
+            yield from self._send()
+            try:
+                key = self.landed.get(timeout=max(0.01, due - time.monotonic()))
+            except queue.Empty:
+                continue
+            if not key:
+                due = 0.0
+                continue
+            done = self._land(key)
+            if done is not None:
+                yield done
+
+    def _send(self) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """Keep every thread busy, with as much again on the way; more would only fill the scheduler's memory."""
+        room = 2 * sum(self.crew.fit.values()) - len(self.flying)
+        while room > 0 and self.waiting:
+            job = self.waiting.popleft()
+            done = self._submit(job)
+            if done is not None:
+                yield done
+            room -= 1
+        # What a worker died of may have been a neighbour: on its own, a second time, it says which.
+        if self.suspects and self.crew.fit and not self.flying and not self.waiting:
+            done = self._submit(self.suspects.popleft())
+            if done is not None:
+                yield done
+
+    def _submit(self, job: Job) -> tuple[Job, SubmissionVerdict] | None:
+        from nbproof.marking.blueprint import Damaged
+
+        submission = job.submission
+        job.begin()
+        try:
+            order = job.order(self.limits)
+        except (Damaged, OSError) as error:
+            return job, self._refused(submission, str(error))
+        key = f"mark-{uuid.uuid4().hex}"
+        places = frozenset(self.crew.fit)
+        future = self.cluster.client.submit(
+            station.mark, self.crew.run, pickle.dumps(order), key=key, pure=False,
+            workers=list(places), allow_other_workers=False,
+        )  # fmt: skip
+        self.flying[key] = _Flight(job, future, places)
+        future.add_done_callback(lambda done: self.landed.put(str(done.key)))
+        return None
+
+    def _rescue(self) -> None:
+        """Call back what waits for workers that are all gone: Dask keeps it for them."""
+        for key, flight in list(self.flying.items()):
+            if not flight.places & self.crew.fit.keys():
+                del self.flying[key]
+                flight.future.cancel(force=True)
+                self.waiting.appendleft(flight.job)
+
+    def _land(self, key: str) -> tuple[Job, SubmissionVerdict] | None:
+        """The verdict that an order has brought; None where it has to fly again."""
+        from distributed import KilledWorker
+
+        flight = self.flying.get(key)
+        if flight is None:
+            return None
+        try:
+            answer = json.loads(flight.future.result(timeout=_RESULT_SECONDS))
+            if "verdict" in answer:
+                del self.flying[key]
+                return flight.job, self._checked(flight.job, answer["verdict"])
+        except TimeoutError:
+            # Its worker died with the verdict: Dask has it marked again.
+            self.landed.put(key)
+            self.crew.look()
+            return None
+        except KilledWorker:
+            return self._again(key, flight, "every worker that marked it died; their logs may say why", alone=True)
+        except Exception as error:
+            self.crew.look()
+            said = " ".join(str(error).split())[:200]
+            return self._again(
+                key, flight, f"the grader failed on it, please report this ({type(error).__name__}: {said})"
+            )
+        if answer.get("unprepared"):
+            self.crew.again(answer["worker"])
+        else:
+            self.crew.refuse(answer["worker"], str(answer.get("failed")))
+        return self._again(key, flight, "", counts=False)
+
+    def _again(
+        self, key: str, flight: _Flight, problem: str, *, alone: bool = False, counts: bool = True
+    ) -> tuple[Job, SubmissionVerdict] | None:
+        self.flying.pop(key, None)
+        if counts:
+            tries = self.tries[id(flight.job)] = self.tries.get(id(flight.job), 0) + (2 if alone else 1)
+            if tries >= _FRUITLESS:
+                return flight.job, self._refused(flight.job.submission, problem)
+        (self.suspects if alone else self.waiting).append(flight.job)
+        return None
+
+    def _refused(self, submission: Submission, problem: str) -> SubmissionVerdict:
+        return SubmissionVerdict(submission.learner, submission.lesson, self.seed, (), {}, {}, problem=problem)
+
+    def _checked(self, job: Job, data: Any) -> SubmissionVerdict:
+        """The verdict, if it is one on this submission. Raises where it is not."""
+        verdict = SubmissionVerdict.from_dict(data)
+        tests = self.blueprints[job.submission.lesson].tests
+        known = (verdict.learner, verdict.lesson, verdict.seed) == (
+            job.submission.learner, job.submission.lesson, self.seed,
+        )  # fmt: skip
+        if not known:
+            raise ValueError("a verdict on another submission")
+        for exercise in verdict.exercises:
+            if exercise.status not in STATUSES:
+                raise ValueError(f"no known status: {exercise.status!r:.40}")
+            for test in exercise.tests:
+                if not 0 <= test.score <= test.max_score == tests[test.grade_id].points:
+                    raise ValueError(f"{test.grade_id} has {test.score!r:.40} marks")
+        return verdict

@@ -1,0 +1,94 @@
+"""Help in three steps, for a learner who asks: a question, the idea, a place to read. Never the answer.
+
+What the help is about is the check that failed last in this notebook: the misconception that it named,
+or else the way into its exercise. Each call shows one step more; another mistake starts anew.
+"""
+
+from __future__ import annotations
+
+import difflib
+from html import escape
+
+from nbproof.display.hints import Hint, all_hints, exercise_hints
+from nbproof.front_end import FRAME, MONO, prose, show
+from nbproof.values.results import Finding
+
+__all__ = ["remember", "show_next_step", "steps"]
+
+_last: Finding | None = None
+_shown: dict[tuple[str, str], int] = {}
+
+
+def remember(finding: Finding) -> None:
+    """Note the outcome of a check: the first one that failed, or the last one that passed."""
+    global _last
+    _last = finding
+    if finding.passed:
+        # Whoever comes back to an exercise later starts at its first step again.
+        for key in [key for key in _shown if key[0] == finding.exercise]:
+            del _shown[key]
+
+
+def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
+    """The three steps, each with what it is called."""
+    return ("a question", hint.question), ("the idea", hint.idea), ("where to read", hint.read)
+
+
+def show_next_step(exercise: str | None = None) -> None:
+    """Show one step more than the last time. Says what to do where there is nothing to help with."""
+    if exercise is None and _last is None:
+        return _say(
+            "No check has run yet.",
+            "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
+            'To find a beginning, give the exercise\'s name: `hint("weight_grad")`.',
+        )
+    if exercise is None and _last is not None and _last.passed:
+        return _say(f"`{_last.exercise}` has passed its check.", "There is nothing to help with. On to the next one.")
+    if exercise is not None and exercise not in exercise_hints():
+        near = difflib.get_close_matches(str(exercise), exercise_hints(), n=1)
+        return _say(
+            f"No exercise is called `{exercise}`.",
+            f'Did you mean `hint("{near[0]}")`?' if near else "Its name stands in the panel that its check shows.",
+        )
+    if exercise is None:
+        assert _last is not None
+        exercise = _last.exercise
+        known = all_hints().get(_last.hint or "")
+    else:
+        known = None
+    hint = known or exercise_hints().get(exercise)
+    if hint is None:
+        return _say(f"`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise.")
+    key = (exercise, hint.id)
+    count = min(_shown.get(key, 0) + 1, 3)
+    more = count < 3
+    _shown[key] = count
+    title = f"Looks like {hint.name}." if known else "A way in."
+    return _show(exercise, title, steps(hint)[:count], more)
+
+
+def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
+    after = (
+        "Run this cell again for the next step." if more
+        else "That is all the help there is. What the check says about your result tells the rest."
+    )  # fmt: skip
+    rows = "".join(
+        f'<div style="margin:.15em 0"><span style="opacity:.75">{number} of 3, {name}:</span> {prose(text)}</div>'
+        for number, (name, text) in enumerate(seen, 1)
+    )
+    page = (
+        f'<div role="note" style="{FRAME.format(accent="#5b8fd6", width=46)}">'
+        f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {prose(title)}</div>'
+        f'{rows}<div style="opacity:.75">{after}</div></div>'
+    )
+    plain = [f"{exercise}: {title}", *(f"  {n} of 3, {name}: {text}" for n, (name, text) in enumerate(seen, 1)), after]
+    if not show(page, "\n".join(plain)):
+        print("\n".join(plain))
+
+
+def _say(fact: str, then: str) -> None:
+    page = (
+        f'<div role="note" style="{FRAME.format(accent="#5b8fd6", width=46)}"><b>{prose(fact)}</b> {prose(then)}</div>'
+    )
+    if not show(page, f"{fact} {then}"):
+        print(f"{fact} {then}")

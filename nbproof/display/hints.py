@@ -1,0 +1,60 @@
+"""Misconceptions by name, and the three steps of help for each.
+
+The texts are written in ``lessons/``, beside what they are about; a build gathers them in ``hints.json``, which
+learners have (:mod:`nbproof.authoring.hint_texts`). For a learner who has not gone wrong yet, but does not know how to
+begin, each exercise has steps of its own: the way in.
+
+A hint leads to the idea. It never holds a line of a solution.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from nbproof.course_file import the_course
+from nbproof.errors import HintError
+
+__all__ = ["Hint", "all_hints", "exercise_hints", "hint_named"]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One misconception: what it is called, and three steps from a question to a place to read."""
+
+    id: str
+    name: str
+    question: str
+    idea: str
+    read: str
+
+
+@cache
+def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
+    try:
+        tables = json.loads((the_course().folder / "hints.json").read_text(encoding="utf-8"))
+        misconceptions = {table["id"]: Hint(**table) for table in tables["misconceptions"]}
+        starts = {table["id"]: Hint(name=table["id"], **table) for table in tables["exercises"]}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise HintError(
+            f"the hints cannot be read: {error}",
+            "course/hints.json",
+            "in a clone: make build; else install the course again",
+        ) from None
+    return misconceptions, starts
+
+
+def all_hints() -> dict[str, Hint]:
+    """Every misconception of the course by its id. Raises HintError where hints.json is missing or damaged."""
+    return _tables()[0]
+
+
+def exercise_hints() -> dict[str, Hint]:
+    """The way into each exercise, by exercise id; ``name`` is the id."""
+    return _tables()[1]
+
+
+def hint_named(key: str | None) -> Hint | None:
+    """The hint with this id; None for None. Raises KeyError for an unknown id."""
+    return None if key is None else all_hints()[key]

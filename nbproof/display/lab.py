@@ -1,0 +1,163 @@
+"""Open a lesson in JupyterLab, in a folder of the learner's own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
+from platformdirs import user_config_path
+
+from nbproof.command import course_command
+from nbproof.course_file import the_course
+from nbproof.display.progress_store import diary_path
+from nbproof.errors import UsageError
+
+_INSTEAD = Path(".course") / "home"
+"""In the course's folder: what a home folder holds that cannot be written."""
+
+_SOCKET_PATH = 103
+"""Bytes that the path of a socket may have on every system; with more, no kernel starts."""
+_SOCKET_NAME = len("/kernel-00000000-0000-0000-0000-000000000000-ipc-5")
+
+__all__ = [
+    "folders_instead_of_home", "let_matplotlib_write", "open_lab", "prepare_workspace", "released_lessons", "start_server",
+]  # fmt: skip
+
+_SETTINGS = {
+    # No pop-ups about news and updates: a learner came for the lesson.
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # Code that is wider than the window goes on in the next line, instead of out of sight.
+    "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineWrap": True}},
+}
+
+
+def released_lessons(root: Path) -> list[str]:
+    """The lessons in release/, in order. Raises UsageError where there are none."""
+    found = sorted(path.stem for path in (root / "release").glob("*/*.ipynb") if path.stem == path.parent.name)
+    if not found:
+        cure = (
+            course_command("build") if (root / "lessons").is_dir() else "cd into the course's folder, or --course DIR"
+        )
+        raise UsageError("no released lessons here", str((root / "release").resolve()), cure)
+    return found
+
+
+def prepare_workspace(root: Path) -> Path:
+    """Copy released lessons into learn/ where they are not there yet; what a learner has is never overwritten."""
+    for name in released_lessons(root):
+        copy = root / "learn" / name / f"{name}.ipynb"
+        try:
+            if not copy.exists():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(root / "release" / name / f"{name}.ipynb", copy)
+        except OSError as error:
+            raise UsageError(
+                f"your copies of the lessons cannot be written: {error.strerror}", str(copy.parent.resolve()),
+                "let your user write there, or copy the course's folder to where you may write",
+            ) from None  # fmt: skip
+    return root / "learn"
+
+
+def _is_ours(overrides: Path) -> bool:
+    """Whether the file is missing, or was written by an earlier version of this course."""
+    try:
+        return set(json.loads(overrides.read_text(encoding="utf-8"))) <= set(_SETTINGS)
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def folders_instead_of_home(root: Path) -> dict[str, str]:
+    """Environment variables for those of a user's folders that cannot be written: such lie in the course instead.
+
+    Empty where all is well. Raises UsageError where the course's folder cannot be written either.
+    """
+    wanted = {
+        "JUPYTER_CONFIG_DIR": Path(jupyter_config_dir()),
+        "JUPYTER_DATA_DIR": Path(jupyter_data_dir()),
+        "JUPYTER_RUNTIME_DIR": Path(jupyter_runtime_dir()),
+        "IPYTHONDIR": Path(os.environ.get("IPYTHONDIR") or Path("~/.ipython").expanduser()),
+        "MPLCONFIGDIR": _folder_of_matplotlib(),
+        "COURSE_PROGRESS": diary_path().parent,
+    }
+    here = (root / _INSTEAD).resolve()
+    instead = {name: here / name.lower() for name, place in wanted.items() if not _can_be_written(place)}
+    for place in instead.values():
+        if not _can_be_written(place):
+            raise UsageError(
+                "neither your home folder nor the course's can be written", str(here),
+                "let your user write there, or set HOME to a folder where you may write",
+            )  # fmt: skip
+    return {name: str(place / "progress.db" if name == "COURSE_PROGRESS" else place) for name, place in instead.items()}
+
+
+def _folder_of_matplotlib() -> Path:
+    return Path(os.environ.get("MPLCONFIGDIR") or user_config_path("matplotlib"))
+
+
+def let_matplotlib_write(root: Path) -> None:
+    """Where the home folder cannot be written, matplotlib's list of fonts lies in the course's.
+
+    Else every process that draws reads all fonts anew, and says so. To be called before matplotlib is imported.
+    """
+    here = (root / _INSTEAD).resolve() / "mplconfigdir"
+    if not _can_be_written(_folder_of_matplotlib()) and _can_be_written(here):
+        os.environ["MPLCONFIGDIR"] = str(here)
+
+
+def _can_be_written(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
+    """Start JupyterLab on a lesson, by default the first; returns when it ends."""
+    lessons = released_lessons(root)
+    if lesson is not None and lesson not in lessons:
+        raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(lessons)}")
+    prepare_workspace(root)
+    name = lesson or lessons[0]
+    settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
+    if sys.prefix != sys.base_prefix and _is_ours(settings / "overrides.json"):
+        # Only in an environment of our own; a Jupyter that serves other courses keeps its settings.
+        with contextlib.suppress(OSError):  # without them JupyterLab works as well
+            settings.mkdir(parents=True, exist_ok=True)
+            (settings / "overrides.json").write_text(json.dumps(_SETTINGS, indent=1), encoding="utf-8")
+    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra)
+
+
+def start_server(root: Path, page: str, extra: list[str]) -> int:
+    """Start JupyterLab in ``root`` and open ``page`` of it in the browser; returns when it ends."""
+    arguments = [
+        sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root.resolve()}",
+        f"--LabApp.default_url={page}", *extra,
+    ]  # fmt: skip
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in extra:
+        arguments.append("--allow-root")
+    instead = folders_instead_of_home(root)
+    if instead:
+        print(f"your home folder cannot be written: Jupyter's settings lie in {(root / _INSTEAD).resolve()} instead")
+    environment = os.environ | instead
+    runtime = environment.get("JUPYTER_RUNTIME_DIR") or jupyter_runtime_dir()
+    # Notebooks find the course even if its folder was moved since it was installed.
+    packages = dict.fromkeys((str(the_course().folder.parent), str(Path(__file__).resolve().parents[2])))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
+    if os.name == "posix" and len(os.fsencode(runtime)) + _SOCKET_NAME <= _SOCKET_PATH:
+        arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP
+    environment["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environment.get("PATH", "")
+    if os.name == "posix":
+        os.chdir(root)
+        sys.stdout.flush()
+        os.execve(sys.executable, arguments, environment)  # noqa: S606 (Ctrl-C goes straight to JupyterLab)
+    import subprocess
+
+    return subprocess.call(arguments, cwd=root, env=environment)

@@ -1,0 +1,67 @@
+"""Which lessons and exercises there are, for help and progress: a derived file, made by ``make build``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cache
+
+from nbproof.course_file import the_course
+
+__all__ = ["OutlinedExercise", "OutlinedLesson", "exercise_named", "fingerprint", "outline"]
+
+
+@dataclass(frozen=True)
+class OutlinedExercise:
+    """An exercise as a learner's overview needs it."""
+
+    id: str
+    title: str
+    difficulty: str
+    """'easy', 'medium' or 'hard'."""
+    minutes: int
+    points: float
+    cells: tuple[tuple[str, ...], ...]
+    """Of each test cell, the names of the checks that learners have."""
+    stub: str
+    """:func:`fingerprint` of the TODO cell as it is handed out."""
+
+
+@dataclass(frozen=True)
+class OutlinedLesson:
+    """A lesson and its exercises, in order."""
+
+    slug: str
+    title: str
+    exercises: tuple[OutlinedExercise, ...]
+
+
+@cache
+def outline() -> tuple[OutlinedLesson, ...]:
+    """All lessons in order; empty where the file is missing or was made by another version of the course."""
+    try:
+        data = json.loads((the_course().folder / "outline.json").read_text(encoding="utf-8"))
+        return tuple(
+            OutlinedLesson(
+                slug, lesson["title"],
+                tuple(
+                    OutlinedExercise(**{**one, "cells": tuple(tuple(cell) for cell in one["cells"])})
+                    for one in lesson["exercises"]
+                ),
+            )
+            for slug, lesson in sorted(data.items())
+        )  # fmt: skip
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+
+
+def exercise_named(name: str) -> OutlinedExercise | None:
+    """The exercise with this id; None where there is none."""
+    return next((one for lesson in outline() for one in lesson.exercises if one.id == name), None)
+
+
+def fingerprint(source: str) -> str:
+    """Tells whether a cell's text is the one that was handed out, spaces at line ends aside."""
+    lines = [line.rstrip() for line in source.strip().splitlines()]
+    return hashlib.sha256("\n".join(lines).encode(errors="replace")).hexdigest()[:16]

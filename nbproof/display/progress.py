@@ -1,0 +1,142 @@
+"""The overview of a learner's own work: what is solved, what was tried, where to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+
+from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
+from nbproof.display.progress_store import DiaryError, Entry, entries
+from nbproof.front_end import FRAME, MONO, prose, show
+
+__all__ = ["Overview", "html_of", "overview", "show_progress", "text_of"]
+
+_MARKS = {"solved": ("✓", "#2f9e63"), "tried": ("…", "#c8851a"), "untried": ("○", "#8a8f98")}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Every exercise with its state, and the first that is not solved after the one that was worked on last."""
+
+    lessons: tuple[OutlinedLesson, ...]
+    states: Mapping[str, str]
+    """Exercise id -> 'untried', 'tried' or 'solved'."""
+    tries: Mapping[str, int]
+    next: tuple[OutlinedLesson, OutlinedExercise] | None
+    trouble: str = ""
+
+    @property
+    def total(self) -> str:
+        """Exercises and points so far, and the minutes that are left, in one sentence."""
+        everything = [one for lesson in self.lessons for one in lesson.exercises]
+        solved = [one for one in everything if self.states[one.id] == "solved"]
+        left = sum(one.minutes for one in everything) - sum(one.minutes for one in solved)
+        points = f"{sum(one.points for one in solved):g} of {sum(one.points for one in everything):g} points"
+        rest = f"about {_time(left)} left" if left else "nothing left to do"
+        return f"{len(solved)} of {len(everything)} exercises solved, {points}, {rest}"
+
+
+def _time(minutes: int) -> str:
+    return f"{minutes} minutes" if minutes < 100 else f"{minutes / 60:.0f} hours"
+
+
+def overview() -> Overview:
+    """What the diary says about the lessons that there are."""
+    trouble = ""
+    try:
+        known = entries()
+    except DiaryError as error:
+        known, trouble = {}, str(error)
+    lessons = outline()
+    states = {
+        one.id: "untried" if one.id not in known else "solved" if known[one.id].solved is not None else "tried"
+        for lesson in lessons
+        for one in lesson.exercises
+    }
+    tries = {name: entry.tries for name, entry in known.items()}
+    return Overview(lessons, states, tries, _next(lessons, states, known), trouble)
+
+
+def _next(
+    lessons: tuple[OutlinedLesson, ...], states: Mapping[str, str], known: Mapping[str, Entry]
+) -> tuple[OutlinedLesson, OutlinedExercise] | None:
+    """The first exercise that is open, from the one that was worked on last onwards, then from the beginning."""
+    order = [(lesson, one) for lesson in lessons for one in lesson.exercises]
+    last = max((entry for entry in known.values() if entry.exercise in states), key=lambda e: e.last, default=None)
+    start = next((i for i, (_, one) in enumerate(order) if last is not None and one.id == last.exercise), 0)
+    return next((pair for pair in order[start:] + order[:start] if states[pair[1].id] != "solved"), None)
+
+
+def text_of(seen: Overview) -> str:
+    """The overview in words."""
+    lines = []
+    for lesson in seen.lessons:
+        lines.append(f"{_number(lesson)} {lesson.title}".replace("`", ""))
+        for one in lesson.exercises:
+            state = seen.states[one.id]
+            count = f", {seen.tries[one.id]} checks" if seen.tries.get(one.id, 0) > 1 else ""
+            lines.append(f"  {_MARKS[state][0]} {one.title} ({one.id}): {state}{count}, {one.minutes} min")
+    lines.append(seen.total)
+    if seen.next is not None:
+        lines.append(f"go on with: lesson {_number(seen.next[0])}, {seen.next[1].title} ({seen.next[1].minutes} min)")
+    if seen.trouble:
+        lines.append(f"Progress is not kept: {seen.trouble}")
+    return "\n".join(lines)
+
+
+def _number(lesson: OutlinedLesson) -> str:
+    return lesson.slug.split("_")[0]
+
+
+def html_of(seen: Overview) -> str:
+    """The overview as a panel: a row a lesson, a chip an exercise."""
+    rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
+    legend = " &nbsp; ".join(
+        f'<span style="color:{colour};font-weight:700">{mark}</span> {state}'
+        for state, (mark, colour) in _MARKS.items()
+    )
+    after = f"<div><b>{escape(seen.total)}.</b></div>"
+    if seen.next is not None:
+        lesson, one = seen.next
+        link = f"../{lesson.slug}/{lesson.slug}.ipynb"
+        after += (
+            f'<div>Go on with <b>{escape(one.title)}</b> in <a href="{escape(link)}">lesson {_number(lesson)}</a>'
+            f" ({escape(one.difficulty)}, {one.minutes} minutes).</div>"
+        )
+    if seen.trouble:
+        after += f"<div>Progress is not kept: {escape(seen.trouble)}</div>"
+    return (
+        f'<div role="region" aria-label="Your progress" style="{FRAME.format(accent="#5b8fd6", width=64)}">'
+        f'<div style="font-weight:600">Your progress <span style="font-weight:400;opacity:.75">'
+        f"(kept on this computer only) &nbsp; {legend}</span></div>"
+        f'<table style="border:0;margin:.3em 0;font-size:1em;width:100%">{rows}</table>{after}</div>'
+    )
+
+
+def _row(seen: Overview, lesson: OutlinedLesson) -> str:
+    chips = "".join(_chip(one, seen) for one in lesson.exercises)
+    solved = sum(seen.states[one.id] == "solved" for one in lesson.exercises)
+    cell = "text-align:left;vertical-align:top;padding:.2em .8em .2em 0;border:0;white-space:normal"
+    return (
+        f'<tr style="background:none"><td style="{cell};width:15em">{_number(lesson)} {prose(lesson.title)}'
+        f' <span style="opacity:.75">{solved}/{len(lesson.exercises)}</span></td><td style="{cell}">{chips}</td></tr>'
+    )
+
+
+def _chip(one: OutlinedExercise, seen: Overview) -> str:
+    state = seen.states[one.id]
+    mark, colour = _MARKS[state]
+    tip = f"{one.title}: {state}, {one.difficulty}, {one.minutes} minutes, {one.points:g} points"
+    return (
+        f'<span title="{escape(tip)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'
+        f'padding:0 .5em;margin:.1em .3em .1em 0;{MONO}"><span style="color:{colour};font-weight:700">{mark}</span>'
+        f" {escape(one.id)}</span>"
+    )
+
+
+def show_progress() -> None:
+    """Show the overview where a front end can draw it, print it elsewhere."""
+    seen = overview()
+    if not show(html_of(seen), text_of(seen)):
+        print(text_of(seen))

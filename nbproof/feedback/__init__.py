@@ -1,0 +1,1 @@
+"""What one learner gets back: pages, and the pictures on them."""

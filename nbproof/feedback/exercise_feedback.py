@@ -1,0 +1,218 @@
+"""What a feedback page tells about each exercise, as frozen data: words only, no HTML.
+
+The words are those of the notebook: the check's own sentence, and the misconception's name, question, idea and
+place to read. All that a learner may have made up goes through :func:`nbproof.feedback.sanitize_text.harmless`; lines
+of hidden tests and solutions that are not in their own answer are taken out, wherever they came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.display.hints import Hint, all_hints, exercise_hints
+from nbproof.display.outline import exercise_named
+from nbproof.feedback.pictures import Drawn, drawn
+from nbproof.feedback.sanitize_text import harmless, shortened, visible
+from nbproof.authoring.leaks import Secrets
+from nbproof.gradebook.marks import CellMark, Marks
+from nbproof.feedback.own_code import own_line, printed_in
+
+__all__ = ["Card", "Fault", "cards_of"]
+
+_WORDS = {
+    "passed": "Passed",
+    "failed": "Not yet",
+    "error": "Ended with an error",
+    "timeout": "Ran out of time",
+    "out of memory": "Ran out of memory",
+    "killed": "Stopped by itself",
+    "not answered": "Not answered",
+}
+_ADVICE = {
+    "timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
+    "exercises were graded without it.",
+    "out of memory": "The usual reasons are a list that grows in every pass, or a tensor much larger than it needs to "
+    "be. Your other exercises were graded without it.",
+    "killed": "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises were "
+    "graded without it.",
+}
+_LONG = 110
+"""Characters of a sentence that can be read at a glance."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One test cell that lost marks: its first check that failed."""
+
+    sentence: str
+    asked: str = ""
+    line: str = ""
+    got: str = ""
+    wanted: str = ""
+    picture: Drawn | None = None
+    help: Hint | None = None
+    printed: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One exercise, or one written answer."""
+
+    id: str
+    title: str
+    kind: str
+    """passed, partly, open, wrong or person: what colour it has."""
+    words: str
+    score: float
+    max_score: float
+    sentence: str = ""
+    line: str = ""
+    advice: str = ""
+    checks: tuple[tuple[bool, str], ...] = ()
+    faults: tuple[Fault, ...] = ()
+    way_in: Hint | None = None
+    note: str = ""
+    """How the answer was found, where it was not in its place."""
+    answer: str = ""
+    code: bool = True
+    printed: str = ""
+    comment: str = ""
+    remark: str = ""
+    """What a person did to the marks."""
+    waits: bool = False
+    """Whether a person is still to mark it."""
+
+    @property
+    def lines(self) -> int:
+        """Lines of the answer."""
+        return self.answer.strip("\n").count("\n") + 1
+
+
+def cards_of(verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets) -> tuple[Card, ...]:
+    """A card for each exercise in the lesson's order, then one for each written answer."""
+    own = "\n".join(verdict.answers.values())
+    made = _Cards(verdict, marks, secrets, own)
+    told = [made.exercise(exercise) for exercise in verdict.exercises]
+    told += [made.written(one) for one in verdict.written]
+    return tuple(told)
+
+
+class _Cards:
+    def __init__(self, verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, own: str) -> None:
+        self.verdict, self.marks, self.secrets, self.own = verdict, marks, secrets, own
+
+    def clean(self, text: object, most: int = 2_000) -> str:
+        # Secrets before marks are put into the text, which would make another line of it.
+        whole = text if isinstance(text, str) else str(text or "")
+        return visible(self.secrets.taken_out(shortened(whole, most), self.own))
+
+    def exercise(self, exercise: ExerciseVerdict) -> Card:
+        outlined = exercise_named(exercise.id)
+        most = sum(test.max_score for test in exercise.tests)
+        given = [self._mark(test.grade_id) for test in exercise.tests]
+        score = sum(
+            test.score if mark is None else mark.score for test, mark in zip(exercise.tests, given, strict=True)
+        )
+        run = self.verdict.runs.get(exercise.id, CellRun())
+        passed, untouched = exercise.status == "passed", exercise.status == "not answered"
+        lost = exercise.status in ("timeout", "out of memory", "killed")
+        sentence, line = "", ""
+        faults: tuple[Fault, ...] = ()
+        broken = exercise.status == "error" and bool(run.error) and not score
+        if not passed and not untouched:
+            if lost or broken:
+                sentence, line = exercise.sentence, own_line(run.outputs)
+            if not lost:
+                faults = self._faults(exercise, bare=broken)
+        answer = self.verdict.answers.get(exercise.id, "")
+        return Card(
+            exercise.id, outlined.title if outlined else exercise.id.replace("_", " "), _kind(exercise.status, score, most),
+            _WORDS.get(exercise.status, exercise.status) if passed or score == 0 else "Partly right", score, most,
+            "Nothing was written into this TODO cell." if untouched else self.clean(sentence), self.clean(line, 300),
+            _ADVICE.get(exercise.status, ""), () if untouched or lost or broken else _checks(exercise), faults,
+            exercise_hints().get(exercise.id) if untouched else None, harmless(self._note(exercise.id)),
+            "" if untouched else answer, True, "" if passed else self.clean(printed_in(run.outputs), 1_500),
+            self._comment(exercise.id, *(test.grade_id for test in exercise.tests)), _remark(given),
+        )  # fmt: skip
+
+    def written(self, one: WrittenAnswer) -> Card:
+        mark = self._mark(one.id)
+        score = mark.score if mark else 0.0
+        waits = one.answered and (mark is None or (mark.given is None and mark.waits))
+        words = (
+            "Waits for your instructor" if waits else "Marked by your instructor" if one.answered else "Not answered"
+        )
+        kind = "person" if waits or (one.answered and mark and mark.given is None) else _kind("", score, one.max_score)
+        if not one.answered and score == 0:
+            kind = "open"
+        text = self.verdict.answers.get(one.id, "") if one.answered else ""
+        return Card(
+            one.id, one.title or one.id.replace("_", " "), kind, words, score, one.max_score,
+            "A person reads this answer. Its points come with their marks." if waits
+            else "" if one.answered else "Nothing was written here.",
+            note=harmless(self._note(one.id)), answer=text, code=False, comment=self._comment(one.id), waits=waits,
+        )  # fmt: skip
+
+    def _mark(self, name: str) -> CellMark | None:
+        return self.marks.cells.get(name) if self.marks else None
+
+    def _comment(self, *names: str) -> str:
+        texts = [self.marks.comments[name] for name in names if self.marks and name in self.marks.comments]
+        return harmless("\n\n".join(dict.fromkeys(texts)), 10_000)
+
+    def _note(self, name: str) -> str:
+        lost, found = getattr(self.verdict, "lost", {}).get(name, ""), self.verdict.recovered.get(name, "")
+        how = lost or found
+        return how[:1].upper() + how[1:] + ("" if how.endswith((".", "!", "?")) else ".") if how else ""
+
+    def _faults(self, exercise: ExerciseVerdict, bare: bool) -> tuple[Fault, ...]:
+        """One for each test cell that lost marks, equal ones once. ``bare``: the cell's own error has said it all."""
+        found: list[Fault] = []
+        for test in exercise.tests:
+            if test.score == test.max_score:
+                continue
+            fault = self._fault(test, exercise)
+            if bare:
+                # The checks only found names missing. That a cell has to run to its last line was said above.
+                fault = Fault("", help=fault.help if test.hint != "cell_stopped" else None)
+            if fault not in found and (fault.sentence or fault.help):
+                found.append(fault)
+        return tuple(found)
+
+    def _fault(self, test: TestVerdict, exercise: ExerciseVerdict) -> Fault:
+        sentence = test.sentence or exercise.sentence
+        got, wanted = test.got, test.wanted
+        long = len(sentence) > _LONG and bool(test.where)
+        if long:
+            # Values that do not fit a line are easier to compare below each other, or in a picture.
+            whole = f"{test.where} is {got}, wanted {wanted}"
+            detail = sentence[len(whole) :].strip(" ()") if sentence.startswith(whole) else ""
+            sentence = f"`{test.where}` is not what was asked for{': ' + detail if detail else ''}."
+        return Fault(
+            self.clean(sentence, 600), test.asked, self.clean(test.line, 300), self.clean(got, 400) if long else "",
+            self.clean(wanted, 400) if long else "", drawn(test.compared), all_hints().get(test.hint or ""),
+            self.clean(test.printed, 1_500).strip(),
+        )  # fmt: skip
+
+
+def _kind(status: str, score: float, most: float) -> str:
+    if status == "not answered" and score == 0:
+        return "open"
+    return "passed" if score >= most else "partly" if score > 0 else "wrong"
+
+
+def _checks(exercise: ExerciseVerdict) -> tuple[tuple[bool, str], ...]:
+    """What was asked and whether it was right, in the order of the test cells."""
+    told: dict[str, bool] = {}
+    for test in exercise.tests:
+        for right, asked in [*((True, one) for one in test.passed), *((False, one) for one in test.failed)]:
+            told[asked] = told.get(asked, True) and right
+    return tuple((right, asked) for asked, right in told.items())
+
+
+def _remark(marks: list[CellMark | None]) -> str:
+    given = [mark for mark in marks if mark is not None and mark.given is not None]
+    extra = sum(mark.extra for mark in marks if mark is not None)
+    parts = ["Your instructor gave the points of this exercise by hand."] if given else []
+    return " ".join([*parts, f"{extra:g} of them are extra." if extra else ""]).strip()

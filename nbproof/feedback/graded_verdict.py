@@ -1,0 +1,103 @@
+"""The verdict on a graded submission: from the engine's journal, or, where nbgrader graded, from its notebook.
+
+A notebook that stock nbgrader has graded holds the hidden tests and their tracebacks. Of each test cell only the
+sentence of a failed check is taken, which the check itself made for learners.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.display.outline import exercise_named, fingerprint
+from nbproof.gradebook.marks import Marks
+
+__all__ = ["verdict_in"]
+
+_MOST_BYTES = 64 << 20
+
+
+def verdict_in(folder: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
+    """What ``autograded/<learner>/<lesson>/`` says. Raises OSError or ValueError where it says nothing."""
+    try:
+        kept = _read(folder / ".verdict.json")
+        verdict = SubmissionVerdict.from_dict(kept["verdict"])
+        if (verdict.learner, verdict.lesson) == (learner, lesson):
+            return verdict
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    return _from_notebook(_read(folder / f"{lesson}.ipynb"), learner, lesson, marks)
+
+
+def _read(path: Path) -> Any:
+    if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
+        raise ValueError(f"{path.name} is no record of ours")
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _from_notebook(notebook: Mapping[str, Any], learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
+    answers: dict[str, str] = {}
+    runs: dict[str, CellRun] = {}
+    tests: list[tuple[str, float, str]] = []
+    written: list[WrittenAnswer] = []
+    for cell in notebook["cells"]:
+        grading = (cell.get("metadata") or {}).get("nbgrader") or {}
+        name, source = str(grading.get("grade_id", "")), _text(cell.get("source"))
+        outputs = tuple(output for output in cell.get("outputs", ()) if isinstance(output, dict))
+        if grading.get("solution") and cell["cell_type"] == "markdown":
+            answers[name] = source
+            mark = marks.cells.get(name) if marks else None
+            waits = mark is None or mark.waits or mark.given is not None
+            written.append(WrittenAnswer(name, name.replace("_", " "), float(grading.get("points") or 0), waits))
+        elif grading.get("solution"):
+            answers[name], runs[name] = source, CellRun(outputs, _error(outputs))
+        elif grading.get("grade"):
+            tests.append((name, float(grading.get("points") or 0), _error(outputs)))
+    exercises = []
+    for name in answers:
+        own = [test for test in tests if _tested(test[0], answers) == name]
+        if own:
+            exercises.append(_exercise(name, answers[name], runs.get(name, CellRun()), own, marks))
+    return SubmissionVerdict(learner, lesson, 0, tuple(exercises), answers, runs, written=tuple(written))
+
+
+def _exercise(
+    name: str, answer: str, run: CellRun, own: list[tuple[str, float, str]], marks: Marks | None
+) -> ExerciseVerdict:
+    told = []
+    for test, points, error in own:
+        mark = marks.cells.get(test) if marks else None
+        score = points if not error else 0.0 if mark is None else min(mark.score, points)
+        told.append(TestVerdict(test, score, points, (), (), sentence="" if score == points else error))
+    if all(test.score == test.max_score for test in told):
+        return ExerciseVerdict(name, "passed", "Every check passed.", tuple(told))
+    outlined = exercise_named(name)
+    if not answer.strip() or (outlined is not None and fingerprint(answer) == outlined.stub):
+        return ExerciseVerdict(name, "not answered", "The TODO cell is as it was handed out.", tuple(told))
+    if run.error:
+        return ExerciseVerdict(name, "error", f"Your cell ended with an error: {run.error}", tuple(told))
+    sentence = next((test.sentence for test in told if test.sentence), "")
+    return ExerciseVerdict(name, "failed", sentence, tuple(told))
+
+
+def _error(outputs: tuple[Mapping[str, Any], ...]) -> str:
+    """The first line of the error that a cell ended with; a check's own sentence without a word before it."""
+    found = next((output for output in outputs if output.get("output_type") == "error"), None)
+    if found is None:
+        return ""
+    line = next(iter(_text(found.get("evalue")).strip().splitlines()), "")
+    kind = _text(found.get("ename"))
+    return line if kind == "CheckFailed" and line else f"{kind}: {line}" if line else kind or "an error"
+
+
+def _tested(test: str, answers: Mapping[str, str]) -> str:
+    """The exercise that a test cell tests, by its name."""
+    fits = [name for name in answers if test == f"test_{name}" or test.startswith(f"test_{name}_")]
+    return max(fits, key=len, default="")
+
+
+def _text(value: object) -> str:
+    return "".join(map(str, value)) if isinstance(value, list) else str(value or "")

@@ -1,0 +1,210 @@
+"""One learner's pages: of one lesson, and of all of them. Whole, self-contained HTML; no script, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from nbproof.course_file import the_course
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.display.outline import exercise_named, outline
+from nbproof.feedback.exercise_feedback import Card, cards_of
+from nbproof.feedback.graded_verdict import verdict_in
+from nbproof.feedback.sanitize_text import harmless
+from nbproof.authoring.leaks import Secrets, read_secrets
+from nbproof.gradebook.marks import Marks
+from nbproof.feedback.own_code import coloured
+
+if TYPE_CHECKING:
+    from nbproof.feedback.pages import Task
+
+__all__ = [
+    "Row",
+    "digest_in",
+    "feedback_page",
+    "made_of",
+    "overview_page",
+    "page_of",
+    "refusal_page",
+    "row_of",
+    "title_of",
+]
+
+_FOLDER = Path(__file__).parent / "pages"
+_STAMP = '<meta name="course-feedback" content="'
+
+
+@cache
+def _templates() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(
+        prose=_prose, points=lambda number: f"{number:.4g}", share=_share, coloured=coloured,
+        typed=lambda text: harmless(text, 12_000),
+    )  # fmt: skip
+    found.globals["css"] = Markup((_FOLDER / "page.css").read_text(encoding="utf-8"))  # noqa: S704 ours
+    return found
+
+
+def _prose(text: str) -> Markup:
+    """Escaped text in which `backticks` mark code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one without its partner
+        parts[-2:] = ["`".join(parts[-2:])]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )
+
+
+def _share(score: float, most: float) -> str:
+    return f"{min(100.0, max(0.0, 100 * score / most)) if most else 0.0:.1f}"
+
+
+@cache
+def made_of() -> str:
+    """Changes whenever anything does that ends up in a page."""
+    seen = hashlib.sha256()
+    here = Path(__file__).parent
+    hints = [the_course().folder / "hints.json"]
+    paths = [*here.glob("*.py"), *_FOLDER.glob("*"), *hints, the_course().folder / "outline.json"]
+    for path in sorted(paths):
+        if path.is_file():
+            seen.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return seen.hexdigest()
+
+
+def digest_in(path: Path) -> str:
+    """What the page there was made from; empty where there is none, or none of ours."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(600).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    return head.partition(_STAMP)[2].partition('"')[0] if _STAMP in head else ""
+
+
+def title_of(lesson: str) -> str:
+    """The lesson's title; its name in words where the course does not know it."""
+    found = next((one.title for one in outline() if one.slug == lesson), "")
+    return found or lesson.replace("_", " ")
+
+
+def page_of(root: Path, task: Task) -> str:
+    """The page of a task. Raises OSError or ValueError where nothing was graded."""
+    if task.problem:
+        return refusal_page(task.learner, task.lesson, task.problem, task.digest)
+    folder = root / "autograded" / task.learner / task.lesson
+    verdict = verdict_in(folder, task.learner, task.lesson, task.marks)
+    graded = next((path.stat().st_mtime for path in (folder / ".verdict.json", folder) if path.exists()), None)
+    return feedback_page(verdict, task.marks, _secrets(str(root), task.lesson), task.digest, graded)
+
+
+@lru_cache(maxsize=32)
+def _secrets(root: str, lesson: str) -> Secrets:
+    # Other people's answers and known mistakes are no secret of the grader's: what is to be kept out of a page is
+    # what its own process has seen.
+    return read_secrets(Path(root), [lesson], candidates=False)
+
+
+def feedback_page(
+    verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, digest: str, graded: float | None = None
+) -> str:
+    """The page of one submission. ``graded``: when, in seconds since 1970."""
+    cards = cards_of(verdict, marks, secrets)
+    penalty = marks.penalty if marks else 0.0
+    score = max(0.0, sum(card.score for card in cards) - penalty)
+    late = _late(marks.seconds_late) if marks and marks.seconds_late > 0 else ""
+    tested = [card for card in cards if card.code]
+    solved = sum(card.score >= card.max_score for card in tested)
+    return _render(
+        "feedback.html.j2", digest, lesson=harmless(verdict.lesson, 200), learner=harmless(verdict.learner, 200),
+        title=title_of(verdict.lesson), problem="", cards=cards, score=score,
+        most=sum(card.max_score for card in cards), waits=_waiting(cards), solved=solved, tasks=len(tested),
+        damage=harmless(getattr(verdict, "damage", ""), 500), penalty=penalty, late=late, seed=verdict.seed,
+        graded=_moment(graded), helps=any(exercise_named(one.id) for one in verdict.exercises),
+        goal="Everything is right." if cards and all(card.score >= card.max_score for card in cards) else "",
+    )  # fmt: skip
+
+
+def refusal_page(learner: str, lesson: str, problem: str, digest: str) -> str:
+    """The page of what could not be graded, with the reason."""
+    return _render(
+        "feedback.html.j2", digest, lesson=harmless(lesson, 200), learner=harmless(learner, 200), title=title_of(lesson),
+        problem=harmless(problem, 1_000), cards=(), graded="", seed=0, helps=any(one.slug == lesson for one in outline()),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One lesson of a learner's overview."""
+
+    lesson: str
+    title: str
+    href: str
+    kind: str
+    score: float
+    most: float
+    waits: float
+    told: str
+
+
+def row_of(lesson: str, marks: Marks | None) -> Row:
+    """The overview's row of one lesson; without marks where the submission could not be graded."""
+    href = f"{quote(lesson)}/{quote(lesson)}.html"
+    if marks is None:
+        return Row(lesson, title_of(lesson), href, "wrong", 0.0, 0.0, 0.0, "It could not be graded: the page says why.")
+    waits = sum(cell.max_score for cell in marks.cells.values() if cell.waits)
+    told = []
+    if waits:
+        told.append(f"{waits:g} points are still to be given by a person.")
+    if marks.penalty:
+        told.append(f"Handed in {_late(marks.seconds_late)}: {marks.penalty:g} points taken off.")
+    if marks.comments:
+        told.append("With comments of your instructor.")
+    kind = "passed" if marks.score >= marks.max_score else "partly" if marks.score else "open"
+    return Row(lesson, title_of(lesson), href, kind, marks.score, marks.max_score, waits, " ".join(told))
+
+
+def overview_page(learner: str, rows: Sequence[Row]) -> str:
+    """The page of one learner, over all lessons that have a page."""
+    return _render(
+        "overview.html.j2", "", learner=harmless(learner, 200), rows=rows, score=sum(row.score for row in rows),
+        most=sum(row.most for row in rows), waits=sum(row.waits for row in rows),
+    )  # fmt: skip
+
+
+def _render(template: str, digest: str, **values: Any) -> str:
+    return _templates().get_template(template).render(digest=digest, **values)
+
+
+def _waiting(cards: Sequence[Card]) -> float:
+    return sum(card.max_score for card in cards if card.waits)
+
+
+def _late(seconds: float) -> str:
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = round(seconds / size)
+            return f"{count} {name}{'' if count == 1 else 's'} late"
+    return "less than a minute late"
+
+
+def _moment(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    when = datetime.fromtimestamp(seconds, UTC)
+    return f"{when.day} {when:%B %Y, %H:%M} UTC"

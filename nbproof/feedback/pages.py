@@ -1,0 +1,304 @@
+"""Feedback pages for learners: which ones are to be written anew, by how many processes, and into which files.
+
+``feedback/<learner>/<lesson>/<lesson>.html`` is where nbgrader looks for them, ``feedback/<learner>/index.html``
+leads to them. Each page carries a digest of what it was made from: the verdict, the marks and comments of the
+gradebook, the words and the look. Where that is the same, the page stays as it is. One page that cannot be written
+never stops the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from nbproof.command import course_command
+from nbproof.errors import CourseError, UsageError
+from nbproof.files import replace_file
+from nbproof.interrupt import for_this_process_only
+from nbproof.gradebook.marks import Marks, read_marks
+
+__all__ = [
+    "Feedback",
+    "Task",
+    "Trouble",
+    "chosen_submissions",
+    "page_path",
+    "print_feedback",
+    "task_of",
+    "write_feedback",
+]
+
+_Step = Callable[[int, int, str], None]
+_CHUNK = 6
+"""Pages that a process writes before it reports."""
+_FEW = 4
+"""Pages that are written sooner than further processes are started."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One page to be written."""
+
+    learner: str
+    lesson: str
+    digest: str
+    marks: Marks | None = None
+    problem: str = ""
+    """Why the submission could not be graded; empty where it was."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Why a page could not be written; no reason where it was."""
+
+    reason: str = ""
+    errno: int = 0
+    """Of the operating system's error; 0 where it was none."""
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What became of the pages."""
+
+    written: tuple[tuple[str, str], ...]
+    unchanged: int
+    failed: tuple[tuple[str, str, str], ...]
+    """(learner, lesson, reason)."""
+
+
+def page_path(root: Path, learner: str, lesson: str) -> Path:
+    """Where a submission's page lies."""
+    return root / "feedback" / learner / lesson / f"{lesson}.html"
+
+
+def chosen_submissions(
+    root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = (), *, pages: bool = False
+) -> list[tuple[str, str]]:
+    """(learner, lesson) of every graded notebook, of these learners and lessons only where some are named.
+
+    ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
+    nothing was graded for.
+    """
+    places = [path for path in (root / "autograded").glob("*/*/*.ipynb") if path.stem == path.parent.name]
+    if pages:
+        places += [path for path in (root / "feedback").glob("*/*/*.html") if path.stem == path.parent.name]
+    found = sorted({(path.parent.parent.name, path.parent.name) for path in places})
+    if not found:
+        raise UsageError("nothing has been graded yet", str((root / "autograded").resolve()), course_command("grade"))
+    for what, names, known in (
+        ("learner", learners, {learner for learner, _ in found}),
+        ("lesson", lessons, {lesson for _, lesson in found}),
+    ):
+        for name in names:
+            if name not in known:
+                near = difflib.get_close_matches(name, sorted(known), n=3)
+                raise UsageError(
+                    f"nothing was graded for a {what} {name!r}",
+                    str((root / "autograded").resolve()),
+                    f"did you mean {' or '.join(near)}?"
+                    if near
+                    else f"{course_command('grade')}; known: {len(known)} {what}s",
+                )
+    return [pair for pair in found if (not learners or pair[0] in learners) and (not lessons or pair[1] in lessons)]
+
+
+def write_feedback(
+    root: Path,
+    graded: Iterable[tuple[str, str]],
+    step: _Step = lambda done, of, name: None,
+    *,
+    problems: Mapping[tuple[str, str], str] | None = None,
+    force: bool = False,
+    workers: int | None = None,
+) -> Feedback:
+    """Write the pages of these (learner, lesson) pairs, and of ``problems``, where something changed (all with ``force``).
+
+    Raises CourseError where the gradebook cannot be read or the disk fails, UsageError for less than one worker.
+    """
+    if workers is not None and workers < 1:
+        raise UsageError(f"{workers} processes write nothing", f"--workers {workers}", "one or more, or leave it out")
+    problems = dict(problems or {})
+    pairs = sorted({*graded, *problems}, key=lambda pair: (pair[1], pair[0]))
+    if not pairs:
+        return Feedback((), 0, ())
+    root = root.resolve()
+    from nbproof.display.lab import let_matplotlib_write
+    from nbproof.feedback.page import digest_in
+
+    let_matplotlib_write(root)
+    marks = read_marks(root, {lesson for _, lesson in pairs}, {learner for learner, _ in pairs})
+
+    tasks, unchanged = [], 0
+    for learner, lesson in pairs:
+        task = task_of(root, learner, lesson, marks.get((learner, lesson)), problems.get((learner, lesson), ""))
+        if not force and digest_in(page_path(root, learner, lesson)) == task.digest:
+            unchanged += 1
+        else:
+            tasks.append(task)
+    outcome: dict[tuple[str, str], str] = {}
+    with contextlib.closing(_written(root, tasks, workers or os.cpu_count() or 1)) as pages:
+        for task, trouble in pages:
+            _stop_where_the_disk_fails(trouble, page_path(root, task.learner, task.lesson))
+            outcome[task.learner, task.lesson] = trouble.reason
+            step(len(outcome), len(tasks), f"{task.learner}/{task.lesson}")
+    failed = [(*pair, reason) for pair, reason in sorted(outcome.items()) if reason]
+    failed += _hand_on_receipts(root, [pair for pair in pairs if not outcome.get(pair)])
+    behind = {learner for learner, _ in pairs if _overview_is_behind(root / "feedback" / learner)}
+    failed += _write_overviews(root, sorted({task.learner for task in tasks} | behind))
+    return Feedback(tuple(pair for pair, reason in sorted(outcome.items()) if not reason), unchanged, tuple(failed))
+
+
+def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem: str = "") -> Task:
+    """What is to be written for a submission, with the digest of all that it is made from."""
+    from nbproof.feedback.page import made_of
+
+    seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
+    folder = root / "autograded" / learner / lesson
+    for path in () if problem else (folder / ".verdict.json", folder / f"{lesson}.ipynb"):
+        with contextlib.suppress(OSError):
+            seen.update(path.read_bytes())
+            break
+    return Task(learner, lesson, seen.hexdigest(), marks, problem)
+
+
+def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, Trouble], None, None]:
+    """Each task as it is done, with the reason where it failed."""
+    if len(tasks) <= _FEW or workers == 1:
+        for task in tasks:
+            yield task, _write(str(root), [task])[0]
+        return
+    chunks = [tasks[at : at + _CHUNK] for at in range(0, len(tasks), _CHUNK)]
+    left: list[Sequence[Task]] = []
+    with _processes(min(workers, len(chunks))) as pool:
+        with for_this_process_only():
+            pending = {pool.submit(_write, str(root), chunk): chunk for chunk in chunks}
+        for future in as_completed(pending):
+            chunk = pending[future]
+            try:
+                yield from zip(chunk, future.result(), strict=True)
+            except BrokenProcessPool:
+                left.append(chunk)
+    # A page took its process with it, and every page behind it: one by one they tell which.
+    alone = [task for chunk in left for task in chunk]
+    while alone:
+        with _processes(1) as pool:
+            try:
+                while alone:
+                    with for_this_process_only():
+                        future = pool.submit(_write, str(root), [alone[0]])
+                    trouble = future.result()[0]
+                    yield alone.pop(0), trouble
+            except BrokenProcessPool:
+                yield alone.pop(0), Trouble("the process that wrote it was ended from outside, perhaps for its memory")
+
+
+@contextlib.contextmanager
+def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    # Fresh ones: this process may hold threads and sockets.
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        # Interrupted, nobody waits for hundreds of pages: those that are being written come whole, the rest another time.
+        pool.shutdown(cancel_futures=True)
+
+
+def _write(root: str, tasks: Sequence[Task]) -> list[Trouble]:
+    """Write these pages; for each what went wrong, or nothing."""
+    from nbproof.feedback.page import page_of
+
+    troubles = []
+    for task in tasks:
+        try:
+            place = page_path(Path(root), task.learner, task.lesson)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            replace_file(place, page_of(Path(root), task))
+            troubles.append(Trouble())
+        except Exception as error:  # a flaw that one submission has found costs no other learner their page
+            troubles.append(_trouble(error))
+    return troubles
+
+
+def _trouble(error: Exception) -> Trouble:
+    if isinstance(error, OSError):
+        return Trouble(
+            f"{error.strerror or type(error).__name__}: {error.filename or ''}".rstrip(": "), error.errno or 0
+        )
+    return Trouble(f"please report this ({type(error).__name__}: {str(error)[:200]})")
+
+
+def _stop_where_the_disk_fails(trouble: Trouble, place: Path) -> None:
+    """Raise CourseError for what would fail for every other page as well: a full disk, one that can only be read."""
+    from nbproof.gradebook.storage_errors import is_one_files, trouble_with_disk
+
+    if trouble.errno:
+        error = OSError(trouble.errno, trouble.reason)
+        told = None if is_one_files(error) else trouble_with_disk(error, place)
+        if told is not None:
+            raise CourseError(told.fact, str(place), f"mend that, then: {course_command('feedback')}")
+
+
+def _hand_on_receipts(root: Path, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    """What `nbgrader release_feedback` wants beside each page; (learner, lesson, reason) of what could not be written."""
+    from nbproof.gradebook.receipts import hand_on
+
+    failed = []
+    for learner, lesson in pairs:
+        try:
+            hand_on(root, learner, lesson)
+        except OSError as error:
+            trouble = _trouble(error)
+            _stop_where_the_disk_fails(trouble, page_path(root, learner, lesson).parent)
+            failed.append((learner, lesson, trouble.reason))
+    return failed
+
+
+def _overview_is_behind(folder: Path) -> bool:
+    """Whether a learner's overview is missing or older than a page, as after a run that was cut off between them."""
+    try:
+        pages = [path.stat().st_mtime_ns for path in folder.glob("*/*.html")]
+        return bool(pages) and (folder / "index.html").stat().st_mtime_ns < max(pages)
+    except OSError:
+        return True
+
+
+def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str, str]]:
+    """The page of each learner over all lessons that have a page; (learner, "", reason) of those that failed."""
+    from nbproof.feedback.page import overview_page, row_of
+
+    if not learners:
+        return []
+    lessons = {path.parent.name for learner in learners for path in (root / "feedback" / learner).glob("*/*.html")}
+    marks = read_marks(root, lessons, set(learners))
+    failed = []
+    for learner in learners:
+        own = sorted(path.parent.name for path in (root / "feedback" / learner).glob("*/*.html"))
+        try:
+            rows = [row_of(lesson, marks.get((learner, lesson))) for lesson in dict.fromkeys(own)]
+            replace_file(root / "feedback" / learner / "index.html", overview_page(learner, rows))
+        except Exception as error:
+            trouble = _trouble(error)
+            _stop_where_the_disk_fails(trouble, root / "feedback" / learner / "index.html")
+            failed.append((learner, "", trouble.reason))
+    return failed
+
+
+def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
+    """What became of the pages, those that could not be written first."""
+    from nbproof.terminal.console import console_for_output
+
+    console = console_for_output()
+    for learner, lesson, reason in feedback.failed:
+        place = f"feedback/{learner}/{lesson}" if lesson else f"feedback/{learner}/index.html"
+        console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+    pages = f"{len(feedback.written)} page{'' if len(feedback.written) == 1 else 's'}"
+    console.print(f"wrote {pages}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
+    console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)

@@ -1,0 +1,1 @@
+"""nbgrader's gradebook: the one writer, what is read of it, penalties, receipts."""

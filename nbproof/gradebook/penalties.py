@@ -1,0 +1,66 @@
+"""Late penalties: nbgrader's own AssignLatePenalties decides, with the plug-in that nbgrader_config.py names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+from nbgrader.converters import Autograde
+from nbgrader.preprocessors import AssignLatePenalties
+from traitlets.config import Config
+
+from nbproof.files import digest_of
+from nbproof.gradebook.reader import Held
+from nbproof.sandbox.exceptions import GradingError
+
+__all__ = ["Penalties"]
+
+
+class Penalties:
+    """The preprocessor that ``nbgrader autograde`` would run here; none where the course has taken it out of the list.
+
+    Raises GradingError where the plug-in cannot be loaded.
+    """
+
+    def __init__(self, root: Path, config: Config, db_url: str) -> None:
+        self._db_url = db_url
+        # A plug-in written in this very file may have changed with it.
+        path = root / "nbgrader_config.py"
+        self._place, self._version = str(path), digest_of(path.read_bytes()) if path.is_file() else ""
+        try:
+            used = [
+                one for one in Autograde(config=config).autograde_preprocessors
+                if isinstance(one, type) and issubclass(one, AssignLatePenalties)
+            ]  # fmt: skip
+            self._preprocessor = used[0](config=config) if used else None
+        except Exception as error:  # traitlets raise what an import raises
+            raise self._broken(error) from None
+
+    def _broken(self, error: Exception) -> GradingError:
+        told = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return GradingError(
+            f"the late-penalty plug-in fails: {told}", self._place,
+            "mend c.AssignLatePenalties.plugin_class, then grade again: what was graded is kept",
+        )  # fmt: skip
+
+    def concerns(self, held: Held) -> bool:
+        """Whether there is anything to decide: it is late, or has a penalty from when it was."""
+        return self._preprocessor is not None and (held.seconds_late > 0 or held.penalty > 0)
+
+    def basis(self, held: Held) -> str:
+        """Changes with all that the plug-in is told."""
+        told = [held.total, held.seconds_late, str(held.timestamp)]
+        return digest_of(json.dumps(told).encode(), self._version.encode())
+
+    def assign(self, learner: str, lesson: str) -> None:
+        """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError where the plug-in fails."""
+        assert self._preprocessor is not None
+        told: Mapping[str, str] = {
+            "notebook": lesson, "assignment": lesson, "student": learner, "db_url": self._db_url,
+        }  # fmt: skip
+        try:
+            self._preprocessor.preprocess(nbformat.v4.new_notebook(), {"nbgrader": told})
+        except Exception as error:  # an instructor's own code
+            raise self._broken(error) from None

@@ -1,0 +1,215 @@
+"""The one writer: verdicts into nbgrader's gradebook, through nbgrader's own API and models."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import cast
+
+from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment
+from nbgrader.apps import NbGraderAPI
+from nbgrader.utils import parse_utc
+from sqlalchemy.exc import SQLAlchemyError
+from traitlets.config import Config
+
+from nbproof.command import nbgrader_command
+from nbproof.errors import CourseError
+from nbproof.files import written_whole
+from nbproof.gradebook.new_cells import add_new_cells
+from nbproof.gradebook.reader import Held, held_in
+from nbproof.gradebook.receipts import time_in
+from nbproof.gradebook.schema import create_tables
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.sandbox.exceptions import GradingError
+
+__all__ = ["Writer", "register"]
+
+
+def register(config: Config, lesson: str) -> None:
+    """Put a lesson's cells and points into the gradebook. The release that nbgrader makes on the way is thrown away."""
+    with tempfile.TemporaryDirectory() as scratch:
+        own = Config(config)
+        own.CourseDirectory.release_directory = scratch
+        api = NbGraderAPI(config=own)
+        outcome = api.generate_assignment(lesson, force=True, create=True)
+        if "Cannot add or remove cells" in f"{outcome.get('log')}{outcome.get('error')}":
+            course = api.coursedir
+            source = Path(course.format_path(course.source_directory, ".", lesson), f"{lesson}.ipynb")
+            if add_new_cells(course.db_url, course.course_id, lesson, source):
+                outcome = api.generate_assignment(lesson, force=True, create=True)
+    if not outcome["success"]:
+        text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
+        if "Cannot add or remove cells" in text:
+            raise CourseError(
+                f"{lesson} has lost graded cells, and nbgrader keeps a gradebook's cells while there are "
+                "submissions of them",
+                f"source/{lesson}/{lesson}.ipynb",
+                f"{nbgrader_command(f'db assignment remove {lesson} --force')}; then grade again "
+                "(marks given by hand for it are lost with it: note them first)",
+            )
+        if "No space left" in text or "disk is full" in text:
+            raise GradingError(
+                "the disk is full",
+                "the gradebook, or the folder for temporary files",
+                "free some space, then grade again",
+            )
+        log = text.splitlines()
+        raise CourseError(
+            f"nbgrader cannot register {lesson}: {log[-1] if log else 'it gave no reason'}",
+            f"source/{lesson}/{lesson}.ipynb",
+            nbgrader_command(f"generate_assignment {lesson}"),
+        )
+
+
+class Writer:
+    """Writes one verdict after another. Where a run is cut off meanwhile, :meth:`held` tells. Use it as a context manager."""
+
+    def __init__(self, db_url: str, course_id: str, late: Collection[tuple[str, str]] = ()) -> None:
+        """``late``: (learner, lesson) of what an LMS calls late without saying when it was handed in."""
+        self.db_url = db_url
+        self.late = frozenset(late)
+        self._cells: dict[str, dict[str, str]] = {}
+        self._dues: dict[str, datetime | None] = {}
+        _create_whole(db_url, course_id)
+        self._gradebook = Gradebook(db_url, course_id)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._gradebook.close()
+
+    def lessons(self) -> dict[str, float]:
+        """The registered lessons and their marks."""
+        return {assignment.name: float(assignment.max_score) for assignment in self._gradebook.assignments}
+
+    def held(self, lesson: str) -> dict[str, Held]:
+        """Learner -> what the gradebook holds of their submission of a lesson."""
+        return held_in(self._gradebook, lesson)
+
+    def is_stamped(self, held: Held, learner: str, lesson: str, submitted: Path) -> bool:
+        """Whether the time of the hand-in has arrived in the gradebook; True where nothing tells it."""
+        timestamp = self._handed_in(learner, lesson, submitted, held.timestamp)
+        return timestamp is None or timestamp == held.timestamp
+
+    def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
+        """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
+
+        None where nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
+        """
+        told = time_in(_stamp(learner, lesson, submitted))
+        if told is not None:
+            return cast(datetime, parse_utc(told))
+        if lesson not in self._dues:
+            self._dues[lesson] = self._gradebook.find_assignment(lesson).duedate
+        due = self._dues[lesson]
+        at_least = due + timedelta(seconds=1) if due is not None else None
+        if (learner, lesson) in self.late:
+            return at_least
+        return due if at_least is not None and before == at_least else None
+
+    def write(
+        self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path,
+        earlier: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Scores and comments of one submission, as nbgrader's SaveAutoGrades sets them, in one transaction.
+
+        ``earlier``: the answers of the hand-in that was graded before. A written answer that a person has marked, and
+        that is still the same, does not wait for a person again.
+        """
+        try:
+            with _not_logged():
+                self._write(verdict, blueprint, submitted, earlier or {})
+        except BaseException as error:
+            # Whatever comes next must not find half of this in the session.
+            self._gradebook.db.rollback()
+            if isinstance(error, InvalidEntry) and isinstance(error.__context__, SQLAlchemyError):
+                # nbgrader's word for whatever the database says, a full disk too.
+                raise error.__context__ from None
+            raise
+
+    def _write(
+        self, verdict: SubmissionVerdict, blueprint: Blueprint, submitted: Path, earlier: Mapping[str, str]
+    ) -> None:
+        book = self._gradebook
+        # First: asking makes the session forget what it was told and has not written.
+        scores, names = verdict.scores, self._names(verdict.lesson)
+        try:
+            book.find_student(verdict.learner)
+        except MissingEntry:
+            book.add_student(verdict.learner)
+        submission = self._submission(verdict, submitted)
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                name = names[grade.cell_id]
+                if name in scores:
+                    grade.auto_score = scores[name]
+                    # A mark that a person gave stays, and is to be looked at again.
+                    grade.needs_manual_grade = grade.manual_score is not None
+                elif name in blueprint.written:
+                    grade.auto_score = None
+                    same = verdict.answers.get(name) == earlier.get(name)
+                    grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or not same
+            for comment in notebook.comments:
+                name = names[comment.cell_id]
+                question = blueprint.written.get(name)
+                stub = question.stub if question is not None and question.kind != "task" else blueprint.stubs.get(name)
+                if stub is not None:
+                    untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
+                    comment.auto_comment = "No response." if untouched else None
+        book.db.commit()
+
+    def _names(self, lesson: str) -> dict[str, str]:
+        """Cell's id in the database -> grade_id. Asked once: each commit makes the session forget what it has loaded."""
+        if lesson not in self._cells:
+            # Registering, which may have gone on meanwhile, has a session of its own.
+            self._gradebook.db.expire_all()
+            notebooks = [one.id for one in self._gradebook.find_assignment(lesson).notebooks]
+            cells = self._gradebook.db.query(BaseCell.id, BaseCell.name).filter(BaseCell.notebook_id.in_(notebooks))
+            self._cells[lesson] = {row.id: row.name for row in cells}
+        return self._cells[lesson]
+
+    def _submission(self, verdict: SubmissionVerdict, submitted: Path) -> SubmittedAssignment:
+        book = self._gradebook
+        try:
+            submission = book.find_submission(verdict.lesson, verdict.learner)
+        except MissingEntry:
+            submission = book.add_submission(verdict.lesson, verdict.learner)
+        timestamp = self._handed_in(verdict.learner, verdict.lesson, submitted, submission.timestamp)
+        if timestamp is not None:
+            submission.timestamp = timestamp
+        return submission
+
+
+@contextlib.contextmanager
+def _not_logged() -> Iterator[None]:
+    """nbgrader logs what it raises, with a traceback to the terminal; what is raised is told in words."""
+    logger = logging.getLogger("tornado.application")
+    before = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _stamp(learner: str, lesson: str, submitted: Path) -> Path:
+    """In ``submitted/<learner>/<lesson>``, where the exchange and `collect` write it; whatever lies deeper a learner packed."""
+    homes = (one for one in reversed(submitted.parents) if (one.parent.name, one.name) == (learner, lesson))
+    return next(homes, submitted.parent) / "timestamp.txt"
+
+
+def _create_whole(db_url: str, course_id: str) -> None:
+    """Make a missing SQLite gradebook beside its place and move it there: a run cut off meanwhile leaves none, not half."""
+    place = Path(db_url.removeprefix("sqlite:///"))
+    if not db_url.startswith("sqlite:///") or place.exists():
+        return
+    with written_whole(place) as fresh, _not_logged():
+        fresh.unlink(missing_ok=True)
+        create_tables(f"sqlite:///{fresh}")
+        Gradebook(f"sqlite:///{fresh}", course_id).close()

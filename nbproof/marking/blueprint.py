@@ -1,0 +1,328 @@
+"""From a submission to a trusted notebook: only the texts of TODO cells are taken, everything else is the instructor's.
+
+Tags, points, test cells, kernelspec, outputs and metadata of a submission count for nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import stat
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
+from traitlets.config import Config
+
+from nbproof.checks.test_cells import ProbePart, probe_part
+from nbproof.limits import GradingLimits
+from nbproof.marking.manual_answers import Question, questions_in
+from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
+from nbproof.recover.exported import Cell
+from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.own_cells import OwnCell, own_cells
+from nbproof.recover.recovery import find_answers
+from nbproof.recover.released import Handout
+from nbproof.recover.unpacking import Damaged
+from nbproof.sandbox.cell_names import CellNames, names_in
+
+__all__ = [
+    "OWN",
+    "Attachments",
+    "Blueprint",
+    "Damaged",
+    "Rebuilt",
+    "TestCell",
+    "fill_in",
+    "own_in",
+    "read_attachments",
+    "read_blueprint",
+    "read_file",
+    "rebuild",
+]
+
+
+@dataclass(frozen=True)
+class TestCell:
+    """One autograder-tests cell of the instructor's notebook."""
+
+    grade_id: str
+    points: float
+    source: str
+    """With hidden tests: for the judge's eyes only."""
+    probe: ProbePart
+    """With hidden checks: for a process from which nothing is shown any more."""
+    shown: ProbePart
+    """Of what learners were handed."""
+    shown_source: str
+    exercise: str
+    plain: PlainTest | None = None
+    """Of a test cell in nbgrader's own manner, which runs beside the learner's code; None for one of checks."""
+
+    @property
+    def hidden_checks(self) -> tuple[str, ...]:
+        """The names of the checks that learners do not have."""
+        return tuple(name for name in self.probe.checks if name not in self.shown.checks)
+
+    @property
+    def hides(self) -> bool:
+        """Whether anything of it is hidden."""
+        return bool(self.plain.hidden if self.plain is not None else self.hidden_checks)
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """What the instructor's notebook of one lesson says."""
+
+    lesson: str
+    notebook: nbformat.NotebookNode
+    """The learner's version: stubs, no hidden tests."""
+    order: tuple[tuple[str, str], ...]
+    """(kind, grade_id) of the cells that run while grading: setup, answer, test."""
+    setup: dict[str, str]
+    stubs: dict[str, str]
+    tests: dict[str, TestCell]
+    written: dict[str, Question] = field(default_factory=dict)
+    """What a person marks: grade_id of the cell -> the question."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """The instructor's data files beside the notebook, by relative path."""
+
+    @cached_property
+    def texts(self) -> dict[str, Question]:
+        """Of what a person marks, the markdown cells that learners write in."""
+        return {name: one for name, one in self.written.items() if one.kind == "text"}
+
+    @cached_property
+    def exercises(self) -> tuple[str, ...]:
+        """Everything that test cells test, and every other TODO cell, in order."""
+        found = {name: None for kind, name in self.order if kind == "answer"}
+        own = [(self.tests[name].exercise, None) for kind, name in self.order if kind == "test"]
+        return tuple({**found, **dict(own)})
+
+    @cached_property
+    def plain(self) -> dict[str, PlainTest]:
+        """The plain test cells."""
+        return {name: test.plain for name, test in self.tests.items() if test.plain is not None}
+
+    @cached_property
+    def handout(self) -> Handout:
+        """What learners were handed: safe to show to a process that has read a submission."""
+        tests = {name: test.exercise for name, test in self.tests.items()}
+        return Handout.of(self.lesson, self.notebook, self.stubs, self.texts, self.setup, tests)
+
+    @cached_property
+    def names(self) -> dict[int, CellNames]:
+        """By place among the released cells: the names of those that hold code and are nobody's to answer."""
+        kinds = ("setup", "show", "test")
+        return {place: names_in(one.source) for place, one in enumerate(self.handout.cells) if one.kind in kinds}
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """What setup cells define or import: everybody mentions it, and nobody works on it."""
+        setup = [names for place, names in self.names.items() if self.handout.cells[place].kind == "setup"]
+        return frozenset(name for names in setup for name in names.defines)
+
+    def shows(self, place: int) -> bool:
+        """Whether the released cell there shows something, and is graded by nobody."""
+        return self.handout.cells[place].kind == "show"
+
+    @property
+    def max_score(self) -> float:
+        """The lesson's marks, those for written answers included."""
+        tested = sum(test.points for test in self.tests.values())
+        return tested + sum(question.points for question in self.written.values())
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """A submission's answers: grade_id -> text, and how each that was not where it should be was found.
+
+    The texts of written answers are among them.
+    """
+
+    answers: dict[str, str]
+    recovered: dict[str, str] = field(default_factory=dict)
+    lost: dict[str, str] = field(default_factory=dict)
+    """Why there is no answer, where even the TODO cell is missing."""
+    damage: str = ""
+    """What was wrong with the file, and was mended while reading."""
+    own: tuple[OwnCell, ...] = ()
+    """The learner's own cells, in their order."""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
+
+    def is_untouched(self, blueprint: Blueprint, exercise: str) -> bool:
+        """Whether the TODO cell is as handed out: by itself that earns nothing (the author contract proves it)."""
+        stub = blueprint.stubs.get(exercise)
+        return stub is not None and self.answers[exercise].strip() in ("", stub.strip())
+
+
+def read_blueprint(source: Path, config: Config) -> Blueprint:
+    """Read ``source/<lesson>/<lesson>.ipynb``."""
+    instructor = nbformat.read(source, as_version=4)
+    setup: dict[str, str] = {}
+    tests: dict[str, str] = {}
+    points: dict[str, float] = {}
+    answers: list[str] = []
+    runs: set[str] = set()
+    nearest: dict[str, str] = {}
+    order: list[tuple[str, str]] = []
+    for cell in instructor.cells:
+        grading = cell.metadata.get("nbgrader")
+        if not grading or not grading.get("grade_id") or cell.cell_type != "code":
+            continue
+        name = grading["grade_id"]
+        if grading.get("grade") and not grading.get("solution"):
+            tests[name], points[name] = cell.source, float(grading.get("points") or 0)
+            nearest[name] = answers[-1] if answers else name
+            refuse_templates(cell.source, name, source, config)
+            order.append(("test", name))
+        elif grading.get("solution"):
+            if not grading.get("grade"):
+                answers.append(name)
+            # With points of its own a person marks it; its names are there for the cells below all the same.
+            runs.add(name)
+            order.append(("answer", name))
+        elif grading.get("locked"):
+            setup[name] = cell.source
+            order.append(("setup", name))
+    learner = copy.deepcopy(instructor)
+    resources: dict[str, Any] = {}
+    # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
+    for preprocessor in (ClearSolutions, ClearHiddenTests, ComputeChecksums):
+        learner, resources = preprocessor(parent=None, config=config).preprocess(learner, resources)
+    stubs = {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in learner.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in runs
+    }
+    shown = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in learner.cells}
+    return Blueprint(
+        source.stem, learner, tuple(order), setup, stubs,
+        {
+            name: _test_cell(name, points[name], text, shown[name], _tested(name, answers) or nearest[name], config)
+            for name, text in tests.items()
+        },
+        questions_in(instructor, learner),
+        read_attachments(source.parent, source, GradingLimits(config=config).attachment_mb << 20),
+    )  # fmt: skip
+
+
+def _test_cell(name: str, points: float, source: str, shown: str, exercise: str, config: Config) -> TestCell:
+    if is_plain(source):
+        nothing = ProbePart("", ())
+        return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
+    return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
+
+
+def _tested(test: str, answers: list[str]) -> str:
+    """The exercise that ``test_<id>`` or ``test_<id>_<part>`` tests: the longest id that fits."""
+    fits = [name for name in answers if test == f"test_{name}" or test.startswith(f"test_{name}_")]
+    return max(fits, key=len) if fits else ""
+
+
+def rebuild(blueprint: Blueprint, cells: Sequence[Cell]) -> Rebuilt:
+    """The answers among a submission's cells, by grade_id, and by content where an id is lost."""
+    answers = as_handed_in(blueprint.handout, cells)
+    if answers is not None:
+        return Rebuilt(answers, own=own_cells(blueprint.handout, cells))
+    found = find_answers(blueprint.handout, cells)
+    return Rebuilt(found.answers, found.recovered, found.lost, own=found.own, newer=found.newer)
+
+
+def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
+    """The learner's version of the notebook with these answers in its TODO cells, and their own cells in their places."""
+    notebook = copy.deepcopy(blueprint.notebook)
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in rebuilt.answers:
+            cell["source"] = rebuilt.answers[name]
+    changed = {one.place: one for one in rebuilt.own if one.place is not None and blueprint.shows(one.place)}
+    behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
+    for number, own in enumerate(rebuilt.own):
+        if own.place not in changed:
+            cell = nbformat.v4.new_code_cell(own.source, id=f"own-{number}", metadata={OWN: _marked(own)})
+            behind[own.after].append(cell)
+    for place, own in changed.items():
+        notebook.cells[place]["source"] = own.source
+        notebook.cells[place]["metadata"][OWN] = _marked(own)
+    released = [[cell, *behind[place]] for place, cell in enumerate(notebook.cells)]
+    notebook["cells"] = [*behind[-1], *(cell for cells in released for cell in cells)]
+    return notebook
+
+
+def _marked(own: OwnCell) -> dict[str, Any]:
+    return {"after": own.after, "place": own.place}
+
+
+def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
+    """The own cells of a notebook that :func:`fill_in` has made."""
+    marked = ((cell, cell.metadata.get(OWN)) for cell in notebook.cells)
+    return tuple(OwnCell(cell.source, told["after"], told["place"]) for cell, told in marked if told)
+
+
+def read_file(path: Path, limit: int) -> bytes:
+    """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged where there is none, or too many."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        raise Damaged(f"{path.name} cannot be opened: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise Damaged(f"{path.name} is not a regular file")
+        if found.st_size > limit:
+            raise Damaged(f"{path.name} has {found.st_size / 2**20:.0f} MB, more than {limit / 2**20:.0f} MB")
+        return file.read(limit + 1)
+
+
+_MOST_FILES, _DEEPEST = 1_000, 20
+"""Files, and folders one in another, that a submission may bring."""
+
+Attachments = dict[str, bytes]
+
+OWN = "learners_own_cell"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
+
+
+def read_attachments(
+    folder: Path, notebook: Path, limit: int, left_out: Callable[[str], None] = lambda told: None
+) -> Attachments:
+    """The submission's own data files by relative path: regular files, no links, 1000 files and ``limit`` bytes at most.
+
+    ``left_out``: told, in words, what is not read although a learner may have meant it to be.
+    """
+    found: Attachments = {}
+    left, seen = limit, 0
+    for place, folders, files in os.walk(folder, followlinks=False):
+        within = Path(place).relative_to(folder)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in folders:
+            if os.path.islink(os.path.join(place, name)):
+                left_out(f"{within / name} is a symbolic link")
+        if folders and len(within.parts) >= _DEEPEST:
+            left_out(f"{within / folders[0]} lies more than {_DEEPEST} folders deep")
+            folders[:] = []
+        seen += 1
+        for name in sorted(files):
+            path = Path(place, name)
+            if path == notebook or name.startswith(".") or path.suffix == ".ipynb" or name == "timestamp.txt":
+                continue
+            seen += 1
+            if seen > _MOST_FILES:
+                break
+            try:
+                data = read_file(path, left)
+            except Damaged as damage:
+                left_out(f"{within / name} is a symbolic link" if path.is_symlink() else str(damage))
+                continue
+            left -= len(data)
+            found[str(path.relative_to(folder))] = data
+        if seen > _MOST_FILES:
+            left_out(f"there are more than {_MOST_FILES} files and folders")
+            break
+    return found

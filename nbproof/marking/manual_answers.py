@@ -1,0 +1,115 @@
+"""Written answers: markdown cells that a person marks. Their text is taken, and shown as text; nothing in it runs.
+
+The mark that a person gives stands in nbgrader's gradebook: ``find_grade(question.id, lesson, lesson, learner)``
+has ``manual_score`` and ``needs_manual_grade``, ``find_comment`` (with the same arguments) has ``manual_comment``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+from nbproof.marking.results import WrittenAnswer
+
+__all__ = ["HEADER", "Question", "is_blank", "questions_in", "shown", "written_in"]
+
+HEADER = re.compile(r"^### In your own words: (?P<title>.+)$", re.MULTILINE)
+"""How the prose in front of a written answer begins."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a written answer answers."""
+
+    id: str
+    title: str
+    points: float
+    stub: str
+    """The cell's text as it is handed out."""
+    prose: str
+    """The text of the cell in front of it, which asks."""
+    kind: Literal["text", "code", "task"] = "text"
+    """A markdown cell or a TODO cell that a person marks; a task, which is answered in cells of the learner's own."""
+
+
+def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
+    """The questions of a notebook: points from the instructor's version, stubs from the learner's."""
+    stubs = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in learner.cells}
+    found: dict[str, Question] = {}
+    prose = ""
+    for cell in instructor.cells:
+        grading = cell.metadata.get("nbgrader") or {}
+        if cell.cell_type == "markdown" and not grading:
+            prose = cell.source
+        elif (kind := _kind(cell.cell_type, grading)) is not None:
+            name = grading["grade_id"]
+            asked = list(HEADER.finditer(prose))
+            title = asked[-1]["title"].replace("`", "").strip() if asked else name.replace("_", " ")
+            found[name] = Question(name, title, float(grading.get("points") or 0), stubs[name], prose, kind)
+    return found
+
+
+def _kind(cell: str, grading: Mapping[str, Any]) -> Literal["text", "code", "task"] | None:
+    """What a person marks in a cell; None if nothing."""
+    if not grading.get("grade_id"):
+        return None
+    if grading.get("grade") and grading.get("solution"):
+        return "code" if cell == "code" else "text"
+    # What nbgrader itself calls a task, and locked text with points.
+    return "task" if grading.get("task") or (grading.get("grade") and cell != "code") else None
+
+
+def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
+    """For each question, whether there is something to mark among the answers."""
+    return tuple(
+        WrittenAnswer(name, one.title, one.points, not is_blank(one, answers.get(name, "")))
+        for name, one in questions.items()
+    )
+
+
+def is_blank(question: Question, text: str) -> bool:
+    """Whether nobody has written anything: the stub, or nothing at all."""
+    return question.kind != "task" and text.strip() in ("", question.stub.strip())
+
+
+_LONGEST = 20_000
+"""Characters of an answer that a page shows."""
+_PICTURE = re.compile(r"\(attachment:|<img\b|!\[[^\]\n]*\]\(\S")
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Signs that turn the direction of text: what is read would not be what was written."""
+_PLAIN = re.compile(r"[A-Za-z0-9 .,\u00a1-\u1fff\u3040-\ud7ff]+")
+
+
+def shown(text: str) -> str:
+    """Markdown that looks like the text as it was typed, with `code` in backticks, and cannot do anything.
+
+    Instructors read it logged in. All is one line of HTML, so that markdown leaves it alone; every character that
+    means something to markdown, HTML or MathJax is an entity.
+    """
+    kept = text.encode("utf-8", "backslashreplace").decode()
+    kept = _TURNING.sub(lambda sign: f"\\u{ord(sign[0]):04x}", kept)
+    if len(kept) > _LONGEST:
+        kept = kept[:_LONGEST] + "\n[cut off: a page shows no more of it; the whole text is in the submission]"
+    if _PICTURE.search(kept):
+        kept = kept.rstrip("\n") + "\n[pictures are not shown here: open the submitted notebook to see them]"
+    lines = [_line(line) for line in kept.strip("\n").splitlines()]
+    return f'<div class="tex2jax_ignore mathjax_ignore">{"<br>".join(lines)}</div>'
+
+
+def _line(line: str) -> str:
+    indent = len(line) - len(line.lstrip())
+    parts = line.lstrip().split("`")
+    if len(parts) % 2 == 0:  # a backtick without its partner
+        parts[-2:] = ["`".join(parts[-2:])]
+    marked = [
+        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part) for at, part in enumerate(parts)
+    ]
+    return "&nbsp;" * min(indent, 40) + "".join(marked)
+
+
+def _entities(text: str) -> str:
+    plain = ((part, _PLAIN.fullmatch(part)) for part in re.split(f"({_PLAIN.pattern})", text))
+    return "".join(escape(part) if safe else "".join(f"&#{ord(sign)};" for sign in part) for part, safe in plain)

@@ -1,0 +1,270 @@
+"""Plain nbgrader test cells, such as cells of asserts: what their outputs are worth, by nbgrader's own rule, and in words.
+
+They run beside the learner's code, in its sealed process, and can be forged there; what they bring is outputs like any
+other. What is hidden of them is not shown: neither their hidden lines, nor the outputs of a cell that has some.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.preprocessors import ClearHiddenTests, InstantiateTests
+from nbgrader.utils import determine_grade
+from traitlets.config import Config
+
+from nbproof.course_file import the_course
+from nbproof.errors import CourseError
+from nbproof.marking.results import CellRun, TestVerdict
+
+__all__ = [
+    "PlainRun",
+    "PlainTest",
+    "hidden_run",
+    "is_plain",
+    "plain_outputs",
+    "plain_run",
+    "plain_verdict",
+    "refuse_templates",
+    "said_aloud",
+    "scored",
+    "shown_of",
+]
+
+_HIDDEN_FAILED = "A hidden test failed."
+_SHORTEST = 10
+"""Characters of a hidden line that is looked for in outputs."""
+
+
+@dataclass(frozen=True)
+class PlainTest:
+    """What of a plain test cell may be told."""
+
+    asked: str
+    lines: tuple[str, ...]
+    hidden: frozenset[int] = frozenset()
+    """Numbers, from 1 on, of the lines that learners do not have."""
+
+    @classmethod
+    def of(cls, name: str, source: str, config: Config) -> PlainTest:
+        """Read a test cell of the instructor's."""
+        marks = ClearHiddenTests(config=config)
+        lines = source.splitlines()
+        hidden, inside = set(), False
+        for number, line in enumerate(lines, 1):
+            inside = inside or marks.begin_test_delimeter in line
+            if inside:
+                hidden.add(number)
+            inside = inside and marks.end_test_delimeter not in line
+        return cls(_asked(name, lines, hidden), tuple(lines), frozenset(hidden))
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The hidden lines that are long enough to be known again."""
+        found = {self.lines[number - 1].strip() for number in self.hidden}
+        shown = {line.strip() for number, line in enumerate(self.lines, 1) if number not in self.hidden}
+        return tuple(line for line in sorted(found - shown) if len(line) >= _SHORTEST)
+
+    @property
+    def visible(self) -> tuple[str, ...]:
+        """The lines that learners have."""
+        return tuple(line for number, line in enumerate(self.lines, 1) if number not in self.hidden)
+
+    def line(self, number: object) -> str:
+        """The line of this number, of those that learners have; empty if there is none."""
+        if type(number) is not int or not 1 <= number <= len(self.visible):
+            return ""
+        return self.visible[number - 1].strip()
+
+
+def _asked(name: str, lines: Sequence[str], hidden: Iterable[int]) -> str:
+    """What a test cell says of itself in its docstring or its first comment, as far as learners have it."""
+    known = set(hidden)
+    visible = "\n".join("" if number in known else line for number, line in enumerate(lines, 1))
+    try:
+        told = ast.get_docstring(ast.parse(visible)) or ""
+    except (SyntaxError, ValueError, RecursionError):
+        told = ""
+    first = next((line.strip() for line in visible.splitlines() if line.strip()), "")
+    told = told or (first.lstrip("# ") if first.startswith("#") else "")
+    return " ".join(told.split())[:300] or f"The tests of {name}."
+
+
+def is_plain(source: str) -> bool:
+    """Whether a test cell is none of this project's: it imports no ``check`` from there, or calls none at its top level."""
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    ours = (the_course().package, "nbproof", "nbproof.checks.check")
+    imported = any(
+        isinstance(node, ast.ImportFrom) and node.module in ours and any(name.name == "check" for name in node.names)
+        for node in body
+    )
+    called = any(
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name)
+        and node.value.func.id == "check"
+        for node in body
+    )  # fmt: skip
+    return not (imported and called)
+
+
+def refuse_templates(source: str, name: str, notebook: Path, config: Config) -> None:
+    """Raise CourseError for a test cell that nbgrader has yet to write: as it stands everybody would pass it."""
+    mark = InstantiateTests(config=config).autotest_delimiter
+    if any(line.strip().startswith("#") and mark in line for line in source.splitlines()):
+        raise CourseError(
+            f"the test cell {name} holds {mark} lines, which nbgrader turns into tests when it makes the release; until then "
+            "they test nothing",
+            f"source/{notebook.parent.name}/{notebook.name}",
+            "write the asserts into the cell, those of release/ for example, between its hidden-test marks if you like",
+        )
+
+
+@dataclass(frozen=True)
+class PlainRun:
+    """How a plain test cell ended."""
+
+    score: float
+    sentence: str = ""
+    """Why it did not earn all of its points."""
+    outputs: tuple[dict[str, Any], ...] = field(default=())
+    """What may be shown."""
+
+
+def scored(outputs: object, error: object, points: float, quoting: bool = True) -> tuple[float, str]:
+    """The score of a test cell, by nbgrader's own rule from raw outputs, and a sentence if that is not all there is.
+
+    ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
+    ``quoting``: whether the sentence may hold a word of the learner's.
+    """
+    # torch comes with it: reports read lessons without.
+    from nbproof.text import readable
+
+    told = [
+        made for one in (outputs if isinstance(outputs, list) else []) if (made := _as_nbgrader_reads(one)) is not None
+    ]
+    if error:
+        told.insert(0, nbformat.v4.new_output("error", ename="", evalue="", traceback=[]))
+    grading = {"grade": True, "solution": False, "points": points}
+    cell = nbformat.v4.new_code_cell("", outputs=told, metadata={"nbgrader": grading})
+    try:
+        score, _ = determine_grade(cell)
+    except (KeyError, ValueError):
+        # nbgrader stops here, for the whole submission.
+        result = next((one["data"].get("text/plain", "") for one in told if one["output_type"] == "execute_result"), "")
+        said = f"the result `{readable(result[:40])}`" if quoting else "a result"
+        return 0.0, (
+            f"The test cell ended with {said}, which nbgrader takes for no score out of "
+            f"{points:g} points. Your instructor has to look at it."
+        )
+    score = float(score or 0.0)
+    if score >= points and (points or not any(_fails(one) for one in told)):
+        return score, ""
+    if any(one["output_type"] == "error" for one in told):
+        return score, "The test cell ended with an error."
+    if any(_fails(one) for one in told):
+        return score, "Something was written to stderr, a warning for example: nbgrader gives no points then."
+    return score, f"The test cell gives {score:g} of {points:g} points."
+
+
+def _fails(output: Mapping[str, Any]) -> bool:
+    return bool(output["output_type"] == "error" or output.get("name") == "stderr")
+
+
+def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
+    """As much of an output as nbgrader's rule looks at."""
+    if not isinstance(output, dict):
+        return None
+    kind, data = output.get("output_type"), output.get("data")
+    if kind == "error":
+        return nbformat.v4.new_output("error", ename="", evalue="", traceback=[])
+    if kind == "stream":
+        return nbformat.v4.new_output("stream", name="stderr" if output.get("name") == "stderr" else "stdout", text="")
+    if kind == "execute_result":
+        text = data.get("text/plain") if isinstance(data, dict) else None
+        return nbformat.v4.new_output("execute_result", {"text/plain": text[:1_000] if isinstance(text, str) else ""})
+    return None
+
+
+def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
+    """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
+    from nbproof.text import readable
+
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
+    error = answer.get("error")
+    if isinstance(error, list) and len(error) == 2 and all(isinstance(part, str) for part in error):
+        sentence = _told(test, readable(error[0][:100]), readable(error[1][:500]), answer.get("line"))
+    return PlainRun(score, sentence, shown)
+
+
+def hidden_run(visible: PlainRun | None, points: float, answer: Mapping[str, Any]) -> PlainRun:
+    """How a test cell with hidden lines ended when all of it ran: a score of a few digits.
+
+    Why it is not whole is told from its ``visible`` lines, which ran where nothing was hidden yet.
+    """
+    score, sentence = scored(answer.get("outputs"), answer.get("error"), points, quoting=False)
+    if not sentence:
+        return PlainRun(score)
+    told = visible.sentence if visible is not None else ""
+    return PlainRun(round(score, 6), told or (_HIDDEN_FAILED if answer.get("error") else sentence))
+
+
+def _told(test: PlainTest, kind: str, message: str, number: object) -> str:
+    """A test cell's error in a sentence."""
+    line = test.line(number)
+    first = message.strip().splitlines()[0].strip() if message.strip() else ""
+    if kind == "AssertionError" and line:
+        return f"`{line[:200]}` does not hold{': ' + first if first else ''}".rstrip(".") + "."
+    said = f"{kind}: {first}" if first else kind
+    return f"{said}, in `{line[:200]}`." if line else f"{said}."
+
+
+def plain_verdict(name: str, points: float, test: PlainTest, run: PlainRun | None) -> TestVerdict:
+    """The marks of a plain test cell, and what its panel says. ``run``: None if it did not run."""
+    if run is None:
+        return TestVerdict(name, 0.0, points, (), (test.asked,), asked=test.asked)
+    if not run.sentence:
+        return TestVerdict(name, run.score, points, (test.asked,), (), asked=test.asked)
+    return TestVerdict(name, run.score, points, (), (test.asked,), sentence=run.sentence, asked=test.asked)
+
+
+def said_aloud(lesson: str, count: int) -> str:
+    """What a run says of a lesson with plain test cells."""
+    cells, runs = ("cell", "it runs") if count == 1 else ("cells", "such tests run")
+    return f"{lesson}: {count} plain test {cells}: isolated, but {runs} beside the learner's code and can be forged"
+
+
+def plain_outputs(score: float, points: float, outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Outputs of a graded test cell that are as they were to people, and from which nbgrader's rule comes to this score."""
+    made: list[dict[str, Any]] = []
+    for output in outputs:
+        kind = output["output_type"]
+        if kind == "execute_result":
+            made.append({"output_type": "display_data", "data": output["data"], "metadata": {}})
+        elif kind == "stream":
+            made.append({**output, "name": "stdout"})
+        elif kind == "display_data" or (kind == "error" and score == 0 < points):
+            made.append(output)
+    if 0 < score < points:
+        result = {"data": {"text/plain": repr(score)}, "metadata": {}, "execution_count": None}
+        made.append({"output_type": "execute_result", **result})
+    return made
+
+
+def shown_of(run: CellRun, secrets: Sequence[str]) -> CellRun:
+    """What running a learner's cell left behind, without outputs that spell a hidden line out."""
+
+    def tells(what: object) -> bool:
+        text = json.dumps(what, ensure_ascii=False)
+        return any(json.dumps(secret, ensure_ascii=False)[1:-1] in text for secret in secrets)
+
+    if not secrets or not tells([list(run.outputs), run.error]):
+        return run
+    kept = tuple(output for output in run.outputs if not tells(output))
+    return CellRun(kept, "an error that quotes a hidden test" if tells(run.error) else run.error)

@@ -1,0 +1,228 @@
+"""What grading found, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from nbproof.recover.own_cells import OwnCell
+
+__all__ = [
+    "STATUSES", "CellRun", "ExerciseScore", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict",
+    "WrittenAnswer",
+]  # fmt: skip
+
+STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
+
+
+@dataclass(frozen=True)
+class CellRun:
+    """What running a cell left behind: nbformat outputs, and the exception that ended it."""
+
+    outputs: tuple[dict[str, Any], ...] = ()
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class TestVerdict:
+    """One test cell: its marks, and what its panel says."""
+
+    grade_id: str
+    score: float
+    max_score: float
+    passed: tuple[str, ...]
+    """What its passed checks ask."""
+    failed: tuple[str, ...]
+    sentence: str = ""
+    asked: str = ""
+    where: str = ""
+    got: str = ""
+    wanted: str = ""
+    hint: str | None = None
+    line: str = ""
+    printed: str = ""
+    compared: dict[str, Any] | None = None
+    """What was brought and what was wanted, for a picture (:mod:`nbproof.marking.comparison`); None where none helps."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is wrong, also if there are no points to earn."""
+        return self.score == self.max_score and not self.sentence
+
+
+@dataclass(frozen=True)
+class ExerciseVerdict:
+    """How one exercise ended, with one sentence for the learner."""
+
+    id: str
+    status: str
+    sentence: str
+    tests: tuple[TestVerdict, ...]
+    hint: str | None = None
+    seconds: float = 0.0
+    seed: int | None = None
+    """Of the run that marked it again; None where that is the submission's."""
+
+    @property
+    def max_score(self) -> float:
+        """The marks that can be earned."""
+        return sum(test.max_score for test in self.tests)
+
+    @property
+    def score(self) -> float:
+        """Its marks."""
+        return sum(test.score for test in self.tests)
+
+
+@dataclass(frozen=True)
+class WrittenAnswer:
+    """What a person is to mark, or need not, because nobody has written anything. Its text is among the answers."""
+
+    id: str
+    title: str
+    max_score: float
+    answered: bool
+
+
+@dataclass(frozen=True)
+class SubmissionVerdict:
+    """How one submission ended."""
+
+    learner: str
+    lesson: str
+    seed: int
+    exercises: tuple[ExerciseVerdict, ...]
+    answers: dict[str, str]
+    runs: dict[str, CellRun]
+    """grade_id of a TODO cell -> what running it left behind."""
+    recovered: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+    problem: str = ""
+    written: tuple[WrittenAnswer, ...] = ()
+    lost: dict[str, str] = field(default_factory=dict)
+    """exercise -> why there is no answer, where its TODO cell is missing, or may stand where nobody can tell"""
+    damage: str = ""
+    """What was wrong with the file, and was mended while reading."""
+    own: tuple[OwnCell, ...] = ()
+    """The learner's own cells that ran."""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out."""
+
+    @property
+    def score(self) -> float:
+        """Its marks, as far as they can be given without a person."""
+        return sum(exercise.score for exercise in self.exercises)
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Marks by grade_id: of every test cell, and 0 for each written answer that nobody has written."""
+        tested = {test.grade_id: test.score for exercise in self.exercises for test in exercise.tests}
+        return {**tested, **{one.id: 0.0 for one in self.written if not one.answered}}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON-able data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SubmissionVerdict:
+        """The verdict that :meth:`as_dict` wrote down."""
+        exercises = tuple(
+            ExerciseVerdict(
+                **{
+                    **one,
+                    "tests": tuple(
+                        TestVerdict(**{**t, "passed": tuple(t["passed"]), "failed": tuple(t["failed"])})
+                        for t in one["tests"]
+                    ),
+                }
+            )
+            for one in data["exercises"]
+        )
+        runs = {name: CellRun(tuple(run["outputs"]), run["error"]) for name, run in data["runs"].items()}
+        written = tuple(WrittenAnswer(**one) for one in data.get("written", ()))
+        own, newer = tuple(OwnCell(**one) for one in data.get("own", ())), tuple(data.get("newer", ()))
+        return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
+
+
+@dataclass(frozen=True)
+class ExerciseScore:
+    """How one exercise of a submission ended, in short."""
+
+    id: str
+    status: str
+    score: float
+    max_score: float
+    sentence: str = ""
+    hint: str | None = None
+    seconds: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Score:
+    """One cell of the class table."""
+
+    learner: str
+    lesson: str
+    score: float
+    max_score: float
+    problem: str = ""
+    how: str = "graded"
+    """``graded``; ``regraded`` in part; ``rewritten``: only text or points changed; ``unchanged``; ``not graded``."""
+    waiting: int = 0
+    """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
+    penalty: float = 0.0
+    """For being late; taken off ``score`` already."""
+    seconds_late: float = 0.0
+    said_late: bool = False
+    """The LMS calls it late, and does not say when it came: then ``seconds_late`` is 1 where a due date is known, else 0."""
+    exercises: tuple[ExerciseScore, ...] = ()
+    recovered: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+    lost: dict[str, str] = field(default_factory=dict)
+    """exercise -> why there is no answer"""
+    damage: str = ""
+    newer: tuple[str, ...] = ()
+    """Of what is lost, what was added to the lesson after the notebook had been handed out: nobody needs to look."""
+
+    @property
+    def missing(self) -> dict[str, str]:
+        """What the notebook should hold, and does not: exercise -> why there is no answer."""
+        return {name: why for name, why in self.lost.items() if name not in self.newer}
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """How each exercise ended."""
+        return tuple(exercise.status for exercise in self.exercises)
+
+    @property
+    def late(self) -> bool:
+        """Whether it came after it was due, by the times or by the LMS's word."""
+        return self.seconds_late > 0 or self.said_late or self.penalty > 0
+
+    @property
+    def fresh(self) -> bool:
+        """Whether this run marked anything of it."""
+        return self.how in ("graded", "regraded") and not self.problem
+
+
+@dataclass(frozen=True)
+class GradedClass:
+    """Every score, ordered by learner and lesson, and where the records lie."""
+
+    scores: tuple[Score, ...]
+    seed: int
+    gradebook: str
+    graded: tuple[tuple[str, str], ...]
+    """(learner, lesson) of what this run graded."""
+    rewritten: tuple[tuple[str, str], ...] = ()
+    """(learner, lesson) of what is shown anew, although nothing ran: text, points or penalty changed."""
+    reasons: tuple[str, ...] = ()
+    """What was graded again, and why."""
+    plain_tests: dict[str, int] = field(default_factory=dict)
+    """Of the lessons of which this run marked something: how many test cells run beside the learner's code."""
+    unfit: dict[str, str] = field(default_factory=dict)
+    """Lesson -> why its reference answers lose marks here."""
+    anyway: bool = False
+    """Whether those were graded even so."""

@@ -1,0 +1,1 @@
+"""Where nbgrader calls: preprocessors, exporters, formgrader."""

@@ -1,0 +1,82 @@
+"""``nbgrader export`` into the form of Canvas and Moodle, from the gradebook alone::
+
+    nbgrader export --exporter=nbproof.nbgrader.export_plugins.CanvasExport --CanvasExport.template=EXPORT.csv --to=upload.csv
+    nbgrader export --exporter=nbproof.nbgrader.export_plugins.MoodleExport --MoodleExport.template=SHEET.csv --to=upload.csv
+
+``--assignment`` and ``--student`` choose as with nbgrader's own exporter. ``python -m course report`` does the same, with
+comments on what to work on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbgrader.plugins import ExportPlugin
+from traitlets import Unicode
+
+from nbproof.errors import CourseError
+from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
+from nbproof.report.records import Person, title_of
+
+__all__ = ["CanvasExport", "MoodleExport"]
+
+
+class _LmsExport(ExportPlugin):  # type: ignore[misc]
+    template = Unicode("", help="the export of the LMS's gradebook that is to be filled").tag(config=True)
+
+    def export(self, gradebook: Any) -> None:
+        """Write the file named by ``--to`` (default: beside the template, with ``-graded`` in its name)."""
+        template = Path(self.template)
+        if not self.template:
+            name = type(self).__name__
+            self.log.error("name the export of the LMS: --%s.template=FILE", name)
+            raise SystemExit(2)
+        grades: dict[tuple[str, str], Grade] = {}
+        for assignment in gradebook.assignments:
+            if self.assignment and assignment.name not in map(str, self.assignment):
+                continue
+            for one in gradebook.assignment_submissions(assignment.name):
+                if self.student and one.student_id not in map(str, self.student):
+                    continue
+                score = max(0.0, float(one.score) - float(one.late_submission_penalty or 0.0))
+                grades[one.student_id, assignment.name] = Grade(score, float(assignment.max_score))
+        people = [
+            Person(
+                one["id"], one["first_name"] or "", one["last_name"] or "", one["email"] or "", one["lms_user_id"] or ""
+            )
+            for one in gradebook.student_dicts()
+        ]
+        try:
+            made = self.fill(template, grades, people)
+        except CourseError as error:
+            for line in error.lines():
+                self.log.error(line)
+            raise SystemExit(1) from None
+        target = Path(self.to) if self.to else template.with_name(f"{template.stem}-graded{template.suffix}")
+        target.write_bytes(made.data)
+        self.log.info("%d grades in %s", made.filled, target)
+        for learner in (*made.unmatched, *made.unclear):
+            self.log.warning("not in the export, or not clear who it is: %s", learner)
+        for note in made.notes:
+            self.log.warning(note)
+
+    def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
+        """The file to write."""
+        raise NotImplementedError
+
+
+class CanvasExport(_LmsExport):
+    """Fills a Canvas gradebook export."""
+
+    def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
+        """See :func:`nbproof.report.lms.canvas_file`."""
+        return canvas_file(template, grades, people, {lesson: title_of(lesson) for _, lesson in grades})
+
+
+class MoodleExport(_LmsExport):
+    """Fills a Moodle grading worksheet or gradebook export."""
+
+    def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
+        """See :func:`nbproof.report.lms.moodle_file`."""
+        return moodle_file(template, grades, people, {lesson: title_of(lesson) for _, lesson in grades})

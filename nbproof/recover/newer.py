@@ -1,0 +1,64 @@
+"""Exercises that are newer than a submission: added to the lesson after its learner had been handed the notebook.
+
+A learner may lose a TODO cell. Who has neither the TODO cell nor its check nor the text that asks for it, and all else
+around it, has an older notebook: nothing is missing of it, and nobody needs to look.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Sequence
+
+from nbproof.recover.exported import Cell
+from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.similarity import bare
+
+__all__ = ["NEWER", "newer_than"]
+
+NEWER = "This was added to the lesson after your notebook had been handed out."
+"""What its learner reads."""
+
+
+def newer_than(handout: Handout, cells: Sequence[Cell], lost: Collection[str]) -> tuple[str, ...]:
+    """Of the answers that are ``lost`` (ids of TODO cells and of written answers), those that these cells cannot have had."""
+    seen = _Seen(cells)
+    places = [place for place, cell in enumerate(handout.cells) if cell.kind in ("answer", "written")]
+    gone = {
+        place
+        for place in places
+        if handout.cells[place].name in lost and not any(map(seen.holds, _own(handout, place)))
+    }
+    kept = [place for place in places if place not in gone and seen.holds(handout.cells[place])]
+    # A notebook that was cut off at some place, or torn to pieces, lacks more than what is new.
+    if not kept or len(gone) > len(kept):
+        return ()
+    behind = [
+        place for place in range(len(handout.cells)) if handout.cells[place].name and seen.holds(handout.cells[place])
+    ]
+    alone = len(gone) == 1
+    return tuple(handout.cells[place].name for place in sorted(gone) if alone or place < max(behind))
+
+
+def _own(handout: Handout, place: int) -> list[HandedOut]:
+    """The cells that came with an answer cell: it, its checks, and the nearest prose above it."""
+    cell = handout.cells[place]
+    tests = [one for one in handout.cells if one.kind == "test" and one.exercise == cell.name]
+    above = itertools.takewhile(lambda one: not one.name, reversed(handout.cells[:place]))
+    return [cell, *tests, *[one for one in above if one.kind == "prose"][:1]]
+
+
+class _Seen:
+    """What stands in a submission: ids of cells, and all its text in bare form."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._names = {cell.name for cell in cells if cell.name}
+        self._text = "\n".join(bare(cell.source) for cell in cells)
+
+    def holds(self, cell: HandedOut) -> bool:
+        if cell.name:
+            return cell.name in self._names or (cell.kind == "test" and self._has(cell.source))
+        heading = next((line for line in cell.source.splitlines() if line.startswith("### ")), "")
+        return self._has(cell.source) or bool(heading and self._has(heading))
+
+    def _has(self, text: str) -> bool:
+        return bool(bare(text)) and bare(text) in self._text

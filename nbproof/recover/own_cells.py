@@ -1,0 +1,110 @@
+"""The learner's own cells: new code cells, and released cells that they have changed, with the place where each stands.
+
+They run while grading, in their order, if an answer rests on them (:mod:`nbproof.marking.program`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from nbproof.recover.exported import Cell
+from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.similarity import bare
+
+__all__ = ["OwnCell", "bounded", "own_cells", "read_back", "to_be_shown"]
+
+MOST_CELLS, MOST_TEXT = 300, 600_000
+"""Own cells of one submission, and characters of all of them, that are looked at."""
+
+_SHOWN, _SHOWN_OF_ALL = 10_000, 50_000
+"""Characters of one of them, and of all, that a page shows: colouring half a million takes a minute, each time."""
+
+
+@dataclass(frozen=True)
+class OwnCell:
+    """Code that a learner wrote outside of the TODO cells."""
+
+    source: str
+    after: int
+    """The place, among the released cells, of the one above it; -1 above all of them."""
+    place: int | None = None
+    """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON-able data."""
+        return asdict(self)
+
+
+def own_cells(handout: Handout, cells: Sequence[Cell]) -> tuple[OwnCell, ...]:
+    """Those of a notebook in which every cell is whole."""
+    by_name = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
+    by_id = {cell.id: place for place, cell in enumerate(handout.cells) if cell.id and not cell.name}
+    by_text = {bare(cell.source): place for place, cell in enumerate(handout.cells) if not cell.name}
+    found: list[OwnCell] = []
+    used: set[int] = set()
+    above = -1
+    for cell in cells:
+        place = by_name.get(cell.name or "")
+        if place is None:
+            place = by_id.get(cell.id)
+        if place is None or place in used:
+            place = by_text.get(bare(cell.source))
+        if place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
+            used.add(place)
+            above = place
+            if _is_changed(handout.cells[place], cell):
+                found.append(OwnCell(cell.source, above, place))
+        elif cell.kind == "code" and cell.source.strip() and cell.name not in by_name:
+            found.append(OwnCell(cell.source, above))
+    return bounded(found)
+
+
+def bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """As many of them as are looked at."""
+    kept: list[OwnCell] = []
+    left = MOST_TEXT
+    for one in found[:MOST_CELLS]:
+        left -= len(one.source)
+        if left >= 0:
+            kept.append(one)
+    return tuple(kept)
+
+
+def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """For people: cut off where one of them, or all of them, are longer than any that somebody reads."""
+    left, found = _SHOWN_OF_ALL, []
+    for one in own:
+        kept = one.source[: min(left, _SHOWN)]
+        left -= len(kept)
+        if len(kept) < len(one.source):
+            kept += "\n# [cut off: this cell ran, and is longer than what is shown]"
+        found.append(replace(one, source=kept))
+    return tuple(found)
+
+
+def is_code(released: HandedOut) -> bool:
+    """Whether a released cell holds code."""
+    return released.kind not in ("prose", "written")
+
+
+def _is_changed(released: HandedOut, cell: Cell) -> bool:
+    changeable = released.kind in ("show", "setup")
+    return changeable and bool(cell.source.strip()) and cell.source.strip() != released.source.strip()
+
+
+def read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
+    """What :meth:`OwnCell.as_dict` wrote down, from a process that may have been told to lie. Raises ValueError."""
+    if not isinstance(data, list) or len(data) > MOST_CELLS:
+        raise ValueError("own cells of no known form")
+    last, found = len(handout.cells), []
+    for one in data:
+        told = one if isinstance(one, dict) else {}
+        source, after, place = told.get("source"), told.get("after"), told.get("place")
+        if not isinstance(source, str) or type(after) is not int or not -1 <= after < last:
+            raise ValueError("own cells of no known form")
+        if place is not None and not (type(place) is int and 0 <= place < last):
+            raise ValueError("own cells of no known form")
+        found.append(OwnCell(source, after, place))
+    return bounded(found)

@@ -1,0 +1,136 @@
+"""Who of the class handed in what: who nothing, who only what cannot be graded, who late."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from nbproof.collect.earlier import Useless, useless
+from nbproof.collect.enrolled import members_of
+from nbproof.collect.roster import Member
+from nbproof.marking.results import Score
+from nbproof.report.removal import open_gradebook
+from nbproof.text import printable
+
+__all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """The class against what it handed in. Lessons that nobody handed in are not asked about."""
+
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Lesson -> who handed in nothing for it."""
+    useless: tuple[Useless, ...] = ()
+    """What came from learners of whom nothing could be graded."""
+
+
+def people_of(root: Path) -> dict[str, Member]:
+    """Everybody of the class: on the roster, in the gradebook, with a folder in ``submitted/``. Raises CourseError."""
+    from nbproof.gradebook.storage_errors import trouble_with_gradebook
+
+    found: dict[str, Member] = {}
+    with trouble_with_gradebook(str(root / "gradebook.db")):
+        book = open_gradebook(root)
+        if book is not None:
+            with book:
+                for one in book.students:
+                    name = " ".join(part for part in (one.first_name, one.last_name) if part)
+                    found[one.id] = Member(one.id, name, one.email or "")
+    for member in members_of(root):
+        before = found.get(member.learner, member)
+        found[member.learner] = Member(
+            member.learner, member.name or before.name, member.email or before.email, member.also
+        )
+    for path in (root / "submitted").glob("*"):
+        if path.is_dir() and path.name[:1] != "." and path.name.isprintable():
+            found.setdefault(path.name, Member(path.name))
+    return dict(sorted(found.items()))
+
+
+def attend(
+    root: Path, everybody: Iterable[str], handed_in: Collection[tuple[str, str]], lessons: Sequence[str]
+) -> Attendance:
+    """``handed_in``: (learner, lesson) of all that lies in ``submitted/``. ``lessons``: those that are asked about."""
+    others = tuple(one for one in useless(root, handed_in) if not one.lesson or one.lesson in lessons)
+    came = {lesson for _, lesson in handed_in} | {one.lesson for one in others}
+    told = {(one.learner, one.lesson) for one in others}
+    people = sorted({*everybody, *(one.learner for one in others)})
+    missing = {
+        lesson: tuple(
+            who for who in people
+            if (who, lesson) not in handed_in and (who, lesson) not in told and (who, "") not in told
+        )
+        for lesson in lessons if lesson in came
+    }  # fmt: skip
+    return Attendance({lesson: who for lesson, who in missing.items() if who}, others)
+
+
+def lines_of(attendance: Attendance) -> list[str]:
+    """For a terminal: a line for each lesson that somebody did not hand in, and for each learner of whom nothing counts."""
+    lines = [f"nothing handed in: {lesson}: {some(who)}" for lesson, who in attendance.missing.items()]
+    return lines + [
+        f"! nothing that can be graded: {one.learner}{': ' + one.lesson if one.lesson else ''}: {one}"
+        for one in attendance.useless
+    ]
+
+
+def late_lines(scores: Sequence[Score]) -> list[str]:
+    """Who was late, how late, and what that costs."""
+    late = [score for score in scores if score.late and not score.problem]
+    if not late:
+        return []
+    lines = []
+    for lesson in sorted({score.lesson for score in late}):
+        own = [score for score in late if score.lesson == lesson]
+        lines.append(f"(l) late: {lesson}: {latecomers(own)}")
+    return lines
+
+
+class Late(Protocol):
+    """Somebody who was late."""
+
+    @property
+    def learner(self) -> str: ...
+    @property
+    def seconds_late(self) -> float: ...
+    @property
+    def said_late(self) -> bool: ...
+    @property
+    def penalty(self) -> float: ...
+
+
+def latecomers(late: Iterable[Late]) -> str:
+    """Who was how late, the latest first, and what it costs; of whom only the LMS tells that, together."""
+    told, together = [], defaultdict[str, list[str]](list)
+    for one in sorted(late, key=lambda one: (-one.seconds_late, one.learner)):
+        how, cost = how_late(one.seconds_late, one.said_late), f" (-{one.penalty:g})" if one.penalty else ""
+        if one.said_late:
+            together[how].append(one.learner + cost)
+        else:
+            told.append(f"{one.learner} {how}{cost}")
+    lists = [some(told)] if told else []
+    return "; ".join([*lists, *(f"{some(names)} {how}" for how, names in together.items())])
+
+
+def how_late(seconds: float, said: bool = False) -> str:
+    """In words. ``said``: only the LMS's word tells of it."""
+    if said:
+        return "at least 1 s (the LMS says late, not when)" if seconds > 0 else "(the LMS says so, no due date is set)"
+    minutes = int(seconds // 60)
+    parts = [(minutes // 1440, "d"), (minutes // 60 % 24, "h"), (minutes % 60, "min")]
+    told = [f"{count} {unit}" for count, unit in parts if count][:2]
+    return " ".join(told) or f"{seconds:.0f} s"
+
+
+def some(names: Sequence[str]) -> str:
+    """Names for a terminal, of very many the first."""
+    shown = [printable(name) for name in names[:_SHOWN]]
+    return ", ".join(shown) + (
+        f" and {len(names) - _SHOWN} more (report and --json name all)" if len(names) > _SHOWN else ""
+    )

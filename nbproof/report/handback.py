@@ -1,0 +1,238 @@
+"""Feedback goes back to where the notebooks came from: zips that Moodle and Canvas take, or a folder for a mail merge.
+
+``handback/record.json`` says which page went to whom, by a digest of what the page says, for each target by itself: a
+second hand-back holds only what is new or has changed since. Nothing that was written is ever overwritten, because it
+may not have been uploaded yet. Equal pages give equal zips.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from nbproof.errors import CourseError
+from nbproof.feedback.pages import page_path
+from nbproof.files import written_whole
+from nbproof.report.addresses import addresses
+from nbproof.report.exports import csv_text, write_file
+from nbproof.report.records import ClassRecords, Person
+
+__all__ = ["TARGETS", "HandedBack", "Parcel", "hand_back"]
+
+TARGETS = ("moodle", "canvas", "folder")
+_WHEN = (2026, 1, 1, 0, 0, 0)
+_VARIES = re.compile(
+    r'<meta name="course-feedback" content="[^"]*">|Graded \d{1,2} \w+ \d{4}, \d\d:\d\d UTC(?:, test cases of seed \d+)?\.'
+)
+"""What tells when and from what a page was made, and nothing about the learner's work."""
+_NAME_OF_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+
+Key = tuple[str, str]
+"""(learner, lesson)."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """One file to upload, or one folder to mail from."""
+
+    path: Path
+    lesson: str
+    """Empty if it holds several."""
+    keys: tuple[Key, ...]
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True)
+class HandedBack:
+    """What a hand-back did."""
+
+    target: str
+    parcels: tuple[Parcel, ...] = ()
+    unchanged: int = 0
+    """Pages that were handed back before, and say the same now."""
+    unknown: tuple[Key, ...] = ()
+    """Pages of which nothing says where the LMS takes them."""
+    without_email: tuple[str, ...] = ()
+    record_lost: bool = False
+    """Whether what was handed back before could not be read."""
+
+
+def hand_back(
+    root: Path,
+    target: str,
+    keys: Iterable[Key],
+    records: ClassRecords,
+    emails: Mapping[str, str],
+    *,
+    out: Path | None = None,
+    force: bool = False,
+    excel: bool = False,
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+) -> HandedBack:
+    """Write what ``target`` takes, of these pages; all of them with ``force``. Raises CourseError if it cannot be written."""
+    folder = out if out is not None else root / "handback"
+    record = _Record.read(root / "handback" / "record.json", target)
+    known = {} if target == "folder" else addresses(root, target.capitalize())
+    pages: dict[Key, bytes] = {}
+    unchanged, unknown = 0, []
+    chosen = sorted(keys, key=lambda key: (key[1], key[0]))
+    for done, key in enumerate(chosen, 1):
+        path = page_path(root, *key)
+        step(done, len(chosen), "/".join(key))
+        if path.is_symlink() or not path.is_file():
+            continue
+        page = path.read_bytes()
+        if target != "folder" and key not in known:
+            unknown.append(key)
+        elif not force and record.digests.get(key) == _digest(page):
+            unchanged += 1
+        else:
+            pages[key] = page
+    parcels: list[Parcel] = []
+    nobodys: tuple[str, ...] = ()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if target == "folder" and pages:
+            parcels.append(_folder(folder, pages, records, emails, excel))
+            record.note(pages)
+            nobodys = tuple(sorted({learner for learner, _ in pages if not emails.get(learner)}))
+        for lesson, mine in _by_lesson(pages).items() if target != "folder" else ():
+            names = {key: f"{known[key]}{_safe(lesson)}_feedback.html" for key in mine}
+            path = _free(folder, f"{target}-{_safe(lesson)}", ".zip")
+            _zip(path, {names[key]: page for key, page in mine.items()})
+            parcels.append(Parcel(path, lesson, tuple(mine), path.stat().st_size))
+            # One by one: what is cut off here is handed back once more, and never forgotten.
+            record.note(mine)
+    except OSError as error:
+        raise CourseError(
+            f"what is to be handed back cannot be written: {error.strerror}", str(error.filename or folder),
+            "choose a place: --out DIR",
+        ) from None  # fmt: skip
+    return HandedBack(target, tuple(parcels), unchanged, tuple(unknown), nobodys, record.lost)
+
+
+def _by_lesson(pages: Mapping[Key, bytes]) -> dict[str, dict[Key, bytes]]:
+    found: dict[str, dict[Key, bytes]] = defaultdict(dict)
+    for key, page in pages.items():
+        found[key[1]][key] = page
+    return found
+
+
+def _digest(page: bytes) -> str:
+    return hashlib.sha256(_VARIES.sub("", page.decode("utf-8", "replace")).encode()).hexdigest()
+
+
+@dataclass
+class _Record:
+    """What was handed back to one target, in a file that holds those of all."""
+
+    path: Path
+    target: str
+    digests: dict[Key, str] = field(default_factory=dict)
+    others: dict[str, object] = field(default_factory=dict)
+    lost: bool = False
+
+    @classmethod
+    def read(cls, path: Path, target: str) -> _Record:
+        found = cls(path, target)
+        try:
+            found.others = dict(json.loads(path.read_text(encoding="utf-8")))
+            for one in found.others.get(target, []):  # type: ignore[attr-defined]
+                found.digests[str(one["learner"]), str(one["lesson"])] = str(one["digest"])
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return cls(path, target, lost=True)
+        return found
+
+    def note(self, pages: Mapping[Key, bytes]) -> None:
+        self.digests |= {key: _digest(page) for key, page in pages.items()}
+        told = [
+            {"learner": learner, "lesson": lesson, "digest": digest}
+            for (learner, lesson), digest in sorted(self.digests.items())
+        ]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(self.path, json.dumps({**self.others, self.target: told}, indent=1, sort_keys=True))
+
+
+def _zip(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write a zip whole or not at all, the same for the same files."""
+    with (
+        written_whole(path) as fresh,
+        zipfile.ZipFile(fresh, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive,
+    ):
+        for name, data in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _WHEN)
+            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+            archive.writestr(entry, data)
+
+
+def _folder(
+    folder: Path, pages: Mapping[Key, bytes], records: ClassRecords, emails: Mapping[str, str], excel: bool
+) -> Parcel:
+    """Pages as ``<learner>/<lesson>.html``, and a table that mail-merge programs take, written last."""
+    path = _free(folder, "mail", "")
+    coming = path.with_name(f".{path.name}.new")
+    people = {person.id: person for person in records.learners}
+    titles = {lesson.slug: lesson.title for lesson in records.lessons}
+    rows: list[Sequence[object]] = [
+        ("learner", "first_name", "last_name", "email", "lesson", "title", "score", "max_score", "file", "path")
+    ]
+    own = _folders(learner for learner, _ in pages)
+    try:
+        for (learner, lesson), page in sorted(pages.items()):
+            file = PurePosixPath(own[learner], f"{_safe(lesson)}.html")
+            (coming / own[learner]).mkdir(parents=True, exist_ok=True)
+            (coming / file).write_bytes(page)
+            person, work = people.get(learner, Person(learner)), records.works.get((learner, lesson))
+            scored = (work.score, work.max_score) if work and not work.problem else (None, None)
+            rows.append(
+                (learner, person.first_name, person.last_name, emails.get(learner, ""), lesson,
+                 titles.get(lesson, lesson), *scored, str(file), str((path / file).absolute()))
+            )  # fmt: skip
+        text = csv_text(rows).encode("utf-8", "backslashreplace").decode()
+        write_file(coming / "mail.csv", text, "utf-8-sig" if excel else "utf-8")
+        os.replace(coming, path)
+    finally:
+        shutil.rmtree(coming, ignore_errors=True)
+    return Parcel(path, "", tuple(sorted(pages)), sum(map(len, pages.values())))
+
+
+def _folders(learners: Iterable[str]) -> dict[str, str]:
+    """A folder for each learner, on any file system: also there where Ada and ada are the same."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for learner in sorted(set(learners)):
+        stem = name = _safe(learner)
+        number = 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{stem}-{number}"
+        taken.add(name.casefold())
+        found[learner] = name
+    return found
+
+
+def _safe(name: str) -> str:
+    """A name as a file may have it on any system."""
+    kept = re.sub(r"[^\w.@ +-]+", "-", name).strip(" .-+@")[:100].rstrip(" .") or "learner"
+    return f"_{kept}" if _NAME_OF_DEVICE.match(kept) else kept
+
+
+def _free(folder: Path, stem: str, ending: str) -> Path:
+    """The next number that nothing there has."""
+    taken = [
+        int(found[1])
+        for path in folder.iterdir()
+        if (found := re.fullmatch(rf"\.?{re.escape(stem)}-(\d{{1,6}})(?:\.zip)?(?:\.new)?", path.name))
+    ]
+    return folder / f"{stem}-{max(taken, default=0) + 1}{ending}"

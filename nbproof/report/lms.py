@@ -1,0 +1,214 @@
+"""Grade files that Canvas and Moodle import, made from the teacher's own export of their gradebook.
+
+Canvas: *Grades, Export*. What comes back has the columns that name a student, and the columns of those lessons that have
+grades; ``Points Possible`` and ids like ``Lesson 2 (12345)`` stay. Whoever has no grade here keeps what Canvas has.
+
+Moodle: either a grading worksheet of one assignment (*View all submissions, Download grading worksheet*), whose
+columns Grade and Feedback comments are filled, or an export of the gradebook (*Grades, Export, Plain text file*).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbproof.command import course_command
+from nbproof.errors import UsageError
+from nbproof.report.exports import safe_cell
+from nbproof.report.records import Person
+from nbproof.report.sheets import Matching, Sheet, column_of, match, read_sheet
+
+__all__ = ["Grade", "GradeFile", "canvas_file", "moodle_file"]
+
+
+@dataclass(frozen=True)
+class Grade:
+    """One learner's score of one lesson, manual marks and late penalty in it."""
+
+    score: float
+    max_score: float
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class GradeFile:
+    """A file to import, and what a person should know before doing so."""
+
+    data: bytes
+    filled: int
+    """Grades that stand in it."""
+    lessons: tuple[str, ...]
+    unmatched: tuple[str, ...]
+    """Learners with a grade whom the export does not know."""
+    unclear: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+Grades = Mapping[tuple[str, str], Grade]
+"""(learner, lesson) -> grade."""
+
+
+def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str]) -> GradeFile:
+    """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError where it is none."""
+    sheet = read_sheet(export, "--canvas")
+    student = sheet.column("Student")
+    numbers = [sheet.column(name) for name in ("SIS Login ID", "SIS User ID", "ID")]
+    if student is None or all(number is None for number in numbers):
+        raise UsageError(
+            "this is no export of a Canvas gradebook: it has no column 'Student' with 'ID' or 'SIS Login ID'",
+            f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
+            "in Canvas: Grades, Export; then --canvas FILE",
+        )
+    possible = next((n for n, row in enumerate(sheet.rows) if row[student].strip() == "Points Possible"), None)
+    rows = {
+        number: ([row[column] for column in numbers if column is not None], row[student])
+        for number, row in enumerate(sheet.rows)
+        if number > (possible or 0) and row[student].strip() not in ("", "Points Possible", "Student, Test")
+    }
+    names = ["" if "(read only)" in cell.casefold() else cell for cell in sheet.head]
+    own = [sheet.column(name) for name in ("Student", "ID", "SIS User ID", "SIS Login ID", "Root Account", "Section")]
+    identity = [column for column in own if column is not None]
+    columns = [column for column in range(len(names)) if column not in identity]
+    places, notes = _places(sheet, columns, names, sorted({lesson for _, lesson in grades}), titles)
+    matching = match(rows, people, sorted({learner for learner, _ in grades}))
+    maxima = {
+        lesson: None if possible is None else _number(sheet.rows[possible][column]) for lesson, column in places.items()
+    }
+    filled = _fill(sheet, matching, grades, places, maxima, notes)
+    keep = [*identity, *(column for column in sorted(places.values()))]
+    data = sheet.text([[row[column] for column in keep] for row in sheet.rows])
+    return _done(data, filled, places, matching, notes)
+
+
+def moodle_file(
+    export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str], lesson: str = ""
+) -> GradeFile:
+    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError where it is neither."""
+    sheet = read_sheet(export, "--moodle")
+    email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
+    own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
+    full = sheet.column("Full name", "Vollständiger Name")
+    first, last = sheet.column("First name", "Vorname"), sheet.column("Last name", "Surname", "Nachname")
+    identifier, grade = sheet.column("Identifier"), sheet.column("Grade", "Bewertung")
+    if all(column is None for column in (*own, full, first)):
+        raise UsageError(
+            "this is neither a Moodle grading worksheet nor an export of its gradebook",
+            f"{export}, whose first line is {', '.join(sheet.head)[:120]!r}",
+            "in Moodle: the assignment, Download grading worksheet; then --moodle FILE",
+        )
+    rows = {}
+    for number, row in enumerate(sheet.rows[1:], 1):
+        name = row[full] if full is not None else " ".join(row[at] for at in (first, last) if at is not None)
+        rows[number] = ([row[column] for column in own if column is not None], name)
+    matching = match(rows, people, sorted({learner for learner, _ in grades}))
+    notes: list[str] = []
+    lessons = sorted({name for _, name in grades})
+    maxima: dict[str, float | None] = {}
+    if grade is not None:
+        if not lesson:
+            lesson = lessons[0] if len(lessons) == 1 else _lesson_of(export, lessons, titles)
+        if all(name != lesson for _, name in grades):
+            raise UsageError(f"nobody has a grade for {lesson}", str(export), course_command(f"grade {lesson}"))
+        places = {lesson: grade}
+        most = sheet.column("Maximum Grade", "Bestwertung")
+        maxima[lesson] = next((told for n in rows if most is not None and (told := _number(sheet.rows[n][most]))), None)
+        if maxima[lesson] is None:
+            notes.append("the worksheet tells no maximum grade: points are written as they are")
+        comments = sheet.column("Feedback comments", "Feedback als Kommentar")
+        if comments is not None:
+            for number, learner in matching.rows.items():
+                if found := grades.get((learner, lesson)):
+                    sheet.rows[number][comments] = html.escape(str(safe_cell(found.comment)), quote=False)
+        elif identifier is not None:
+            notes.append("the worksheet has no column for feedback: switch 'Feedback comments' on in the assignment")
+    else:
+        taken = [column for column in (*own, full, first, last, identifier) if column is not None]
+        columns = [column for column in range(len(sheet.head)) if column not in taken]
+        places, notes = _places(sheet, columns, sheet.head, lessons, titles)
+        for name, column in places.items():
+            maxima[name] = None
+            if "percentage" in sheet.head[column].casefold():
+                maxima[name] = 100.0
+        if any(value is None for value in maxima.values()):
+            notes.append("Moodle's export tells no maximum grade: set each assignment's to the lesson's points")
+    filled = _fill(sheet, matching, grades, places, maxima, notes)
+    return _done(sheet.text(sheet.rows), filled, places, matching, notes)
+
+
+def _lesson_of(export: Path, lessons: list[str], titles: Mapping[str, str]) -> str:
+    """Moodle calls a worksheet ``Grades-COURSE-ASSIGNMENT-123.csv``."""
+    found = [lesson for lesson in lessons if column_of([export.stem], lesson, titles.get(lesson, "")) is not None]
+    if len(found) != 1:
+        raise UsageError(
+            "a grading worksheet is for one assignment, and its name does not say for which lesson", str(export),
+            course_command(f"report {lessons[0]} --moodle {shlex.quote(str(export))}"),
+        )  # fmt: skip
+    return found[0]
+
+
+def _places(
+    sheet: Sheet, columns: list[int], names: Sequence[str], lessons: list[str], titles: Mapping[str, str]
+) -> tuple[dict[str, int], list[str]]:
+    places, notes = {}, []
+    for lesson in lessons:
+        found = column_of([names[column] for column in columns], lesson, titles.get(lesson, ""))
+        if found is None:
+            notes.append(
+                f"{lesson}: no column of the export is called so, or several are; its grades are not in the file"
+            )
+        else:
+            places[lesson] = columns[found]
+    twice = {column for column in places.values() if list(places.values()).count(column) > 1}
+    for lesson in [lesson for lesson, column in places.items() if column in twice]:
+        notes.append(f"{lesson}: another lesson means the same column, {sheet.head[places.pop(lesson)]!r}")
+    if not places:
+        wanted = ", ".join(lessons)
+        raise UsageError(
+            f"no column of the export is called like a lesson that has grades: {wanted}",
+            f"{sheet.path}, which has {', '.join(repr(names[c]) for c in columns if names[c])[:300] or 'none'}",
+            f"call the assignment {lessons[0] if lessons else 'like the lesson'} in the LMS, and export again",
+        )
+    return places, notes
+
+
+def _fill(
+    sheet: Sheet, matching: Matching, grades: Grades, places: Mapping[str, int],
+    maxima: Mapping[str, float | None], notes: list[str],
+) -> int:  # fmt: skip
+    """Write the grades in, scaled where the LMS has another maximum; how many."""
+    count = 0
+    # Where a comma stands between cells of a German Moodle's worksheet, another one stands in its numbers.
+    comma = sheet.delimiter == ";" and any(
+        re.fullmatch(r"\d+,\d+", row[column].strip()) for row in sheet.rows[1:] for column in places.values()
+    )
+    for lesson, column in places.items():
+        most = maxima.get(lesson)
+        own = max(grade.max_score for (_, name), grade in grades.items() if name == lesson)
+        scale = most / own if most and own else 1.0
+        if abs(scale - 1) > 1e-9:
+            notes.append(f"{lesson}: scaled from {own:g} points to the {most:g} of the LMS")
+        for number, learner in matching.rows.items():
+            grade = grades.get((learner, lesson))
+            if grade is not None:
+                text = f"{round(grade.score * scale, 2):.2f}".rstrip("0").rstrip(".")
+                sheet.rows[number][column] = text.replace(".", ",") if comma else text
+                count += 1
+    return count
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return value if 0 < value < 1e6 else None
+
+
+def _done(data: bytes, filled: int, places: Mapping[str, int], matching: Matching, notes: list[str]) -> GradeFile:
+    return GradeFile(
+        data, filled, tuple(sorted(places)), matching.unmatched_learners, matching.unclear, tuple(dict.fromkeys(notes))
+    )

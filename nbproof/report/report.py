@@ -1,0 +1,194 @@
+"""The report of a class: one HTML file that needs no network, with the same as CSV and JSON beside it."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbproof.errors import CourseError
+from nbproof.feedback.sanitize_text import harmless
+from nbproof.front_end import prose
+from nbproof.report.answers import line_without_names
+from nbproof.report.attendance import how_late
+from nbproof.report.charts import score_chart, status_chart
+from nbproof.report.exports import tables, write_file, write_files
+from nbproof.report.findings import Findings, find, under_codes
+from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Group, Pair, sureness
+from nbproof.report.records import ClassRecords, Person
+from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION
+
+__all__ = ["Report", "folder_of", "html_of", "make_report"]
+
+_PAGES = Path(__file__).parent / "pages"
+_MOST_LINES = 60
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found, and the files that say so; the page first."""
+
+    findings: Findings
+    files: tuple[Path, ...]
+    generated: str
+
+
+def make_report(
+    root: Path,
+    records: ClassRecords,
+    out: Path | None = None,
+    *,
+    anonymous: bool = False,
+    excel: bool = False,
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
+) -> Report:
+    """Write ``index.html``, CSV files and ``report.json`` into ``out`` (default: ``report/`` in the course's folder)."""
+    from nbproof.display.lab import let_matplotlib_write
+
+    let_matplotlib_write(root)
+    if anonymous:
+        records = under_codes(records, root)
+    findings = find(records, anonymous, step)
+    now = datetime.datetime.now(datetime.UTC).astimezone()
+    generated = now.isoformat(timespec="seconds")
+    folder = folder_of(root, out, anonymous)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        page = write_file(folder / "index.html", html_of(findings, f"{now:%d %B %Y, %H:%M}"))
+        files = write_files(folder, findings, generated, excel)
+    except OSError as error:
+        raise CourseError(
+            f"the report cannot be written: {error.strerror}",
+            str(error.filename or folder),
+            "choose a place: --out DIR",
+        ) from None
+    return Report(findings, (page, *files), generated)
+
+
+def folder_of(root: Path, out: Path | None, anonymous: bool) -> Path:
+    """Where a report goes. One for showing never replaces the instructor's."""
+    return out if out is not None else root / ("report-anonymous" if anonymous else "report")
+
+
+def html_of(findings: Findings, generated: str) -> str:
+    """The page."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    surroundings = Environment(
+        loader=FileSystemLoader(_PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    surroundings.filters["harmless"] = harmless
+    surroundings.filters["short"] = _short
+    surroundings.filters["prose"] = lambda text: _markup(prose(text))
+    records = findings.records
+    script = (_PAGES / "report.js").read_text(encoding="utf-8")
+    works = [work for work in records.works.values() if not work.problem]
+    shares = [work.share for work in works if work.max_score]
+    serious = [one for one in findings.faults if one.kind != "recovered"]
+    return surroundings.get_template("report.html.j2").render(
+        found=findings, generated=generated,
+        called={person.id: person.called for person in records.learners},
+        css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
+        script=_markup(script), script_hash=_hash(script), graded=len(works), ungraded=len(records.ungraded()),
+        pending=sum(work.pending for work in works), class_mean=sum(shares) / len(shares) if shares else None,
+        fewest=FEWEST_FOR_DISCRIMINATION, smallest=SMALLEST_CLASS,
+        titles={one.id: one.title for lesson in records.lessons for one in lesson.exercises} | _Missing(),
+        by_lesson={
+            lesson.slug: [one for one in findings.exercises if one.lesson == lesson.slug] for lesson in records.lessons
+        },
+        score_charts={
+            one.lesson: _markup(score_chart(one.scores, one.max_score, one.median or 0.0, one.title, f"scores{number}"))
+            for number, one in enumerate(findings.lessons) if one.scores
+        },
+        status_charts=_status_charts(findings), serious=serious,
+        recovered=[one for one in findings.faults if one.kind == "recovered"],
+        too_small=[one.title for one in findings.lessons if one.handed_in < SMALLEST_CLASS],
+        copies=[_shown(records, group, index) for index, group in enumerate(findings.groups)],
+        late={one.lesson: [w for w in records.of_lesson(one.lesson) if w.late] for one in findings.lessons}, how_late=how_late,
+        learners=[_row(records, person) for person in records.learners],
+        files=sorted([*tables(findings), "report.json"]),
+    )  # fmt: skip
+
+
+class _Missing(dict[str, str]):
+    """Titles: an exercise that no lesson has any more is called by its id."""
+
+    def __ror__(self, other: dict[str, str]) -> _Missing:  # type: ignore[override]
+        return _Missing(other)
+
+    def __missing__(self, key: str) -> str:
+        return key
+
+
+def _markup(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704  (our own style sheet, script and pictures)
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _short(value: float, digits: int = 1) -> str:
+    """At most so many decimals, and no zeros at the end."""
+    text = f"{value:.{digits}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) or "0"
+
+
+def _status_charts(findings: Findings) -> dict[str, Any]:
+    charts = {}
+    for number, lesson in enumerate(findings.lessons):
+        rows = [(one.exercise, one.statuses) for one in findings.exercises if one.lesson == lesson.lesson]
+        if rows:
+            charts[lesson.lesson] = _markup(status_chart(rows, lesson.title, f"ended{number}"))
+    return charts
+
+
+def _row(records: ClassRecords, person: Person) -> dict[str, Any]:
+    cells, total = [], 0.0
+    for lesson in records.lessons:
+        work = records.works.get((person.id, lesson.slug))
+        if work is None or work.problem:
+            cells.append("–" if work is None else "!")
+            continue
+        total += work.score
+        cells.append(_short(work.score, 2) + ("*" if work.pending else ""))
+    most = sum(lesson.max_score for lesson in records.lessons)
+    return {"shown": person.id, "cells": cells, "total": total, "share": total / most if most else 0.0}
+
+
+def _shown(records: ClassRecords, group: Group, index: int) -> dict[str, Any]:
+    """A group for the page: its surest pair, with the three most telling answers side by side."""
+    pair = group.pairs[0]
+    telling = [one for one in pair.evidence if one.bits > 0][:3]
+    percent = "over 99.9 %" if pair.probability > 0.999 else f"{100 * pair.probability:.3g} %"
+    return {
+        "learners": group.learners, "lesson": group.lesson, "index": index, "probability": pair.probability,
+        "sureness": sureness(pair.probability), "percent": percent, "first": pair.first, "second": pair.second,
+        "near": pair.near, "both": pair.both_answered, "others": len(group.pairs) - 1,
+        "shown": [_beside(records, pair, one) for one in telling] if index < 20 else [],
+    }  # fmt: skip
+
+
+def _beside(records: ClassRecords, pair: Pair, evidence: Evidence) -> dict[str, Any]:
+    left, right = (
+        harmless(records.works[learner, pair.lesson].answers.get(evidence.exercise, ""), 4000).splitlines()
+        for learner in (pair.first, pair.second)
+    )
+    equal = "the same text" if evidence.verbatim else f"{min(evidence.similarity, 1.0):.0%} alike"
+    rivals = f"{evidence.as_near} others of the class are" if evidence.as_near > 1 else "1 other of the class is"
+    told = f"{equal}; {rivals if evidence.as_near else 'nobody else of the class is'} as near"
+    return {"exercise": evidence.exercise, "told": told, "left": _marked(left, right), "right": _marked(right, left)}
+
+
+def _marked(lines: list[str], others: list[str]) -> list[tuple[bool, str]]:
+    """Each line, and whether the other answer has it too: names, strings, comments and spaces aside."""
+    shown = lines[:_MOST_LINES]
+    other = {line_without_names(line) for line in others[:_MOST_LINES]} - {""}
+    marked = [(line_without_names(line) in other, line) for line in shown]
+    return [*marked, (False, f"[{len(lines) - _MOST_LINES} more lines]")] if len(lines) > _MOST_LINES else marked

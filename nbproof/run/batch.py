@@ -1,0 +1,97 @@
+"""Grade a class: plan what has to be marked, mark it in parallel, write it down one after another.
+
+Every verdict is first journalled whole in ``autograded/<learner>/<lesson>/``, then written to the
+gradebook. A run that is cut off at any point goes on from the journal: what is there is not
+graded again, and the seed of the run is kept until the run is complete. What was being marked when a
+run was killed is tried last, alone (:mod:`nbproof.run.suspects`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from nbproof.collect.earlier import late_by_word
+from nbproof.gradebook.penalties import Penalties
+from nbproof.gradebook.storage_errors import trouble_with_disk, trouble_with_gradebook
+from nbproof.gradebook.writer import Writer, register
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.results import GradedClass
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.class_run import ClassRun, PoolMaker
+from nbproof.run.digests import LessonState
+from nbproof.run.intake import Intake
+from nbproof.run.journal import RunState
+from nbproof.run.pool import Job, LocalPool, Pool
+from nbproof.run.references import ReferenceJob, References, where_of
+from nbproof.run.watch import Watch
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.launch import Launched, refuse_if_exposed
+
+__all__ = ["grade_class", "register_lessons"]
+
+
+def grade_class(
+    root: Path, intake: Intake, lessons: list[str], *, force: bool = False, isolation: Isolation | None = None,
+    workers: int | None = None, seed: int | None = None, launched: Launched | None = None,
+    exercises: frozenset[str] = frozenset(), whole_class: bool = True, pool: PoolMaker | None = None,
+    watch: Watch | None = None, step: Callable[[int, int, str], None] = lambda done, of, name: None,
+    anyway: bool = False,
+) -> GradedClass:  # fmt: skip
+    """Mark every submission that changed since it was last graded (all with ``force``), and write it down.
+
+    ``exercises``: mark no others again. ``whole_class``: whether the intake is everything, so that the next run may
+    take another seed. ``pool``: who marks, in place of this machine.
+    """
+    isolation = isolation or (isolation_or_refuse().level if pool is None else Isolation.FULL)
+    if isolation is not Isolation.NONE:
+        refuse_if_exposed(root)
+    watch = watch or Watch()
+    config = course_config(root)
+    coursedir = NbGraderAPI(config=config).coursedir
+    limits = GradingLimits(config=config)
+    state = RunState(root, seed)
+    made = pool or _local(isolation, workers, launched, watch)
+    states = {name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits) for name in lessons}
+    try:
+        late = late_by_word(root)
+        with trouble_with_gradebook(coursedir.db_url), Writer(coursedir.db_url, coursedir.course_id, late) as writer:
+            penalties = Penalties(root, config, coursedir.db_url)
+            register_lessons(states, state, writer, config)
+            references = References(states, state, where_of(pool is None, isolation), anyway)
+            run = ClassRun(root, state, states, limits, writer, penalties, watch, step, references)
+            return run.go(intake, made, force, exercises, whole_class)
+    except OSError as error:
+        trouble = trouble_with_disk(error, root)
+        if trouble is None:
+            raise
+        raise trouble from None
+
+
+def _local(
+    isolation: Isolation, workers: int | None, launched: Launched | None, watch: Watch
+) -> PoolMaker:  # fmt: skip
+    def started(job: Job) -> None:
+        if not isinstance(job, ReferenceJob):
+            watch.started(f"{job.submission.learner}/{job.submission.lesson}")
+
+    def make(blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
+        return LocalPool(
+            blueprints, seed, limits, isolation=isolation, workers=workers, launched=launched, started=started
+        )
+
+    return make
+
+
+def register_lessons(states: Mapping[str, LessonState], state: RunState, writer: Writer, config: Config) -> None:
+    """Have the gradebook know these lessons as they are now."""
+    known = writer.lessons()
+    for lesson, one in states.items():
+        if lesson not in known or state.registered.get(lesson) != one.registered:
+            register(config, lesson)
+            state.registered[lesson] = one.registered
+            state.save()

@@ -1,0 +1,139 @@
+"""What of a submission has to be marked: all of it, the exercises that a change touches, nothing."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from nbproof.files import digest_of
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Damaged, read_attachments, read_file
+from nbproof.marking.manual_answers import written_in
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.run.digests import BASIS, LessonState
+from nbproof.run.intake import Submission
+from nbproof.run.journal import Entry
+
+__all__ = ["Kind", "Work", "entry_of", "handed_in_digest", "plan", "told"]
+
+_HARMFUL = ("timeout", "killed", "out of memory")
+
+
+class Kind(Enum):
+    """What is to be done with a submission."""
+
+    WHOLE = "graded"
+    PART = "regraded"
+    """Some exercises are marked again, the others keep their verdicts."""
+    SHOWN = "rewritten"
+    """Prose or points changed: notebook and gradebook are written anew, nothing runs."""
+    NONE = "unchanged"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done with one submission, and why."""
+
+    submission: Submission
+    handed_in: str
+    kind: Kind
+    entry: Entry | None = None
+    """What was journalled before; None where nothing is to be kept of it."""
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """What a run says about it; nothing for what was handed in anew."""
+
+
+def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
+    """Changes with any byte that was handed in. ``key``: of the course's journals, so that nobody else can make it."""
+    parts = [key.encode()]
+    try:
+        parts.append(read_file(one.path, limits.notebook_mb << 20))
+        files = read_attachments(one.path.parent, one.path, limits.attachment_mb << 20)
+        parts += [part for name, data in files.items() for part in (os.fsencode(name), data)]
+    except (Damaged, OSError) as error:
+        parts.append(str(error).encode(errors="replace"))
+    return digest_of(*parts)
+
+
+def plan(
+    submission: Submission, handed_in: str, entry: Entry | None, state: LessonState, force: bool, exercises: frozenset[str]
+) -> Work:  # fmt: skip
+    """``exercises``: what may be marked again, all where it is empty. ``force``: mark that although nothing changed."""
+    if entry is None or entry.handed_in != handed_in:
+        return Work(submission, handed_in, Kind.WHOLE)
+    if force and not exercises:
+        return Work(submission, handed_in, Kind.WHOLE, reasons=("as --force asks",))
+    if entry.source == state.source and not force:
+        return Work(submission, handed_in, Kind.NONE, entry)
+    differs = [BASIS[name] for name, digest in state.basis.items() if entry.basis.get(name) != digest]
+    if differs:
+        return Work(submission, handed_in, Kind.WHOLE, reasons=(f"{submission.lesson}: {differs[0]}",))
+    stale = {name for name, digest in state.tests.items() if entry.tests.get(name) != digest}
+    wanted = (stale | exercises if force else stale) & (exercises or stale) & set(state.tests)
+    if not wanted:
+        if entry.source == state.source:
+            return Work(submission, handed_in, Kind.NONE, entry)
+        return Work(submission, handed_in, Kind.SHOWN, entry, reasons=(f"{submission.lesson}: text or points changed",))
+    only = tuple(name for name in state.tests if name in wanted)
+    harmful = {one.id for one in entry.verdict.exercises if one.status in _HARMFUL}
+    return Work(
+        submission, handed_in, Kind.PART, entry, only, tuple(sorted(harmful - wanted)),
+        tuple(f"{name}: {'its test changed' if name in stale else 'as --force asks'}" for name in only),
+    )  # fmt: skip
+
+
+def told(work: Iterable[Work]) -> tuple[str, ...]:
+    """What a run grades again and why, a line each: "fan_out: its test changed, 300 submissions"."""
+    counts = Counter(reason for one in work for reason in one.reasons)
+    lines = []
+    for reason, number in counts.items():
+        end = "; nothing runs" if reason.endswith("text or points changed") else " graded again"
+        lines.append(f"{reason}, {number} submission{'' if number == 1 else 's'}{end}")
+    return tuple(lines)
+
+
+def entry_of(work: Work, state: LessonState, verdict: SubmissionVerdict | None) -> Entry:
+    """What to journal, now that the work is done. ``verdict``: what marking brought; None where nothing ran."""
+    if work.entry is None:
+        assert verdict is not None
+        return Entry(work.handed_in, state.source, state.basis, state.tests, verdict)
+    old = work.entry
+    merged = old.verdict if verdict is None else _merged(old.verdict, verdict, state.blueprint)
+    tests = {**old.tests, **{name: state.tests[name] for name in work.only}}
+    # Where a test that changed was left out, because only others were asked for, the next run looks again.
+    source = state.source if tests == state.tests else ""
+    return Entry(work.handed_in, source, state.basis, tests, _with_points(merged, state.blueprint))
+
+
+def _merged(old: SubmissionVerdict, new: SubmissionVerdict, blueprint: Blueprint) -> SubmissionVerdict:
+    """The old verdict with the exercises of the new one in place of its own."""
+    known = {one.id: one for one in old.exercises}
+    for one in new.exercises:
+        known[one.id] = replace(one, seed=new.seed)
+    marked = {name for one in new.exercises for name in (one.id, *(test.grade_id for test in one.tests))}
+    ran = {name: run for name, run in new.runs.items() if name in marked}
+    return replace(
+        old, exercises=tuple(known[name] for name in blueprint.exercises if name in known), runs={**old.runs, **ran}
+    )
+
+
+def _with_points(verdict: SubmissionVerdict, blueprint: Blueprint) -> SubmissionVerdict:
+    """The verdict with the points that the lesson gives now: a check earns all of them or none."""
+    return replace(
+        verdict, exercises=tuple(_exercise_with_points(one, blueprint) for one in verdict.exercises),
+        written=written_in(blueprint.written, verdict.answers),
+    )  # fmt: skip
+
+
+def _exercise_with_points(exercise: ExerciseVerdict, blueprint: Blueprint) -> ExerciseVerdict:
+    tests = []
+    for test in exercise.tests:
+        points = blueprint.tests[test.grade_id].points if test.grade_id in blueprint.tests else test.max_score
+        # Less than all of it is a plain test cell's own count.
+        tests.append(replace(test, max_score=points, score=points if test.is_whole else min(test.score, points)))
+    return replace(exercise, tests=tuple(tests))

@@ -1,0 +1,270 @@
+"""One run over a class: what is planned, marked, journalled, written to the gradebook, penalised, scored."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from nbproof.command import course_command
+from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.gradebook.penalties import Penalties
+from nbproof.gradebook.storage_errors import is_busy, is_one_files, is_one_submissions, masked
+from nbproof.gradebook.writer import Writer
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint
+from nbproof.marking.results import ExerciseScore, GradedClass, Score, SubmissionVerdict
+from nbproof.run.changes import Kind, Work, entry_of, handed_in_digest, plan, told
+from nbproof.run.digests import LessonState
+from nbproof.run.intake import Intake, Submission
+from nbproof.run.journal import Journal, RunState
+from nbproof.run.pool import Pool
+from nbproof.run.references import GatedJob, ReferenceJob, References
+from nbproof.run.suspects import CarefulPool, InProgress
+from nbproof.run.watch import Watch
+
+__all__ = ["ClassRun", "PoolMaker"]
+
+Key = tuple[str, str]
+"""Learner, lesson."""
+
+_BUSY_SECONDS = 10.0
+"""After the gradebook was found busy: so long nothing more is written to it, and marking goes on."""
+
+
+class PoolMaker(Protocol):
+    """Makes the pool that marks one class, such as :meth:`nbproof.dask.pool.Cluster.pool`."""
+
+    def __call__(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
+        """Called only where there is something to mark."""
+        ...
+
+
+@dataclass
+class ClassRun:
+    """Used once."""
+
+    root: Path
+    state: RunState
+    lessons: Mapping[str, LessonState]
+    limits: GradingLimits
+    writer: Writer
+    penalties: Penalties
+    watch: Watch
+    step: Callable[[int, int, str], None]
+    references: References
+    _problems: dict[Key, str] = field(default_factory=dict)
+    _done: dict[Key, Score] = field(default_factory=dict)
+    """Without what only the gradebook knows."""
+    _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
+    """Journalled, while another program held the gradebook."""
+    _busy_until: float = 0.0
+    _dropped: set[Key] = field(default_factory=set)
+    """Of lessons whose reference answers fail."""
+
+    def go(
+        self, intake: Intake, made: PoolMaker, force: bool, exercises: frozenset[str], whole_class: bool
+    ) -> GradedClass:
+        """Plan, mark, write; see :func:`nbproof.run.batch.grade_class`."""
+        self._journal, self._in_progress = Journal(self.root), InProgress(self.root)
+        work, reasons = self._plan(intake, force, exercises)
+        plain: dict[str, int] = {}
+        self.watch.planned(len(work), len(self._done), reasons)
+        if work:
+            self.state.begin()
+            blueprints = {name: self.lessons[name].blueprint for name in sorted({w.submission.lesson for w in work})}
+            plain = {name: len(one.plain) for name, one in blueprints.items() if one.plain}
+            try:
+                pool = made(blueprints, self.state.seed, self.limits)
+                self._mark(work, CarefulPool(pool, self._in_progress, self.state.seed, force))
+            finally:
+                # A run that comes to here was not killed, by nothing that was handed in.
+                self._in_progress.end()
+        self._catch_up()
+        fined = self._assign_penalties()
+        if whole_class:
+            self.state.complete()
+        scores = tuple(self._scores(intake))
+        graded = tuple(key for key, one in self._done.items() if one.fresh)
+        shown = fined | {key for key, one in self._done.items() if one.how == Kind.SHOWN.value}
+        return GradedClass(
+            scores, self.state.seed, masked(self.writer.db_url), graded, tuple(sorted(shown - set(graded))), reasons,
+            plain, dict(self.references.failed), self.references.anyway,
+        )  # fmt: skip
+
+    def _plan(self, intake: Intake, force: bool, exercises: frozenset[str]) -> tuple[list[Work], tuple[str, ...]]:
+        """What has to be marked, and what is done again and why. What need not run is dealt with on the way."""
+        held = {lesson: self.writer.held(lesson) for lesson in {one.lesson for one in intake.submissions}}
+        marking, reasons = [], []
+        for one in intake.submissions:
+            key = (one.learner, one.lesson)
+            if one.problem:
+                self._problems[key] = one.problem
+                continue
+            entry = self._journal.read(*key)
+            handed_in = handed_in_digest(one, self.state.key, self.limits)
+            work = plan(one, handed_in, entry, self.lessons[one.lesson], force, exercises)
+            reasons.append(replace(work, entry=None))
+            if work.kind in (Kind.WHOLE, Kind.PART):
+                marking.append(work)
+                continue
+            assert entry is not None
+            have = held[one.lesson].get(one.learner)
+            if work.kind is Kind.NONE and have is not None and have.agrees_with(entry.verdict):
+                self._note(key, work.kind, entry.verdict)
+                if not self.writer.is_stamped(have, *key, one.path):
+                    self._write(entry.verdict, one, entry.verdict.answers)
+            else:
+                # Rewritten, or marked by a run that was cut off before the gradebook had it all.
+                self._finish(work, None, entry.verdict.answers)
+        return marking, told(reasons)
+
+    def _mark(self, work: list[Work], pool: Pool) -> None:
+        """Raises ReferencesFail where no lesson is left."""
+        concerned = sorted({one.submission.lesson for one in work})
+        first = self.references.jobs(concerned)
+        jobs = [
+            GatedJob(one.submission, one.handed_in, one.only, one.skip, self.references.unfit, self._in_progress)
+            for one in work
+        ]  # fmt: skip
+        asked = {id(job): one for job, one in zip(jobs, work, strict=True)}
+        # Marked while the reference answers still were: believed when those have passed.
+        waiting: dict[str, list[tuple[Work, SubmissionVerdict]]] = defaultdict(list)
+        done = itertools.count(1)
+        for tried in (lambda: [*first, *jobs], lambda: self.references.second_tries):
+            for job, verdict in pool.marked(tried()):
+                lesson = job.submission.lesson
+                if isinstance(job, ReferenceJob):
+                    self.references.note(job, verdict)
+                    self._stop_if_nothing_is_fit(concerned)
+                else:
+                    waiting[lesson].append((asked[id(job)], verdict))
+                if not self.references.is_pending(lesson):
+                    for one, reached in waiting.pop(lesson, []):
+                        self._take(one, reached, next(done), len(jobs))
+
+    def _stop_if_nothing_is_fit(self, lessons: list[str]) -> None:
+        if self.references.unfit.keys() >= set(lessons):
+            self.references.refuse(course_command("grade --anyway", self.root))
+
+    def _take(self, one: Work, verdict: SubmissionVerdict, number: int, of: int) -> None:
+        key = (one.submission.learner, one.submission.lesson)
+        if one.submission.lesson in self.references.unfit:
+            self._dropped.add(key)
+            self._in_progress.done(*key)
+            return
+        if verdict.problem:
+            self._problems[key] = verdict.problem
+        else:
+            earlier = one.entry or self._journal.read(*key)
+            self._finish(one, verdict, earlier.verdict.answers if earlier else {})
+        self._in_progress.done(*key)
+        self.watch.marked("/".join(key), verdict)
+        self.step(number, of, "/".join(key))
+
+    def _finish(self, work: Work, verdict: SubmissionVerdict | None, earlier: Mapping[str, str]) -> None:
+        """Journal a verdict, and write it to the gradebook. ``verdict``: None where nothing ran."""
+        lesson = self.lessons[work.submission.lesson]
+        key = (work.submission.learner, work.submission.lesson)
+        try:
+            entry = entry_of(work, lesson, verdict)
+            if work.kind is not Kind.NONE:
+                # Plain json, on one line: nbformat's writer copies and indents, thirty times slower.
+                text = json.dumps(graded_notebook(lesson.blueprint, entry.verdict), ensure_ascii=False)
+                self._journal.write(entry, text.encode(errors="replace"))
+        except OSError as error:
+            if not is_one_files(error):
+                raise
+            self._problems[key] = f"graded, but {error.filename} cannot be written: {error.strerror}"
+            return
+        self._note(key, work.kind, entry.verdict)
+        self._write(entry.verdict, work.submission, earlier)
+
+    def _note(self, key: Key, kind: Kind, verdict: SubmissionVerdict) -> None:
+        exercises = tuple(
+            ExerciseScore(
+                one.id, one.status, one.score, one.max_score, one.sentence, one.hint, one.seconds,
+                verdict.seed if one.seed is None else one.seed,
+            )
+            for one in verdict.exercises
+        )  # fmt: skip
+        most = sum(one.max_score for one in exercises) + sum(one.max_score for one in verdict.written)
+        self._done[key] = Score(
+            *key, verdict.score, most, how=kind.value, exercises=exercises, recovered=dict(verdict.recovered),
+            seed=verdict.seed, lost=dict(verdict.lost), damage=verdict.damage, newer=verdict.newer,
+        )  # fmt: skip
+
+    def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
+        key = (submission.learner, submission.lesson)
+        if time.monotonic() < self._busy_until:
+            self._behind.append((verdict, submission.path, earlier))
+            return
+        try:
+            self.writer.write(verdict, self.lessons[submission.lesson].blueprint, submission.path, earlier)
+        except Exception as error:
+            if is_busy(error):
+                self._busy_until = time.monotonic() + _BUSY_SECONDS
+                self._behind.append((verdict, submission.path, earlier))
+            elif is_one_submissions(error):
+                told = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
+                self._problems[key] = f"graded, but the gradebook does not take it: {told}"
+            else:
+                raise
+
+    def _catch_up(self) -> None:
+        """Write what had to wait. Raises what the gradebook says where it is busy still."""
+        for verdict, path, earlier in self._behind:
+            self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
+
+    def _assign_penalties(self) -> set[Key]:
+        """Have nbgrader decide wherever something is late, or was; whose penalty is another one now."""
+        before = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
+        asked = []
+        for learner, lesson in self._done:
+            have = before[lesson].get(learner)
+            if have is None or not self.penalties.concerns(have):
+                continue
+            name = f"{lesson}/{learner}"
+            if self.state.penalties.get(name) != f"{self.penalties.basis(have)} {have.penalty!r}":
+                self.penalties.assign(learner, lesson)
+                asked.append((learner, lesson))
+        changed = set()
+        after = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in asked}}
+        for learner, lesson in asked:
+            have = after[lesson][learner]
+            self.state.penalties[f"{lesson}/{learner}"] = f"{self.penalties.basis(have)} {have.penalty!r}"
+            if have.penalty != before[lesson][learner].penalty:
+                changed.add((learner, lesson))
+        if asked:
+            self.state.save()
+        return changed
+
+    def _scores(self, intake: Intake) -> list[Score]:
+        held = {lesson: self.writer.held(lesson) for lesson in {lesson for _, lesson in self._done}}
+        most: dict[str, float] = {}
+        with contextlib.suppress(KeyError):
+            most = self.writer.lessons()
+        scores = []
+        for one in sorted(intake.submissions, key=lambda one: (one.learner, one.lesson)):
+            key = (one.learner, one.lesson)
+            if key in self._dropped:
+                continue
+            problem = self._problems.get(key, "")
+            have = held.get(one.lesson, {}).get(one.learner)
+            if problem or have is None:
+                problem = problem or "graded, but the gradebook does not hold it"
+                scores.append(Score(*key, 0.0, most.get(one.lesson, 0.0), problem, "not graded"))
+                continue
+            scores.append(
+                replace(
+                    self._done[key], score=have.score, waiting=have.waiting, penalty=have.penalty,
+                    seconds_late=have.seconds_late, said_late=key in self.writer.late,
+                )
+            )  # fmt: skip
+        return scores

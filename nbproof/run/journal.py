@@ -1,0 +1,107 @@
+"""What outlives a run: its seed and key, and each verdict whole, in ``autograded/<learner>/<lesson>/.verdict.json``."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from nbproof.files import replace_file
+from nbproof.marking.results import SubmissionVerdict
+
+__all__ = ["JOURNAL", "Entry", "Journal", "RunState"]
+
+JOURNAL = ".verdict.json"
+"""In the folder of a submission that a run has graded to its end."""
+
+
+class RunState:
+    """``.course/run.json``: the seed of a run that was not completed, the key of the journals, which version of each
+    lesson the gradebook knows."""
+
+    def __init__(self, root: Path, seed: int | None = None) -> None:
+        self._path = root / ".course" / "run.json"
+        try:
+            kept = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            kept = {}
+        kept = kept if isinstance(kept, dict) else {}
+        registered, penalties = kept.get("registered"), kept.get("penalties")
+        self.registered: dict[str, str] = dict(registered) if isinstance(registered, dict) else {}
+        self.penalties: dict[str, str] = dict(penalties) if isinstance(penalties, dict) else {}
+        references = kept.get("references")
+        self.references: dict[str, str] = dict(references) if isinstance(references, dict) else {}
+        """Lesson, and where -> digest of all that its reference answers earned full marks with."""
+        # Journals lie where `nbgrader autograde` copies a submission's own files to: a learner must not be able to write one.
+        self.key = str(kept.get("key") or secrets.token_hex(16))
+        self._open = kept.get("open") if isinstance(kept.get("open"), int) else None
+        self.seed = seed if seed is not None else self._open or secrets.randbelow(10**9) + 1
+
+    def begin(self) -> None:
+        """Keep the seed: a run that is cut off goes on with it."""
+        self._open = self.seed
+        self.save()
+
+    def complete(self) -> None:
+        """The next run takes a seed of its own."""
+        self._open = None
+        self.save()
+
+    def save(self) -> None:
+        """Write it all down."""
+        state = {
+            "key": self.key, "registered": self.registered, "seed": self.seed, "open": self._open,
+            "penalties": self.penalties, "references": self.references,
+        }  # fmt: skip
+        self._path.parent.mkdir(exist_ok=True)
+        replace_file(self._path, json.dumps(state, indent=1).encode())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A verdict, and digests of all that it was reached from."""
+
+    handed_in: str
+    """Of the submission's bytes and the journals' key."""
+    source: str
+    """Of everything that the instructor's side consists of: where it is the same, nothing has changed."""
+    basis: Mapping[str, str]
+    """What every exercise of the lesson depends on, by what it is called."""
+    tests: Mapping[str, str]
+    """Exercise -> digest of its test cells."""
+    verdict: SubmissionVerdict
+
+
+class Journal:
+    """Reads and writes the entries of a course."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def folder(self, learner: str, lesson: str) -> Path:
+        """Where the graded notebook and its entry lie."""
+        return self._root / "autograded" / learner / lesson
+
+    def read(self, learner: str, lesson: str) -> Entry | None:
+        """None where there is none, or where it cannot be read: the submission is graded then."""
+        folder = self.folder(learner, lesson)
+        try:
+            kept: dict[str, Any] = json.loads((folder / JOURNAL).read_bytes())
+            verdict = SubmissionVerdict.from_dict(kept["verdict"])
+            entry = Entry(kept["handed_in"], kept["source"], dict(kept["basis"]), dict(kept["tests"]), verdict)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        whose = (verdict.learner, verdict.lesson) == (learner, lesson)
+        return entry if whose and (folder / f"{lesson}.ipynb").is_file() else None
+
+    def write(self, entry: Entry, notebook: bytes) -> None:
+        """The graded notebook, then the entry: where the entry is, everything is."""
+        verdict = entry.verdict
+        folder = self.folder(verdict.learner, verdict.lesson)
+        folder.mkdir(parents=True, exist_ok=True)
+        replace_file(folder / f"{verdict.lesson}.ipynb", notebook)
+        data = {**{name: value for name, value in vars(entry).items() if name != "verdict"}, "verdict": asdict(verdict)}
+        replace_file(folder / JOURNAL, json.dumps(data).encode())

@@ -1,0 +1,151 @@
+"""Where submissions are marked side by side: in threads of this process, each with a sealed worker at a time."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Damaged
+from nbproof.marking.marker import Marker, Order, order_of
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.run.intake import Submission
+from nbproof.run.own_process import in_a_process_of_its_own
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import EngineLost
+from nbproof.sandbox.isolation import Isolation
+from nbproof.sandbox.launch import Launched
+from nbproof.sandbox.machine import room_here
+
+__all__ = ["Job", "LocalPool", "Pool"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission to be marked, and the digest of all that its verdict depends on."""
+
+    submission: Submission
+    digest: str
+    only: tuple[str, ...] = ()
+    """Exercises to be tested again, all where it is empty."""
+    skip: tuple[str, ...] = ()
+    """Exercises whose cells do not run, because they are known to do harm."""
+
+    def begin(self) -> None:
+        """Called by a pool before it does anything else with the job."""
+
+    def order(self, limits: GradingLimits) -> Order:
+        """Read what was handed in. Raises Damaged or OSError."""
+        one = self.submission
+        return order_of(one.learner, one.lesson, one.path, limits, self.only, self.skip)
+
+
+class Pool(Protocol):
+    """What marks a class. Writes nothing."""
+
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """Each job once, as it is done, in any order. Never raises for what a learner handed in."""
+        ...
+
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """Mark one where it can end nothing but the attempt. Raises BrokenProcessPool where it has ended that."""
+        ...
+
+
+class LocalPool:
+    """This machine, ``workers`` submissions at a time; as many as it has room for where nobody says how many."""
+
+    def __init__(
+        self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolation: Isolation,
+        workers: int | None = None, launched: Launched | None = None, started: Callable[[Job], None] = lambda job: None,
+    ) -> None:  # fmt: skip
+        self._blueprints, self._seed, self._limits = blueprints, seed, limits
+        self._isolation, self._launched = isolation, launched
+        self._fit = room_here().fit(limits.processes, limits.memory_mb, workers)
+        self._started = started
+
+    def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """See :class:`Pool`."""
+        if not jobs:
+            return
+        count = min(self._fit.workers, len(jobs))
+        # What was started in advance serves the first round.
+        launched, self._launched = self._launched, None
+        with Engine(self._limits, self._isolation, launched, self._fit.processes) as engine:
+            marker = Marker(engine, self._blueprints, self._seed)
+
+            def one(job: Job) -> SubmissionVerdict:
+                submission = job.submission
+                job.begin()
+                self._started(job)
+                try:
+                    order = job.order(self._limits)
+                except (Damaged, OSError) as error:
+                    return marker.refuse(submission.learner, submission.lesson, str(error))
+                try:
+                    return marker.mark(order)
+                except EngineLost:
+                    # The zygote ended, and every worker with it. Whose doing that was nobody knows: each gets one more try.
+                    return _once_more(marker, order)
+
+            yield from _side_by_side(jobs, one, count)
+
+    def apart(self, job: Job) -> SubmissionVerdict:
+        """In a fresh process of this machine, with an engine of its own."""
+        given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
+        blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
+        return in_a_process_of_its_own(partial(_one_alone, job, blueprint, self._seed, given, self._isolation))
+
+
+def _one_alone(
+    job: Job, blueprint: Blueprint, seed: int, given: dict[str, float], isolation: Isolation
+) -> SubmissionVerdict:
+    limits = GradingLimits(**given)
+    with Engine(limits, isolation) as engine:
+        marker = Marker(engine, {blueprint.lesson: blueprint}, seed)
+        try:
+            return marker.mark(job.order(limits))
+        except (Damaged, OSError) as error:
+            return marker.refuse(job.submission.learner, job.submission.lesson, str(error))
+
+
+def _once_more(marker: Marker, order: Order) -> SubmissionVerdict:
+    try:
+        return marker.mark(order)
+    except EngineLost as error:
+        why = f"the grading engine ended twice while this was being marked ({error.fact}); grade it again by itself"
+        return marker.refuse(order.learner, order.lesson, why)
+
+
+def _side_by_side(
+    jobs: Sequence[Job], one: Callable[[Job], SubmissionVerdict], count: int
+) -> Iterator[tuple[Job, SubmissionVerdict]]:
+    """Daemon threads, because a run that is interrupted must not wait for a learner's code."""
+    waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[Job, SubmissionVerdict] | BaseException] = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    for _ in range(count):
+        waiting.put(None)
+
+    def work() -> None:
+        try:
+            while (job := waiting.get()) is not None:
+                done.put((job, one(job)))
+        except BaseException as error:
+            done.put(error)
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for _ in jobs:
+        item = done.get()
+        if isinstance(item, BaseException):
+            raise item
+        yield item
+    for thread in threads:
+        thread.join()

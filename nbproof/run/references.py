@@ -1,0 +1,245 @@
+"""The reference answers, graded before a class is: whether this machine, as it is now, gives full marks to what is right.
+
+They go the way of a submission, through the same pool, in a sealed process. What less than full marks means (a package
+that the sealed process does not see, a lesson that is wrong, a machine that is too slow) is said before it costs a class.
+Passing is kept in ``.course/run.json`` by a digest of lesson, code and environment, so that it is paid for once.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+
+from nbproof.files import digest_of
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
+from nbproof.marking.marker import Order
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.run.digests import LessonState
+from nbproof.run.environment import environment
+from nbproof.run.intake import Submission
+from nbproof.run.journal import RunState
+from nbproof.run.pool import Job
+from nbproof.run.suspects import InProgress, Standing, note_of
+from nbproof.sandbox.exceptions import GradingError
+from nbproof.sandbox.isolation import Isolation
+from nbproof.sandbox.shown import visible_folders
+
+__all__ = [
+    "REFERENCE",
+    "GatedJob",
+    "ReferenceJob",
+    "References",
+    "ReferencesFail",
+    "reference_answers",
+    "shortfall",
+    "where_of",
+]
+
+REFERENCE = "reference answers"
+"""In place of a learner's name."""
+
+_SHOWN = 3
+_LIMITS = {"timeout", "killed", "out of memory"}
+"""Statuses that the machine may be the reason for."""
+
+
+class ReferencesFail(GradingError):
+    """The reference answers of every lesson that was to be graded earn less than full marks."""
+
+
+@dataclass(frozen=True)
+class ReferenceJob(Job):
+    """A lesson's reference answers, to be marked as if somebody had handed them in."""
+
+    data: bytes = b""
+
+    def order(self, limits: GradingLimits) -> Order:
+        """The notebook as a learner would hand it in."""
+        return Order(self.submission.learner, self.submission.lesson, self.data)
+
+
+@dataclass(frozen=True)
+class GatedJob(Job):
+    """A submission that is noted before it is marked, and marked unless its lesson has been found unfit meanwhile."""
+
+    unfit: Mapping[str, str] = field(default_factory=dict)
+    notes: InProgress | None = None
+
+    def begin(self) -> None:
+        """Note it: should the run be killed, the next one knows what it was at."""
+        if self.notes is not None:
+            self.notes.write(note_of(self, Standing.STARTED))
+
+    def order(self, limits: GradingLimits) -> Order:
+        """Raises Damaged also where the lesson is unfit: nothing runs then."""
+        if self.submission.lesson in self.unfit:
+            raise Damaged("its lesson's reference answers fail")
+        return super().order(limits)
+
+
+def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
+    """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing where that is the stub."""
+    answers = {}
+    for cell in nbformat.read(source, as_version=4).cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if (
+            cell.cell_type == "code"
+            and name in blueprint.stubs
+            and cell.source.strip() != blueprint.stubs[name].strip()
+        ):
+            answers[name] = cell.source
+    return answers
+
+
+def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: SubmissionVerdict) -> str:
+    """Why the reference answers earn less than full marks, in words; empty where they do not.
+
+    An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for.
+    """
+    if verdict.problem:
+        return verdict.problem
+    untold = blueprint.stubs.keys() - answers.keys()
+    untold |= {one.id for one in verdict.exercises if one.sentence.startswith("NotImplementedError")}
+    short = [one for one in verdict.exercises if one.score < one.max_score and one.id not in untold]
+    if not short:
+        return ""
+    said = [f"{one.sentence} {test.sentence}" for one in short for test in one.tests]
+    told = [f"{one.id} earns {one.score:g} of {one.max_score:g} ({one.status}: {one.sentence})" for one in short]
+    more = f", and {len(told) - _SHOWN} more" if len(told) > _SHOWN else ""
+    return "; ".join([*_missing(blueprint, " ".join(said)), *told[:_SHOWN]]) + more
+
+
+def _missing(blueprint: Blueprint, said: str) -> list[str]:
+    """Modules that a sealed process has not found, and where they lie: a failed import in a setup cell shows only later,
+    as a name that is not defined."""
+    named = re.findall(r"No module named '(\w+)", said)
+    wanted = dict.fromkeys((*named, *_imported(blueprint)))
+    own = {Path(name).parts[0].removesuffix(".py") for name in blueprint.files}
+    told = []
+    for name in wanted:
+        try:
+            found = None if name in own else importlib.util.find_spec(name)
+        except (ImportError, ValueError):
+            continue
+        if found is None:
+            if name not in own:
+                told.append(f"No module named {name!r}: it is not installed for {sys.executable}")
+            continue
+        places = [place for place in (found.origin, *(found.submodule_search_locations or ())) if place]
+        place = next((place for place in places if os.path.isabs(place)), "")
+        seen = any(Path(os.path.realpath(place)).is_relative_to(folder) for folder in visible_folders())
+        if (place and not seen) or name in named:
+            folder = next((one for one in sys.path if one and Path(place).is_relative_to(one)), os.path.dirname(place))
+            told.append(
+                f"No module named {name!r}: this interpreter finds it in {folder or 'itself'}, which sealed processes "
+                f"do not see; install it for {sys.executable} itself"
+            )
+    return told
+
+
+def _imported(blueprint: Blueprint) -> list[str]:
+    """The top-level modules that a lesson's code imports."""
+    found: dict[str, None] = {}
+    for cell in blueprint.notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        try:
+            tree = ast.parse(cell.source)
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                found.update((alias.name.split(".")[0], None) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found[node.module.split(".")[0]] = None
+    return list(found)
+
+
+def where_of(here: bool, isolation: Isolation) -> str:
+    """For :attr:`References.where`."""
+    return f"{'here' if here else 'elsewhere'}, isolation {isolation.value}"
+
+
+@dataclass
+class References:
+    """Of the lessons that one run concerns: whose are to be tried, and which have failed."""
+
+    lessons: Mapping[str, LessonState]
+    state: RunState
+    where: str
+    """What else the outcome depends on: this machine or a cluster, isolated or not."""
+    anyway: bool = False
+    """Whether lessons are graded even so."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Lesson -> why."""
+    _asked: dict[str, dict[str, str]] = field(default_factory=dict)
+    _doubtful: dict[str, ReferenceJob] = field(default_factory=dict)
+    """By lesson: reference answers that a limit ended. The machine may have been busy."""
+
+    def key(self, lesson: str) -> str:
+        """Changes with all that the outcome depends on."""
+        return digest_of(self.lessons[lesson].source.encode(), environment())
+
+    def jobs(self, lessons: Iterable[str]) -> list[ReferenceJob]:
+        """What has to be marked before submissions of these lessons are believed."""
+        made: list[ReferenceJob] = []
+        for lesson in lessons:
+            if self.state.references.get(f"{lesson}, {self.where}") == self.key(lesson):
+                continue
+            one = self.lessons[lesson]
+            answers = reference_answers(one.path, one.blueprint)
+            self._asked[lesson] = answers
+            data = nbformat.writes(fill_in(one.blueprint, Rebuilt(answers))).encode()
+            made.append(ReferenceJob(Submission(REFERENCE, lesson, one.path), "", data=data))
+        return made
+
+    @property
+    def second_tries(self) -> list[ReferenceJob]:
+        """To be marked when everything else is, and the machine less busy."""
+        return [job for lesson, job in self._doubtful.items() if self.is_pending(lesson)]
+
+    def is_pending(self, lesson: str) -> bool:
+        """Whether its reference answers are being marked."""
+        return lesson in self._asked
+
+    @property
+    def unfit(self) -> Mapping[str, str]:
+        """The lessons of which nothing is to be graded; grows while the run goes on."""
+        return {} if self.anyway else self.failed
+
+    def note(self, job: ReferenceJob, verdict: SubmissionVerdict) -> None:
+        """Learn how the reference answers of a lesson have ended."""
+        lesson = job.submission.lesson
+        why = shortfall(self.lessons[lesson].blueprint, self._asked[lesson], verdict)
+        limits = {one.status for one in verdict.exercises if one.score < one.max_score} & _LIMITS
+        if why and limits and lesson not in self._doubtful:
+            self._doubtful[lesson] = job
+            return
+        del self._asked[lesson]
+        if why:
+            self.failed[lesson] = why
+        else:
+            self.keep(lesson)
+
+    def keep(self, lesson: str) -> None:
+        """They have earned full marks: the next run need not ask."""
+        self.state.references[f"{lesson}, {self.where}"] = self.key(lesson)
+        self.state.save()
+
+    def refuse(self, next_command: str) -> None:
+        """Raise ReferencesFail, with every reason."""
+        lines = [f"{lesson}: {why}" for lesson, why in sorted(self.failed.items())]
+        places = [f"source/{lesson}/{lesson}.ipynb" for lesson in sorted(self.failed)]
+        raise ReferencesFail(
+            "nothing is graded: the reference answers themselves lose marks here. " + "; ".join(lines),
+            ", ".join(places), next_command,
+        )  # fmt: skip

@@ -1,0 +1,22 @@
+"""What a run tells while it goes on: to a terminal, to a pipe, to nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbproof.marking.results import SubmissionVerdict
+
+__all__ = ["Watch"]
+
+
+class Watch:
+    """Hears of everything and says nothing. ``started`` may come from several threads."""
+
+    def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
+        """``total`` submissions are to be marked, ``kept`` need not; ``reasons``: what is graded again, and why."""
+
+    def started(self, name: str) -> None:
+        """``learner/lesson`` is being marked now."""
+
+    def marked(self, name: str, verdict: SubmissionVerdict) -> None:
+        """``learner/lesson`` has its verdict, and it is written down."""

@@ -1,0 +1,197 @@
+"""The engine: forks a sealed worker for each submission, asks it for evidence, judges at home.
+
+One zygote, a few threads, each driving one worker at a time; truths are shared by a whole class.
+Nothing in here writes to a gradebook: results are handed to whoever called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from nbproof.command import this_python
+from nbproof.limits import GradingLimits
+from nbproof.sandbox.exceptions import EngineFailed
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.sandbox.judging import JudgeProcess
+from nbproof.sandbox.launch import Launched, launch, remove_folder
+from nbproof.sandbox.machine import room_here
+from nbproof.sandbox.worker_handle import Ended, NoRoom, Worker
+
+__all__ = ["Engine"]
+
+_START_SECONDS, _END_SECONDS = 120.0, 5.0
+_ROOM_SECONDS, _AGAIN_SECONDS = 60.0, 0.3
+_MOST_RESTARTS = 3
+"""Of the zygote, without a worker in between."""
+
+_W = TypeVar("_W", bound=Worker)
+
+
+class Engine:
+    """The zygote and what talks to it. Use it as a context manager."""
+
+    def __init__(
+        self, limits: GradingLimits | None = None, isolation: Isolation | None = None, launched: Launched | None = None,
+        processes: int | None = None,
+    ) -> None:  # fmt: skip
+        self.limits = limits or GradingLimits()
+        self._processes = processes or room_here().fit(self.limits.processes, self.limits.memory_mb, 1).processes
+        """What the machine leaves to one submission; at most what the limits say."""
+        self._restarts = 0
+        self.isolation = isolation or isolation_or_refuse().level
+        self._lock = threading.Lock()
+        self._ended: dict[int, Ended] = {}
+        self._next = 0
+        self._failure = ""
+        self._launched = launched
+
+    def __enter__(self) -> Engine:
+        """Start the zygote, if nobody has. It imports while the caller goes on; the first worker waits for it."""
+        self._launched = self._launched or launch(self.isolation)
+        self._control = self._launched.control
+        self._ready = False
+        self.judge = JudgeProcess(self)
+        return self
+
+    def wait_until_ready(self) -> None:
+        """Return when workers can be forked: starting takes seconds, which are nobody's submission's."""
+        self._start_again()
+        assert self._launched is not None
+        with self._lock:
+            if self._ready:
+                return
+            self._control.settimeout(_START_SECONDS)
+            try:
+                said = json.loads(self._control.recv(65536) or b"{}")
+            except (OSError, ValueError):
+                said = {}
+            if not said.get("ready"):
+                reason = (
+                    (said.get("failed") or f"it ended with status {self._launched.process.poll()}")
+                    .strip()
+                    .splitlines()[-1]
+                )
+                raise EngineFailed(
+                    f"the grading engine cannot start: {reason}",
+                    f"{this_python()} -m nbproof.sandbox.fork_server",
+                    f"{this_python()} -m pip install -r requirements.txt; then grade again",
+                )
+            self._control.settimeout(None)
+            listen = threading.Thread(target=self._listen, args=(self._control,), name="zygote listener", daemon=True)
+            listen.start()
+            self._ready = True
+
+    def _start_again(self) -> None:
+        """Where the zygote ended, by the machine's memory or a person's hand: another one. Not for ever."""
+        with self._lock:
+            if not self._failure:
+                return
+            if self._restarts >= _MOST_RESTARTS:
+                raise EngineFailed(self._failure, "", "grade again: the run goes on where it stopped")
+            assert self._launched is not None
+            self._restarts += 1
+            self._launched.end()
+            self._launched = launch(self.isolation)
+            self._control, self._ready, self._failure = self._launched.control, False, ""
+
+    def __exit__(self, *_: object) -> None:
+        if self._launched is not None:
+            self.judge.end()
+            self._launched.end()
+
+    def _listen(self, control: socket.socket) -> None:
+        while True:
+            try:
+                message = control.recv(65536)
+            except OSError:
+                message = b""
+            if not message:
+                self._failure = "the process that forks workers ended"
+                for number in list(self._ended):
+                    one = self._ended.pop(number)
+                    one.lost = True
+                    one.event.set()
+                return
+            said = json.loads(message)
+            if said["ended"] in self._ended:
+                one = self._ended.pop(said["ended"])
+                one.code, one.refused = said["code"], said.get("refused", "")
+                one.crowded = bool(said.get("crowded"))
+                one.event.set()
+
+    @contextlib.contextmanager
+    def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
+        """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
+
+        Waits where the machine has no room for another process just now. Raises EngineFailed where it never has, and
+        where the zygote ends meanwhile; the next call starts another one.
+        """
+        with self.forked("worker", Worker, files) as worker:
+            yield worker
+
+    @contextlib.contextmanager
+    def forked(self, role: str, kind: type[_W], files: dict[str, bytes], **other: int) -> Iterator[_W]:
+        """A sealed fork of any role: ``worker``, in which learner code runs, or ``judge``. ``other``: limits of its own."""
+        deadline = time.monotonic() + _ROOM_SECONDS
+        while True:
+            with contextlib.ExitStack() as stack:
+                try:
+                    worker = stack.enter_context(self._forked_once(role, kind, files, other))
+                except NoRoom as full:
+                    if time.monotonic() > deadline:
+                        raise EngineFailed(
+                            f"there is no room for another process: {full}", "the limits of this machine or container",
+                            "grade again with fewer at a time: --workers 1",
+                        ) from None  # fmt: skip
+                else:
+                    yield worker
+                    return
+            time.sleep(_AGAIN_SECONDS)
+
+    @contextlib.contextmanager
+    def _forked_once(
+        self, role: str, kind: type[_W], files: dict[str, bytes], other: Mapping[str, int]
+    ) -> Iterator[_W]:
+        self.wait_until_ready()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise NoRoom(error.strerror) from None
+        limits, ended = self.limits, Ended()
+        with self._lock:
+            self._next += 1
+            number = self._next
+            self._ended[number] = ended
+        assert self._launched is not None
+        scratch = None
+        if self.isolation is not Isolation.FULL:
+            scratch = tempfile.mkdtemp(prefix="scratch-", dir=self._launched.folder)
+        request = {
+            "id": number, "scratch": scratch, "role": role,
+            "limits": {
+                "memory": limits.memory_mb << 20, "processes": self._processes, "files": limits.open_files,
+                "disk": limits.disk_mb << 20, "seconds": int(limits.submission_seconds) + 10, **other,
+            },
+        }  # fmt: skip
+        with self._lock, contextlib.suppress(OSError):
+            # Where nobody takes it, the zygote has ended: the listener says so.
+            socket.send_fds(self._control, [json.dumps(request).encode()], [theirs.fileno()])
+        theirs.close()
+        worker = kind(ours, ended, limits, scratch if self.isolation is Isolation.REDUCED else None)
+        try:
+            worker.greet(files)
+            self._restarts = 0
+            yield worker
+        finally:
+            worker.end()
+            if scratch:
+                # Not before nothing of it is left that could write.
+                ended.event.wait(_END_SECONDS)
+                remove_folder(scratch)

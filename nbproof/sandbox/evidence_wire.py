@@ -1,0 +1,151 @@
+"""Evidence as bytes and back: JSON for its form, then the bytes of its tensors, one after another; never pickle.
+
+Tensors travel as dtype, shape and bytes. What comes was sent by a process that ran a learner's code, so everything is
+bounded before it is parsed or copied, and whatever does not fit the form exactly is a WireError.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any
+
+from nbproof.sandbox.wire import WireError
+from nbproof.text import readable
+from nbproof.values.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
+
+__all__ = ["MAX_TEXT", "decode", "encode", "opened", "packed"]
+
+MAX_TEXT = 200_000
+"""Characters of all names and texts of one evidence: what judges them may take longer than linear time."""
+
+_MAX_NUMBER = 2**63
+_MAX_SIZE = 2**40
+"""Elements of a tensor, sizes of 0 left out. Evidence has few bytes, but a shape without elements could say anything."""
+
+_FORM = struct.Struct(">I")
+_MAX_FORM = 4 * 1024 * 1024
+"""Bytes of evidence's JSON: values, shapes and texts, of which there are :data:`MAX_TEXT` characters at most."""
+_MAX_MARKS = 30 * MAX_ITEMS + MAX_TEXT
+"""Commas and brackets in it: a tensor's shape has up to 16, and text may consist of them."""
+_ITEM_SIZES = {
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+}  # fmt: skip
+
+
+def encode(evidence: Evidence) -> tuple[Any, bytes]:
+    """Evidence as JSON-able data and the bytes of its tensors, one after another."""
+    blobs: list[bytes] = []
+    characters = 0
+
+    def count(text: str) -> str:
+        nonlocal characters
+        characters += len(text)
+        return text
+
+    def walk(value: Evidence) -> Any:
+        if isinstance(value, str):
+            return count(value)
+        if isinstance(value, TensorRecord):
+            blobs.append(value.data)
+            return {"t": [value.dtype, list(value.shape), len(value.data)]}
+        if isinstance(value, Unreadable):
+            return {"u": count(value.what[:200])}
+        if isinstance(value, list):
+            return {"l": [walk(item) for item in value]}
+        if isinstance(value, dict):
+            return {"d": [[count(key), walk(item)] for key, item in value.items()]}
+        return value
+
+    encoded = walk(evidence)
+    if characters > MAX_TEXT:
+        return {"u": f"more than {MAX_TEXT} characters of text"}, b""
+    return encoded, b"".join(blobs)
+
+
+def packed(evidence: Evidence) -> bytes:
+    """Evidence as bytes, which whoever only hands them on need not look into."""
+    form, blobs = encode(evidence)
+    text = json.dumps(form).encode()
+    return _FORM.pack(len(text)) + text + blobs
+
+
+def opened(data: bytes) -> Evidence:
+    """The evidence that :func:`packed` packed. Raises WireError for anything else, before it costs much."""
+    if len(data) < _FORM.size:
+        raise WireError("evidence of no known form")
+    (size,) = _FORM.unpack(data[: _FORM.size])
+    text = data[_FORM.size : _FORM.size + size]
+    # Parsed, JSON can take fifty times its size: what could not be a snapshot is not parsed.
+    if size > _MAX_FORM or len(text) != size or sum(text.count(mark) for mark in b",[{") > _MAX_MARKS:
+        raise WireError("more evidence than a snapshot holds")
+    try:
+        form = json.loads(text)
+    except (ValueError, RecursionError):
+        raise WireError("evidence that is not JSON") from None
+    return decode(form, data[_FORM.size + size :])
+
+
+def decode(data: Any, payload: bytes) -> Evidence:
+    """The evidence that :func:`encode` made. Raises WireError for anything that encode never makes."""
+    return _Decoder(payload).whole(data)
+
+
+class _Decoder:
+    def __init__(self, payload: bytes) -> None:
+        self.payload, self.position, self.items, self.characters = payload, 0, 0, 0
+
+    def whole(self, data: Any) -> Evidence:
+        try:
+            evidence = self.walk(data, 0)
+        except (TypeError, ValueError, KeyError, OverflowError) as error:
+            raise WireError(f"evidence of no known form: {error}") from None
+        if self.position != len(self.payload):
+            raise WireError("bytes that belong to nothing")
+        return evidence
+
+    def walk(self, data: Any, depth: int) -> Evidence:
+        self.items += 1
+        if self.items > MAX_ITEMS + 1 or depth > 20:
+            raise WireError("more evidence than a snapshot holds")
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, int) and not -_MAX_NUMBER <= data < _MAX_NUMBER:
+            raise WireError("a number beyond 64 bits")
+        if data is None or isinstance(data, (bool, int, float)):
+            return data
+        if not isinstance(data, dict) or len(data) != 1:
+            raise WireError("evidence of no known form")
+        ((kind, value),) = data.items()
+        if kind == "t":
+            return self.tensor(*value)
+        if kind == "u" and isinstance(value, str):
+            return Unreadable(self.text(value[:200]))
+        if kind == "l" and isinstance(value, list):
+            return [self.walk(item, depth + 1) for item in value]
+        if kind == "d" and isinstance(value, list):
+            return {self.text(key): self.walk(item, depth + 1) for key, item in value}
+        raise WireError("evidence of no known form")
+
+    def text(self, text: str) -> str:
+        if not isinstance(text, str):
+            raise WireError("a name that is no text")
+        self.characters += len(text)
+        if self.characters > MAX_TEXT:
+            raise WireError("more text than a check reads")
+        return readable(text)
+
+    def tensor(self, dtype: str, shape: list[int], size: int) -> TensorRecord:
+        if dtype not in _ITEM_SIZES or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
+            raise WireError("a tensor of no known form")
+        if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:
+            raise WireError("a tensor of impossible size")
+        if type(size) is not int or size != math.prod(shape) * _ITEM_SIZES[dtype]:
+            raise WireError("a tensor whose bytes do not fit its shape")
+        data = self.payload[self.position : self.position + size]
+        if len(data) != size:
+            raise WireError("a tensor without its bytes")
+        self.position += size
+        return TensorRecord(dtype, tuple(shape), data)

@@ -1,0 +1,51 @@
+"""What can go wrong while grading.
+
+::
+
+    CourseError                   (nbproof.errors: fact, place, next command)
+    └── GradingError
+        ├── NoIsolation           this machine cannot isolate learners' code
+        ├── EngineFailed          the engine's own processes ended, or cannot start
+        │   └── EngineLost        they ended while a submission was being marked; the next one starts them again
+        └── ClusterLost           no scheduler or no worker of a Dask cluster is there to mark
+    JudgeFailed                   a lesson's own truth raised: nobody who handed in can mend it
+    WorkerLost                    one worker ended, or broke the protocol: a learner's failure, never a run's
+"""
+
+from __future__ import annotations
+
+from nbproof.errors import CourseError
+
+__all__ = ["ClusterLost", "EngineFailed", "EngineLost", "GradingError", "JudgeFailed", "NoIsolation", "WorkerLost"]
+
+
+class GradingError(CourseError):
+    """A run that cannot go on."""
+
+
+class NoIsolation(GradingError):
+    """The machine offers no isolation, and nobody said to go on without."""
+
+
+class EngineFailed(GradingError):
+    """The process that forks workers ended, or could not start."""
+
+
+class EngineLost(EngineFailed):
+    """The process that forks workers ended, and the workers with it. The engine starts another one."""
+
+
+class ClusterLost(GradingError):
+    """The Dask cluster is out of reach, or has nobody left who may mark. What is journalled stays."""
+
+
+class JudgeFailed(Exception):
+    """A truth, or the mistakes, of a lesson's check raised an error."""
+
+
+class WorkerLost(Exception):
+    """A worker is gone. ``cause``: 'timeout', 'memory', 'disk', 'processes', 'died' or 'protocol'; ``detail`` is for people."""
+
+    def __init__(self, cause: str, detail: str = "") -> None:
+        super().__init__(f"{cause}: {detail}")
+        self.cause, self.detail = cause, detail

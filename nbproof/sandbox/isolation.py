@@ -1,0 +1,124 @@
+"""How far submissions are kept apart from the machine: what it offers, what is chosen, and the line that says so."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+from nbproof.command import course_command
+from nbproof.sandbox.exceptions import NoIsolation
+
+__all__ = ["Chosen", "Isolation", "isolation_or_refuse", "offered", "why_not_isolated"]
+
+
+class Isolation(Enum):
+    """The levels, as the command line and the configuration name them; `docs/engine.md` says what each one holds."""
+
+    FULL = "full"
+    REDUCED = "reduced"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A level, and the first line of the run, which says it."""
+
+    level: Isolation
+    line: str
+
+    def __str__(self) -> str:
+        return self.line
+
+
+class _Offered(Mapping[Isolation, str]):
+    """A level is tried when somebody asks for it: each costs a process, and where full works nobody asks for the other."""
+
+    def __getitem__(self, level: Isolation) -> str:
+        if level is Isolation.NONE:
+            raise KeyError(level)
+        return _why_not(level)
+
+    def __iter__(self) -> Iterator[Isolation]:
+        return iter((Isolation.FULL, Isolation.REDUCED))
+
+    def __len__(self) -> int:
+        return 2
+
+
+@cache
+def _why_not(level: Isolation) -> str:
+    if sys.platform != "linux":
+        return f"it exists on Linux only, and this is {sys.platform}"
+    # Not before: what these import does not exist on Windows.
+    if level is Isolation.FULL:
+        from nbproof.sandbox.namespaces import probe_isolation
+
+        return probe_isolation()
+    from nbproof.sandbox.reduced import probe_reduced
+
+    return probe_reduced()
+
+
+def offered() -> Mapping[Isolation, str]:
+    """Why this machine does not offer a level, in words; empty where it does. Tried, in processes that end at once."""
+    return _Offered()
+
+
+def why_not_isolated() -> str:
+    """Why this machine cannot isolate submissions at any level, in words; empty where it can."""
+    reasons = offered()
+    return f"{reasons[Isolation.FULL]}; {reasons[Isolation.REDUCED]}" if all(reasons.values()) else ""
+
+
+def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chosen:
+    """The best level that this machine offers, or the one that is wanted.
+
+    Raises NoIsolation where it is not offered; where none is, and ``unsafe`` is not set.
+    """
+    if sys.platform != "linux":
+        raise NoIsolation(
+            f"the grading engine runs on Linux only, and this is {sys.platform}",
+            course_command("grade"),
+            f"grade on Linux, or with stock nbgrader: {course_command('grade --stock --unsafe')}",
+        )
+    if unsafe:
+        return Chosen(
+            Isolation.NONE, "isolation: NONE (--unsafe): submissions run as you, with your files and network in reach"
+        )
+    if wanted not in (None, Isolation.FULL.value, Isolation.REDUCED.value):
+        raise NoIsolation(
+            f"there is no level of isolation called {wanted}", "c.Mark.isolation, or --isolation", "full or reduced"
+        )
+    reasons = offered()
+    levels = (Isolation.FULL, Isolation.REDUCED) if wanted is None else (Isolation(wanted),)
+    for level in levels:
+        if not reasons[level]:
+            return Chosen(level, _line(level, wanted, reasons[Isolation.FULL]))
+    if wanted is not None:
+        raise NoIsolation(
+            f"this machine offers no {wanted} isolation: {reasons[levels[0]]}",
+            f"--isolation {wanted}",
+            f"see what it offers, and how to mend that: {course_command('isolation')}",
+        )
+    raise NoIsolation(
+        f"this machine cannot isolate submissions: {why_not_isolated()}",
+        "Linux with unprivileged user namespaces is needed, or with Landlock",
+        f"see {course_command('isolation')}; or add --unsafe if you would run every submission yourself",
+    )
+
+
+def _line(level: Isolation, wanted: str | None, why: str) -> str:
+    if level is Isolation.FULL:
+        return (
+            "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
+        )
+    from nbproof.sandbox.landlock import abi
+
+    because = f"because {why}" if wanted is None else "as you wished"
+    return (
+        f"isolation: reduced (Landlock ABI {abi()}, system-call filter, limits), {because}; "
+        "what it lacks: docs/engine.md, 'What each level holds'"
+    )

@@ -1,0 +1,103 @@
+"""Start the zygote early: it imports for seconds, and so does whoever starts it. Imports nothing heavy itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from nbproof.course_file import the_course
+from nbproof.sandbox.exceptions import NoIsolation
+from nbproof.sandbox.isolation import Isolation
+
+__all__ = ["Launched", "launch", "refuse_if_exposed", "remove_folder"]
+
+
+def refuse_if_exposed(root: Path) -> None:
+    """Raise NoIsolation where the course lies inside a folder that every sandbox shows, such as its interpreter's."""
+    from nbproof.sandbox.shown import visible_folders
+
+    home = root.resolve()
+    for folder in visible_folders():
+        if home.is_relative_to(folder):
+            raise NoIsolation(
+                f"the course lies inside {folder}, which learners' code can read",
+                str(home),
+                "move the course elsewhere, or make its Python environment elsewhere, as `make` does in .venv",
+            )
+        if any(Path(folder).is_relative_to(home / part) for part in _PRIVATE):
+            raise NoIsolation(
+                f"Python imports from {folder}, so that learners' code could read it",
+                str(home),
+                "take it off PYTHONPATH, or out of the .pth file that names it",
+            )
+
+
+_PRIVATE = ("source", "lessons", "submitted", "autograded", "feedback", ".course")
+"""What of a course no learner's code may read."""
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A zygote on its way: its process, the engine's end of the control socket, a folder for both."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+    folder: Path
+
+    def end(self) -> None:
+        """Hang up, which is the zygote's sign to end, its workers with it; idempotent."""
+        with contextlib.suppress(OSError):
+            self.control.shutdown(socket.SHUT_RDWR)
+        try:
+            # A zygote that still imports hears of nothing; what it forked ends by itself, because the line is cut.
+            self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.control.close()
+        remove_folder(self.folder)
+
+
+def remove_folder(folder: Path | str) -> None:
+    """Remove what learners' code may have filled: deeper than Python recurses, or closed to its owner."""
+    for command in (["rm", "-rf", str(folder)], ["chmod", "-R", "u+rwx", str(folder)], ["rm", "-rf", str(folder)]):
+        if os.path.lexists(folder):
+            subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def launch(isolation: Isolation) -> Launched:
+    """Start ``python -m nbproof.sandbox.fork_server``; returns at once."""
+    folder = Path(tempfile.mkdtemp(prefix="grading-"))
+    if isolation is Isolation.REDUCED and os.geteuid() == 0:
+        # Scratch folders of other users lie in it: they may pass, and list nothing.
+        folder.chmod(0o711)
+    (folder / "root").mkdir()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    # Enough to import; one thread a library, because a process with threads cannot enter namespaces.
+    from nbproof.sandbox.shown import import_path
+
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "HOME", "MPLCONFIGDIR", "LD_LIBRARY_PATH", "COURSE_LANDLOCK_ABI")
+        if name in os.environ
+    }
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    command = [sys.executable, "-I", "-m", "nbproof.sandbox.fork_server", str(theirs.fileno()), str(folder / "root")]
+    process = subprocess.Popen(
+        [*command, isolation.value, json.dumps(import_path()), the_course().package],
+        pass_fds=[theirs.fileno()],
+        env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
+        stdin=subprocess.DEVNULL,
+        cwd="/",
+        # Ctrl-C in the terminal is for whoever grades, who then ends this.
+        start_new_session=True,
+    )
+    theirs.close()
+    return Launched(process, ours, folder)

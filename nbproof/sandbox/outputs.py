@@ -1,0 +1,103 @@
+"""What a worker sends as a cell's outputs, made harmless: graded notebooks are read by instructors, logged in.
+
+Learner code may have written every byte of it. So nothing is trusted: forms, sizes, text, markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nbproof.text import readable
+
+__all__ = ["Outputs"]
+
+_PICTURES = ("image/png", "image/jpeg")
+_TAGS = (
+    "b blockquote br caption code col colgroup dd div dl dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i kbd li ol p pre "
+    "s small span strong sub sup table tbody td tfoot th thead tr u ul"
+)
+_MAX_HTML = 20_000
+"""Characters of one display's HTML, which takes up to quadratic time to clean; 20 000 take 0.4 s at worst."""
+
+_CUT = "\n[output cut off: more than a graded notebook may hold]\n"
+
+
+class Outputs:
+    """Cleans the outputs of one submission; ``limit`` characters of them are kept, a fifth of it as HTML at most."""
+
+    def __init__(self, limit: int) -> None:
+        self.left = limit
+        self.html_left = min(limit // 5, 5 * _MAX_HTML)
+
+    def clean(self, outputs: list[Any], number: int) -> tuple[dict[str, Any], ...]:
+        """Outputs of the few forms that a graded notebook shows, of cell ``number``. All else is dropped."""
+        forms: dict[object, Callable[[dict[str, Any], int], dict[str, Any] | None]] = {
+            "stream": self._stream, "error": self._error, "display_data": self._display, "execute_result": self._display,
+        }  # fmt: skip
+        kept = []
+        for output in outputs[:2000]:
+            kind = output.get("output_type") if isinstance(output, dict) else None
+            made = forms[kind](output, number) if isinstance(kind, str) and kind in forms else None
+            if made is not None:
+                kept.append(made)
+        return tuple(kept)
+
+    def _text(self, value: object, most: int) -> str:
+        """At most ``most`` characters of a text, as far as the budget goes; empty for what is no text."""
+        if not isinstance(value, str) or self.left <= 0:
+            return ""
+        kept = value[: min(most, self.left)]
+        self.left -= len(kept)
+        return readable(kept + (_CUT if len(kept) < min(len(value), most) else ""))
+
+    def _stream(self, output: dict[str, Any], number: int) -> dict[str, Any] | None:
+        text = self._text(output.get("text"), 10**9)
+        if output.get("name") not in ("stdout", "stderr") or not text:
+            return None
+        return {"output_type": "stream", "name": output["name"], "text": text}
+
+    def _error(self, output: dict[str, Any], number: int) -> dict[str, Any] | None:
+        lines = output.get("traceback")
+        if not isinstance(lines, list):
+            return None
+        told = {key: self._text(output.get(key), 5_000) for key in ("ename", "evalue")}
+        return {"output_type": "error", **told, "traceback": [self._text(line, 5_000) for line in lines[:300]]}
+
+    def _display(self, output: dict[str, Any], number: int) -> dict[str, Any] | None:
+        data = output.get("data")
+        if not isinstance(data, dict):
+            return None
+        shown = {
+            **{kind: self._picture(data[kind]) for kind in _PICTURES if kind in data},
+            "text/html": self._html(data.get("text/html")),
+            # Markdown has a hundred ways to write a link: it is shown as it was written.
+            "text/plain": self._text(data.get("text/markdown") or data.get("text/plain"), 10**9),
+        }
+        shown = {kind: text for kind, text in shown.items() if text}
+        made: dict[str, Any] = {"output_type": output["output_type"], "data": shown, "metadata": {}}
+        if output["output_type"] == "execute_result":
+            made["execution_count"] = number
+        return made if shown else None
+
+    def _picture(self, text: object) -> str:
+        # Pages put a picture's text into an attribute, as it is. Half a picture is none.
+        if not isinstance(text, str) or len(text) > self.left or not re.fullmatch(r"[A-Za-z0-9+/=\s]*", text):
+            return ""
+        self.left -= len(text)
+        return text
+
+    def _html(self, text: object) -> str:
+        if not isinstance(text, str) or len(text) > min(_MAX_HTML, self.html_left, self.left):
+            return ""
+        self.left -= len(text)
+        self.html_left -= len(text)
+        from nbconvert.preprocessors.sanitize import SanitizeHTML
+
+        spans = ["colspan", "rowspan"]
+        cleaner = SanitizeHTML(tags=_TAGS.split(), attributes={"td": spans, "th": spans}, strip=True)
+        try:
+            return readable(str(cleaner.sanitize_html_tags(text)))
+        except RecursionError:
+            return ""

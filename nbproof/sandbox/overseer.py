@@ -1,0 +1,105 @@
+"""What the zygote looks at, and decides about, where no namespace bounds what a submission starts and whom it signals.
+
+A limit of the kernel's on processes counts all that a user runs, so that one submission's fork bomb would be its
+neighbours' failure; root without capabilities it does not bind at all. So the zygote counts, and ends who has too many.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import struct
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from nbproof.sandbox.syscalls import NAMES
+
+__all__ = ["Census", "Overseer", "session_of", "tasks_here"]
+
+_RECEIVE, _ANSWER = 0xC0502100, 0xC0182101
+_QUESTION = struct.Struct("<QIIiIQ6Q")
+_REPLY = struct.Struct("<QqiI")
+_GO_ON = 1
+_SOME, _PAUSE = 8, 0.05
+"""New processes and threads on the machine from which on it is worth a look at each, and seconds between two such looks."""
+
+
+class Overseer:
+    """Decides about the signals of one submission, the session of process ``leader``, where Landlock does not.
+
+    The kernel asks before the call is made, and shows arguments that cannot be changed meanwhile.
+    """
+
+    def __init__(self, listener: int, leader: int) -> None:
+        self.listener, self._leader = listener, leader
+
+    def answer(self) -> None:
+        """Decide about one call that waits; harmless where its process is gone."""
+        question = bytearray(_QUESTION.size)
+        with contextlib.suppress(OSError):
+            fcntl.ioctl(self.listener, _RECEIVE, question)
+            number, _, _, call, _, _, *arguments = _QUESTION.unpack(question)
+            good = self._may_be_sent(call, arguments)
+            reply = _REPLY.pack(number, 0, 0 if good else -errno.EPERM, _GO_ON if good else 0)
+            fcntl.ioctl(self.listener, _ANSWER, bytearray(reply))
+
+    def close(self) -> None:
+        """Idempotent. What still asks is refused by the kernel."""
+        if self.listener >= 0:
+            os.close(self.listener)
+            self.listener = -1
+
+    def _may_be_sent(self, call: int, arguments: list[int]) -> bool:
+        """To itself, to what it started, and to the group of all of these."""
+        target = ctypes.c_int(arguments[0]).value
+        if call == NAMES["kill"] and target <= 0:
+            return target in (0, -self._leader)
+        thread = ctypes.c_int(arguments[1]).value if call == NAMES["tgkill"] else target
+        return session_of(target) == session_of(thread) == self._leader
+
+
+class Census:
+    """Counts the processes and threads of submissions, each a session; at almost no cost where nobody makes many."""
+
+    def __init__(self) -> None:
+        self._calm, self._looked = tasks_here(), 0.0
+
+    def crowded(self, leaders: Iterable[int], most: int) -> list[int]:
+        """Those of the ``leaders`` whose session has more than ``most``."""
+        there, now = tasks_here(), time.monotonic()
+        self._calm = min(self._calm, there)
+        if there - self._calm < _SOME or now - self._looked < _PAUSE:
+            return []
+        self._calm, self._looked = there, now
+        wanted = dict.fromkeys(leaders, 0)
+        for name in os.listdir("/proc"):
+            if name.isdigit():
+                session, tasks = _read(f"/proc/{name}/stat")
+                if session in wanted:
+                    wanted[session] += tasks
+        return [leader for leader, tasks in wanted.items() if tasks > most]
+
+
+def tasks_here() -> int:
+    """Processes and threads of the whole machine."""
+    return int(Path("/proc/loadavg").read_text().split()[3].split("/")[1])
+
+
+def session_of(process: int) -> int:
+    """The session that a process, or a thread, belongs to; 0 where there is none."""
+    return _read(f"/proc/{process}/stat")[0]
+
+
+def _read(path: str) -> tuple[int, int]:
+    try:
+        text = Path(path).read_bytes()
+    except OSError:
+        return 0, 0
+    # The program's name, in brackets, may hold anything.
+    fields = text[text.rindex(b")") + 1 :].split()
+    # A zombie is no more than an entry, and yet it is one.
+    return int(fields[3]), max(1, int(fields[17]))

@@ -1,0 +1,69 @@
+"""What probes are made of, put back to what it was before any learner's code ran.
+
+A probe draws inputs from the seed, runs the learner's code on them, and brings tensors and numbers in which whatever
+ran has left a trace (:mod:`course.traces`). It does so with functions of the course, and learner code that has patched
+one of these would run the probe in another way than it was written. So the worker notes the course's modules, classes
+and functions while it is warmed up, and puts back what was changed right before each probe.
+
+This is no wall: builtins, torch and the interpreter itself stay the learner's, and whoever controls a process controls
+what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
+choose the words of a message; the author contract refuses a check that needs one to find a mutant
+(:mod:`nbproof.authoring.hearsay`).
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+__all__ = ["Pristine"]
+
+_ENGINE = ("nbproof.sandbox", "nbproof.marking", "nbproof.recover")
+
+
+class Pristine:
+    """The modules of these packages as they are now, the grading engine's own aside."""
+
+    def __init__(self, *packages: str) -> None:
+        inside = [name for name in sys.modules if name.split(".")[0] in packages]
+        self._modules = {name: sys.modules[name] for name in inside if not name.startswith(_ENGINE)}
+        self._contents = {name: dict(vars(module)) for name, module in self._modules.items()}
+        classes = {
+            value
+            for name, content in self._contents.items()
+            for value in content.values()
+            if isinstance(value, type) and value.__module__ == name
+        }
+        self._classes = {one: {key: value for key, value in vars(one).items() if key not in _OWN} for one in classes}
+        functions = [value for content in self._contents.values() for value in content.values()]
+        functions += [value for content in self._classes.values() for value in content.values()]
+        self._code = {one: (one.__code__, one.__defaults__) for one in functions if isinstance(one, types.FunctionType)}
+
+    def restore(self) -> None:
+        """Put back whatever was changed, added or removed since."""
+        for name, module in self._modules.items():
+            sys.modules[name] = module
+            _put_back(vars(module), self._contents[name])
+        for one, content in self._classes.items():
+            for key in [key for key in vars(one) if key not in content and key not in _OWN]:
+                type.__delattr__(one, key)
+            for key, value in content.items():
+                if vars(one).get(key) is not value:
+                    type.__setattr__(one, key, value)
+        for function, (code, defaults) in self._code.items():
+            if function.__code__ is not code:
+                function.__code__ = code
+            if function.__defaults__ is not defaults:
+                function.__defaults__ = defaults
+
+
+_OWN = frozenset({"__dict__", "__weakref__", "__abstractmethods__", "_abc_impl", "__doc__"})
+"""Attributes of a class that are not ours to set."""
+
+
+def _put_back(now: dict[str, Any], before: dict[str, Any]) -> None:
+    # A submodule that was imported since is an attribute of its package.
+    for key in [key for key, value in now.items() if key not in before and not isinstance(value, types.ModuleType)]:
+        del now[key]
+    now.update(before)

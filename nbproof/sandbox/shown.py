@@ -1,0 +1,90 @@
+"""What every sealed process may see: the system's programs and libraries, the interpreter, and what `sys.path` leads to."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from nbproof.course_file import the_course
+
+__all__ = ["import_path", "is_closed", "visible_folders"]
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
+_NEVER = ("/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/var")
+"""Folders in which packages may lie (/opt/python/lib), and which are none themselves."""
+_UNREAL = ("/proc/", "/sys/", "/dev/")
+_OF_A_COURSE = ("nbgrader_config.py", "gradebook.db", "submitted", "autograded")
+
+
+def visible_folders() -> list[str]:
+    """Folders, and files such as zipped packages, that the sandbox shows, read-only."""
+    return list(_visible(tuple(import_path())))
+
+
+def import_path() -> list[str]:
+    """The places of `sys.path` that sealed processes may import from, in its order.
+
+    What `.pth` files, PYTHONPATH, ``pip install --user`` and a cluster's modules add is there; the folder that Python
+    was started in, homes, and folders of courses are not.
+    """
+    return [place for place in dict.fromkeys(sys.path) if os.path.exists(place) and not is_closed(place)]
+
+
+def is_closed(place: str) -> bool:
+    """Whether this place of `sys.path` is, or holds, what no learner may see."""
+    if not os.path.isabs(place):
+        return True  # '' and '.': wherever whoever grades happens to be
+    real = os.path.realpath(place)
+    names = {os.path.normpath(place), real}
+    if any(name.startswith(_UNREAL) for name in names):
+        return True
+    if any(os.path.exists(os.path.join(real, name)) for name in _OF_A_COURSE):
+        return True
+    homes = _homes()
+    # Somebody else's home lies beside one's own.
+    beside = {os.path.dirname(home) for home in homes} - {"/"}
+    if any(os.path.dirname(name) in beside for name in names):
+        return True
+    private = {*homes, os.path.realpath(os.getcwd()), os.path.realpath(tempfile.gettempdir()), *_NEVER}
+    return any(_is_within(one, name) for one in private for name in names)
+
+
+def _homes() -> set[str]:
+    homes = {os.path.realpath(os.path.expanduser("~"))}
+    with contextlib.suppress(KeyError):  # a user without a name, as containers have them
+        homes.add(os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir))
+    return homes - {"/"}
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+@cache
+def _visible(imported: Sequence[str]) -> tuple[str, ...]:
+    ours = (str(Path(__file__).resolve().parent.parent), str(the_course().folder))
+    own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    own |= {sys.prefix, sys.base_prefix, *ours, *_SYSTEM, *_libraries()}
+    paths = {path for path in own if os.path.isdir(path)} | {os.path.normpath(path) for path in imported}
+    return _outermost(paths | {os.path.realpath(path) for path in paths})
+
+
+def _libraries() -> list[str]:
+    """Where the loader looks for shared libraries: the interpreter of a cluster's module may need them to start."""
+    given = os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    return [place for place in given if not is_closed(place)]
+
+
+def _outermost(paths: Iterable[str]) -> tuple[str, ...]:
+    """A folder inside another comes with it: /usr/lib inside /usr, a package folder inside the environment."""
+    known = set(paths)
+    return tuple(
+        sorted(path for path in known if not any(path != other and _is_within(path, other) for other in known))
+    )

@@ -1,0 +1,233 @@
+"""The process in which learner code runs: an IPython shell in a sealed fork, and nothing that is worth reading.
+
+It answers the engine's requests: run a cell, run a probe. Everything it sends is what a learner's
+code may have made up, and the engine treats it so.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import io
+import os
+import socket
+import sys
+import tempfile
+from typing import Any
+
+from IPython.core.error import StdinNotImplementedError
+
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check, bring
+from nbproof.checks.namespace import trouble_of
+from nbproof.course_file import the_course
+from nbproof.recover.find_answers import found_in
+from nbproof.recover.released import Handout
+from nbproof.recover.unpacking import Damaged
+from nbproof.sandbox import wire
+from nbproof.sandbox.cell_names import additions, names_in
+from nbproof.sandbox.evidence_wire import packed
+from nbproof.sandbox.pristine import Pristine
+from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
+from nbproof.values.results import Brought
+
+__all__ = ["serve", "warm_up"]
+
+
+_shell: Shell | None = None
+_pristine: Pristine | None = None
+
+
+def warm_up() -> None:
+    """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
+    global _shell, _pristine
+    os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
+    import torch
+
+    torch.set_num_threads(1)
+    # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
+    # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
+    torch.backends.cpu.get_cpu_capability()
+    _shell = new_shell()
+    the_course().warm_up()
+    _pristine = Pristine("nbproof", the_course().package)
+
+
+def serve(channel: socket.socket) -> None:
+    """Answer requests until the engine hangs up."""
+    assert _shell is not None
+    settings, files = wire.receive(channel)
+    _settle(settings, files)
+    wire.send(channel, {"hello": True})
+    # A learner's os.fork() makes a second process that runs on, out of the cell and to here. It is nobody to answer.
+    os.register_at_fork(after_in_child=channel.close)
+    tasks: dict[str, dict[str, type[Check]]] = {}
+    operations = {"cell": _cell, "probe": _probe, "define": _define, "names": _names, "keep": _keep, "back": _back}
+    while True:
+        try:
+            header, given = wire.receive(channel)
+        except wire.Closed:
+            return
+        if header["op"] == "notebook":
+            answer, payload = _notebook(header, given)
+        else:
+            answer, payload = operations[header["op"]](header, tasks)
+        wire.send(channel, {"id": header["id"], **answer}, payload)
+
+
+def _settle(request: dict[str, Any], data: bytes) -> None:
+    """Make the fork look like a fresh notebook kernel in a folder of its own."""
+    assert _shell is not None
+    from pathlib import Path
+
+    outputs.left = int(request["output_bytes"])
+    position = 0
+    for name, size in request["files"]:
+        path, content = Path.cwd() / name, data[position : position + size]
+        position += size
+        # What does not fit the scratch folder is missing there, which is the submission's own affair.
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o444), "wb") as file:
+                file.write(content)
+    os.environ.clear()
+    os.environ.update(
+        HOME=os.getcwd(), TMPDIR=os.getcwd(), PATH="/usr/local/bin:/usr/bin:/bin", LANG="C.UTF-8", TERM="xterm-color",
+        MPLBACKEND="module://matplotlib_inline.backend_inline", OMP_NUM_THREADS="1", NBGRADER_EXECUTION="autograde",
+        LOGNAME="learner", PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
+    )  # fmt: skip
+    tempfile.tempdir = None  # noted while warming up; to be looked up anew
+    # A submission's own modules can be imported, but come last: none of them takes torch's place.
+    sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]
+    sys.stdin = io.StringIO()
+    sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
+    sink = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(sink, descriptor)
+
+    def no_input(prompt: object = "") -> str:
+        raise StdinNotImplementedError("raw_input was called, but this frontend does not support input requests.")
+
+    builtins.input = no_input
+    _shell.user_ns["input"] = no_input
+    _shell.user_ns["exit"] = _shell.user_ns["quit"] = sys.exit
+
+
+def _notebook(header: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Find the answers in a damaged notebook where it can hurt nobody. No learner's code has run in this fork."""
+    try:
+        return {**found_in(Handout.from_dict(header["handout"]), data), "damaged": ""}, b""
+    except Damaged as damage:
+        told = str(damage)
+    except Exception as error:
+        # A flaw of the reader that one file has found is that submission's problem.
+        told = f"it cannot be read, please report this ({type(error).__name__}: {str(error)[:200]})"
+    return {"answers": {}, "own": [], "recovered": {}, "lost": {}, "newer": {}, "damage": "", "damaged": told}, b""
+
+
+def _names(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """What cells bind and need, and what was added to edited ones. Asked before any of them has run."""
+    found = [names_in(source) for source in header["cells"]]
+    return {
+        "names": [
+            [sorted(part) for part in (one.binds, one.now, one.later, one.defines, one.changes, one.lasting)]
+            + [one.anything]
+            for one in found
+        ],
+        "added": [additions(source, original) for source, original in header["edited"]],
+    }, b""
+
+
+def _cell(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Run a cell as a notebook would."""
+    assert _shell is not None
+    outputs.begin()
+    if "room" in header:
+        outputs.room(int(header["room"]))
+    _shell.execution_count = header["count"]
+    result = _shell.run_cell(header["source"], store_history=False)
+    error = result.error_before_exec or result.error_in_exec
+    return {
+        "outputs": outputs.finished(),
+        "error": None if error is None else [type(error).__name__, str(error)[:2000]],
+        "line": _line(error, header["source"]),
+    }, b""
+
+
+def _line(error: BaseException | None, source: str) -> int:
+    """The line of the cell, from 1 on, that led to an error; 0 if that cannot be told."""
+    assert _shell is not None
+    place = error.__traceback__ if error is not None else None
+    while place is not None and place.tb_frame.f_globals is not _shell.user_ns:
+        place = place.tb_next
+    # IPython takes empty lines at the top of a cell away.
+    lines = source.splitlines()
+    above = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    return 0 if place is None or source.lstrip().startswith("%%") else place.tb_lineno + above
+
+
+def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> None:
+    """Take the instructor's half of a test cell."""
+    assert _shell is not None
+    name, namespace = header["test"], _shell.user_ns
+    apart = dict(namespace)
+    exec(compile(header["source"], f"<{name}>", "exec"), apart)  # noqa: S102
+    tasks[name] = {key: value for key, value in apart.items() if isinstance(value, type) and issubclass(value, Check)}
+    # As in a notebook the cell's names stay, but none of them takes the place of a learner's (nbproof/checks/test_cell_names.py).
+    namespace.update({key: value for key, value in apart.items() if key not in namespace})
+
+
+_kept: dict[str, dict[str, Any]] = {}
+
+
+def _keep(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Note the variables as they are at a test cell, for the checks of it that are asked later."""
+    assert _shell is not None
+    _kept[header["test"]] = dict(_shell.user_ns)
+    return {"kept": True}, b""
+
+
+def _back(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Have the variables as they were there. In the same dict, in which the learner's functions look names up.
+
+    It is never empty meanwhile: a thread or a trace function of the learner's may be looking.
+    """
+    assert _shell is not None
+    kept, namespace = _kept.pop(header["test"], {}), _shell.user_ns
+    dict.update(namespace, kept)
+    for name in [name for name in dict.keys(namespace) if name not in kept]:
+        dict.pop(namespace, name, None)
+    return {"back": True}, b""
+
+
+def _define(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """The names of a test cell that is not to be run. That a learner broke what it needs is no matter here."""
+    assert _pristine is not None
+    try:
+        _pristine.restore()
+        _learn(header, tasks)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return {"defined": False}, b""
+    return {"defined": True}, b""
+
+
+def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
+    """Run one probe. The classes of its test cell are made on the first request, in a copy of the learner's namespace."""
+    assert _shell is not None and _pristine is not None
+    name, namespace = header["test"], _shell.user_ns
+    try:
+        _pristine.restore()
+        if "source" in header:
+            _learn(header, tasks)
+        brought = bring(tasks[name][header["check"]](), namespace, Case(header["seed"]))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a learner who broke what the test cell needs hears of it
+        brought = Brought(trouble=trouble_of(error, probe_file=f"<{name}>"))
+    trouble = brought.trouble
+    return {
+        "trouble": None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside],
+        "printed": brought.printed[:5_000],
+    }, packed(brought.evidence)

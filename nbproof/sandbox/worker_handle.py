@@ -1,0 +1,185 @@
+"""The engine's end of one worker: asks, takes answers of a known form only, watches what it uses, and ends it."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import secrets
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbproof.limits import GradingLimits
+from nbproof.sandbox import wire
+from nbproof.sandbox.exceptions import EngineFailed, EngineLost, WorkerLost
+from nbproof.sandbox.usage import MAX_FILES, family, memory_mb, scratch_bytes
+
+__all__ = ["Ended", "NoRoom", "Worker"]
+
+
+class NoRoom(Exception):
+    """The machine has no room for another process now."""
+
+
+@dataclass
+class Ended:
+    """How a worker's process ended, once the zygote has said so."""
+
+    event: threading.Event = field(default_factory=threading.Event)
+    code: int | None = None
+    refused: str = ""
+    """Why it was never there: the machine had no room for another process."""
+    crowded: bool = False
+    """Whether it was ended because the submission started more processes and threads than it may."""
+    lost: bool = False
+    """Whether the zygote ended, and the worker with it: nothing that the submission did."""
+
+
+class Worker:
+    """The engine's end of one worker. Every request may raise WorkerLost; then the worker is gone."""
+
+    def __init__(self, channel: socket.socket, ended: Ended, limits: GradingLimits, scratch: str | None = None) -> None:
+        self._channel, self._ended, self._limits = channel, ended, limits
+        self._scratch = scratch
+        """A scratch folder that no file system bounds."""
+        self._pid = 0
+        self._handle = -1
+        self._looked = time.monotonic()
+        self.deadline = time.monotonic() + 60.0
+        self.knows: set[str] = set()
+        """Test cells whose probes it has been given."""
+        self.peak_mb = 0.0
+
+    def greet(self, files: dict[str, bytes]) -> None:
+        """Learn the worker's process id from the kernel, not from the worker; give it its files."""
+        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        # What does not fit the scratch folder is missing there, and room is left for what the code itself writes.
+        files = dict(itertools.islice(files.items(), MAX_FILES // 2))
+        sizes = [[name, len(data)] for name, data in files.items()]
+        settle = {"output_bytes": self._limits.output_bytes, "files": sizes}
+        try:
+            wire.send(self._channel, settle, b"".join(files.values()))
+            self._channel.settimeout(60.0)
+            _, ancillary, _, _ = self._channel.recvmsg(1, socket.CMSG_SPACE(12), socket.MSG_PEEK)
+        except (OSError, wire.Closed):
+            raise self._not_there() from None
+        for level, kind, data in ancillary:
+            if level == socket.SOL_SOCKET and kind == socket.SCM_CREDENTIALS:
+                self._pid = int.from_bytes(data[:4], sys.byteorder)
+        if self._pid:
+            with contextlib.suppress(OSError):
+                self._handle = os.pidfd_open(self._pid)
+        try:
+            header, _ = self._receive()
+        except WorkerLost:
+            raise self._not_there() from None
+        if header.get("later"):
+            raise NoRoom(str(header["failed"]).strip().splitlines()[-1])
+        if "hello" not in header:
+            raise EngineFailed(
+                f"a worker cannot be sealed: {header.get('failed')}",
+                "",
+                "grade again, or see docs/engine.md, 'Isolation'",
+            )
+
+    def _not_there(self) -> Exception:
+        """Why it never said a word."""
+        self._ended.event.wait(1.0)
+        if self._ended.refused:
+            return NoRoom(self._ended.refused)
+        if self._ended.lost:
+            return EngineLost("the process that forks workers ended", "", "grade again")
+        return NoRoom("a process ended before its first word")
+
+    def request(
+        self, header: dict[str, Any], keys: dict[str, type | tuple[type, ...]], payload: bytes = b""
+    ) -> tuple[dict[str, Any], bytes]:
+        """Ask, and take an answer of exactly this form. ``keys``: name -> type."""
+        # A nonce: an answer sent ahead of its question is no answer.
+        nonce = secrets.token_hex(8)
+        try:
+            self._channel.settimeout(max(0.1, self.deadline - time.monotonic()))
+            wire.send(self._channel, {**header, "id": nonce}, payload)
+        except (wire.Closed, wire.Late):
+            raise self._lost() from None
+        answer, brought = self._receive()
+        if answer.get("id") != nonce or any(not isinstance(answer.get(key), kind) for key, kind in keys.items()):
+            self._kill()
+            failed = answer.get("failed")
+            if isinstance(failed, str) and "MemoryError" in failed:
+                raise WorkerLost("memory")
+            raise WorkerLost("protocol", "it answered what was not asked")
+        return answer, brought
+
+    def _receive(self) -> tuple[dict[str, Any], bytes]:
+        try:
+            return wire.receive(self._channel, self.deadline, self._watch)
+        except wire.Closed:
+            raise self._lost() from None
+        except wire.Late:
+            self._kill()
+            raise WorkerLost("timeout") from None
+        except wire.WireError as error:
+            self._kill()
+            raise WorkerLost("protocol", str(error)) from None
+
+    def _lost(self) -> WorkerLost | EngineLost:
+        if not self._ended.event.wait(1.0):
+            # It hung up and lives on: a process that ended would have been reported by now.
+            self._kill()
+            return WorkerLost("died", "it closed the line to the grader")
+        if self._ended.lost:
+            return EngineLost("the process that forks workers ended", "", "grade again")
+        if self._ended.crowded:
+            return WorkerLost("processes", "it started too many processes and threads")
+        code = self._ended.code
+        if code == -signal.SIGXCPU:
+            return WorkerLost("timeout", "processor time")
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name
+            return WorkerLost("memory" if name == "SIGKILL" else "died", f"ended by {name}")
+        return WorkerLost("died", f"it ended the Python process with status {code}")
+
+    def _watch(self) -> None:
+        """Twice a second while waiting: the memory of all the submission's processes together; more often, its disk."""
+        if not self._pid:
+            return
+        self._watch_disk(())
+        now = time.monotonic()
+        if now - self._looked < 0.5:
+            return
+        self._looked = now
+        if self._scratch is not None:
+            self._watch_disk(family(self._pid))
+        used = memory_mb(self._pid)
+        self.peak_mb = max(self.peak_mb, used)
+        if used > self._limits.memory_mb:
+            self._kill()
+            raise WorkerLost("memory", f"{used:.0f} MB")
+
+    def _watch_disk(self, processes: Iterable[int]) -> None:
+        most = self._limits.disk_mb << 20
+        if self._scratch is not None and scratch_bytes(self._scratch, processes, most) > most:
+            self._kill()
+            raise WorkerLost("disk", f"more than {self._limits.disk_mb} MB")
+
+    def _kill(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._handle >= 0:
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            elif self._pid:
+                os.kill(self._pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """Kill it and everything it started; idempotent."""
+        self._kill()
+        self._channel.close()
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1

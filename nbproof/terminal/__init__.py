@@ -1,0 +1,1 @@
+"""How anything is printed to a terminal."""

@@ -1,0 +1,1 @@
+"""What a probe brings, as plain data: taken, described, compared."""

@@ -1,0 +1,293 @@
+"""What was got against what was wanted: the first difference, in words.
+
+Pure functions on plain data (:mod:`nbproof.values.evidence`). The order is count, type, shape, dtype,
+finiteness, then values, because the first of these that is wrong explains the ones after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+
+from nbproof.values.describe import count_of, in_words, kind_and_value, kind_of, wordless
+from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
+from nbproof.values.restraint import restrained
+
+__all__ = [
+    "AnyOf",
+    "Close",
+    "Difference",
+    "Matches",
+    "first_difference",
+    "is_same",
+    "leaves",
+    "tolerance_of",
+]
+
+_TOP = "the result"
+_RTOL, _ATOL = 1.3e-6, 1e-5
+
+# torch.testing.assert_close's rule. What is not listed and not exact has float32's.
+_TOLERANCES = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float64": (1e-7, 1e-7),
+    "complex128": (1e-7, 1e-7),
+}
+
+
+def tolerance_of(dtype: str) -> tuple[float, float]:
+    """(rtol, atol) that values of a dtype are compared with, where no Close says otherwise."""
+    return _TOLERANCES.get(dtype, (_RTOL, _ATOL))
+
+
+# These kinds of difference tell the form of the answer, not the answer.
+_FORM = frozenset({"count", "missing", "extra", "type", "shape", "dtype", "asked"})
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where got and wanted part."""
+
+    where: str
+    """The place, as the learner would write it: ``answer[1]``."""
+    kind: str
+    """count, missing, extra, type, shape, dtype, asked; or, told to nobody where a check is secret: keys, nonfinite,
+    value, text."""
+    got: str
+    wanted: str
+    detail: str = ""
+
+    def told(self, reveal: bool = True) -> str:
+        """What was wanted, in words; empty where that is the answer itself and ``reveal`` is false."""
+        return self.wanted if reveal or self.kind in _FORM else ""
+
+    def sentence(self, reveal: bool = True) -> str:
+        """One sentence: ``answer[1] has shape (3,), wanted (3, 1)``. Without ``reveal`` the wanted value stays out."""
+        verb = {"shape": "has shape", "dtype": "has dtype", "count": "has", "keys": "has"}.get(self.kind, "is")
+        tell = reveal or self.kind in _FORM
+        wanted = f", wanted {self.wanted}" if tell and self.wanted else (", which is not right" if not tell else "")
+        detail = f" ({self.detail})" if self.detail and tell else ""
+        return f"{self.where} {verb} {self.got}{wanted}{detail}"
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Wanted is any one of these. A difference is told against the first."""
+
+    options: tuple[object, ...]
+
+    def __init__(self, *options: object) -> None:
+        if not options:
+            raise ValueError("AnyOf() of nothing: no answer could be right")
+        object.__setattr__(self, "options", options)
+
+
+@dataclass(frozen=True)
+class Close:
+    """A wanted number or tensor, or lists and dicts of them, with a tolerance of its own."""
+
+    value: object
+    rtol: float = _RTOL
+    atol: float = _ATOL
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Wanted is whatever ``test`` accepts: plain data in; None, or what is wrong in words, out."""
+
+    test: Callable[[Evidence], str | None]
+    says: str
+
+
+def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evidence, float]]:
+    """Every single value of a truth, with its place and the absolute tolerance that it is compared with."""
+    atol: float | None = None
+    if isinstance(wanted, Close):
+        atol = wanted.atol
+        wanted = wanted.value
+    if isinstance(wanted, Matches):
+        return
+    if isinstance(wanted, (AnyOf, Mapping, list, tuple)):
+        parts = wanted.options if isinstance(wanted, AnyOf) else wanted
+        pairs = parts.items() if isinstance(parts, Mapping) else enumerate(parts)
+        for key, part in pairs:
+            inner = part if atol is None else Close(part, atol=atol)
+            yield from leaves(inner, where if isinstance(wanted, AnyOf) else f"{where}[{key!r}]")
+    else:
+        leaf = snapshot(wanted)
+        usual = tolerance_of(leaf.dtype)[1] if isinstance(leaf, TensorRecord) else _ATOL
+        yield where, leaf, usual if atol is None else atol
+
+
+def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
+    """The first difference between ``got`` (a snapshot) and ``wanted``, or None where there is none.
+
+    ``wanted`` is what a truth returns: tensors, numbers, text, None, nested in lists, tuples and
+    dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` where one value is too narrow.
+    Tensors compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
+    where they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
+    """
+    return _compare(got, wanted, where, None)
+
+
+def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
+    """Whether :func:`first_difference` finds none; quicker, where nobody asks which."""
+    return _is_alike(got, wanted, where, None)
+
+
+_Tolerance: TypeAlias = tuple[float, float] | None
+"""(rtol, atol) of the Close around a value; None outside of any."""
+
+
+def _is_alike(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> bool:
+    with wordless():
+        return _compare(got, wanted, where, tolerance) is None
+
+
+def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> Difference | None:
+    if isinstance(wanted, AnyOf):
+        first = _compare(got, wanted.options[0], where, tolerance)
+        if first is None or any(_is_alike(got, option, where, tolerance) for option in wanted.options[1:]):
+            return None
+        return first
+    if isinstance(wanted, Matches):
+        return _asked(got, wanted, where)
+    if isinstance(wanted, Close):
+        return _compare(got, wanted.value, where, (wanted.rtol, wanted.atol))
+    if isinstance(wanted, Mapping):
+        return _in_mapping(got, wanted, where, tolerance)
+    if isinstance(wanted, (list, tuple)):
+        return _in_sequence(got, wanted, where, tolerance)
+    return _leaf(got, snapshot(wanted), where, tolerance)
+
+
+def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
+    try:
+        with restrained():
+            wrong = wanted.test(got)
+    except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
+        if isinstance(error, MemoryError) or "allocate memory" in str(error):
+            raise MemoryError(where) from None  # for whoever judges to tell: nothing is known of the answer
+        wrong = kind_and_value(got)
+    return None if wrong is None else Difference(where, "asked", wrong, wanted.says)
+
+
+def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
+    if not isinstance(got, dict):
+        return Difference(where, "type", kind_and_value(got), f"a dict of {count_of(len(wanted))}")
+    values = {key_text(key): value for key, value in wanted.items()}
+    if where == _TOP:
+        return _in_fields(got, values, tolerance)
+    missing, extra = [key for key in values if key not in got], [key for key in got if key not in values]
+    if missing or extra:
+        detail = f"{missing[0]!r} is missing" if missing else f"{extra[0]!r} is one too many"
+        return Difference(where, "keys", f"the keys {in_words(list(got))}", in_words(list(values)), detail)
+    for key, value in values.items():
+        found = _compare(got[key], value, f"{where}[{key!r}]", tolerance)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_fields(got: dict[str, Evidence], wanted: dict[str, object], tolerance: _Tolerance) -> Difference | None:
+    """The top of a probe's result: a dict of names that the learner knows, ``answer`` or ``x1.grad``."""
+    for key, value in wanted.items():
+        found = _compare(got[key], value, key, tolerance) if key in got else Difference(key, "missing", "missing", "")
+        if found is not None:
+            return found
+    for key in got:
+        if key not in wanted:
+            return Difference(
+                key if len(key) <= 80 else f"{key[:77]}...", "extra", "there", f"only {in_words(list(wanted))}"
+            )
+    return None
+
+
+def _in_sequence(
+    got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
+) -> Difference | None:
+    if not isinstance(got, list):
+        return Difference(where, "type", kind_and_value(got), f"a list of {count_of(len(wanted))}")
+    if len(got) != len(wanted):
+        return Difference(where, "count", count_of(len(got)), str(len(wanted)), f"got {in_words(got)}" if got else "")
+    for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
+        found = _compare(one, other, f"{where}[{index}]", tolerance)
+        if found is not None:
+            return found
+    return None
+
+
+def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) -> Difference | None:
+    if isinstance(wanted, Unreadable):
+        raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
+    if isinstance(wanted, TensorRecord):
+        if not isinstance(got, TensorRecord):
+            return Difference(where, "type", kind_and_value(got), kind_of(wanted))
+        return _between_tensors(got, wanted, where, tolerance)
+    if type(wanted) is int and tolerance is not None:
+        wanted = float(wanted)
+    # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
+    if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
+        return Difference(where, "type", kind_and_value(got), kind_of(wanted))
+    if isinstance(wanted, float) and isinstance(got, (int, float)):
+        return _between_numbers(got, wanted, where, tolerance or (_RTOL, _ATOL))
+    if got != wanted:
+        kind = "text" if isinstance(wanted, str) else "value"
+        return Difference(where, kind, in_words(got), in_words(wanted))
+    return None
+
+
+def _between_numbers(got: float, wanted: float, where: str, tolerance: tuple[float, float]) -> Difference | None:
+    if math.isfinite(wanted) and not math.isfinite(got):
+        return Difference(where, "nonfinite", repr(got), repr(wanted))
+    if math.isclose(got, wanted, rel_tol=0, abs_tol=tolerance[1] + tolerance[0] * abs(wanted)):
+        return None
+    return Difference(where, "value", repr(got), repr(wanted))
+
+
+def _between_tensors(got: TensorRecord, wanted: TensorRecord, where: str, tolerance: _Tolerance) -> Difference | None:
+    if got.shape != wanted.shape:
+        return Difference(where, "shape", str(got.shape), str(wanted.shape))
+    if got.dtype != wanted.dtype:
+        return Difference(where, "dtype", got.dtype, wanted.dtype)
+    one, other = got.tensor(), wanted.tensor()
+    if other.is_floating_point() or other.is_complex() or tolerance is not None:
+        # In double precision, which holds every value of every dtype but the largest integers.
+        wide = torch.complex128 if other.is_complex() else torch.float64
+        one, other = one.to(wide), other.to(wide)
+        rtol, atol = tolerance or tolerance_of(wanted.dtype)
+        lost = one.isfinite().logical_not() & other.isfinite()
+        if bool(lost.any()):
+            index = _first_index(lost)
+            detail = f"{one[index].item()} at index {_in_brackets(index)}" if index else ""
+            return Difference(where, "nonfinite", in_words(got), in_words(wanted), detail)
+        bad = torch.isclose(one, other, rtol=rtol, atol=atol, equal_nan=False).logical_not()
+    else:
+        bad = one != other
+    if not bool(bad.any()):
+        return None
+    index = _first_index(bad)
+    detail = f"{_digits(one[index])} instead of {_digits(other[index])}"
+    if one.numel() > 1:
+        detail = f"{int(bad.sum())} of {one.numel()} elements differ, first at index {_in_brackets(index)}: {detail}"
+    elif not torch.isclose(one, other, rtol=1e-2).any():
+        detail = ""  # torch prints four decimals, which are enough to see this
+    return Difference(where, "value", in_words(got), in_words(wanted), detail)
+
+
+def _digits(element: torch.Tensor) -> str:
+    number = element.item()
+    return f"{number:.9g}" if isinstance(number, (float, complex)) else repr(number)
+
+
+def _first_index(mask: torch.Tensor) -> tuple[int, ...]:
+    return tuple(mask.nonzero()[0].tolist())
+
+
+def _in_brackets(index: tuple[int, ...]) -> str:
+    return str(index[0]) if len(index) == 1 else str(index)

@@ -1,0 +1,82 @@
+"""Words for plain data: what a difference says of a value, short and readable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
+
+__all__ = ["count_of", "in_words", "kind_and_value", "kind_of", "wordless"]
+
+_wordless: ContextVar[bool] = ContextVar("wordless", default=False)
+"""Set while nobody will read what a difference says: finding words for a tensor takes longer than comparing it."""
+
+
+_SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
+"""Elements: up to how many a tensor is shown as torch prints it, and how many are shown of a larger one."""
+
+
+@contextmanager
+def wordless() -> Iterator[None]:
+    """Within this block :func:`in_words` says nothing."""
+    before = _wordless.set(True)
+    try:
+        yield
+    finally:
+        _wordless.reset(before)
+
+
+def in_words(value: Evidence, limit: int = 160) -> str:
+    """A short, readable form of plain data: ``tensor([5., 6.])``."""
+    if _wordless.get():
+        return ""
+    text = _words(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _words(value: Evidence) -> str:
+    if isinstance(value, TensorRecord):
+        if len(value.data) > 2**20:
+            return f"a tensor of shape {value.shape}"
+        tensor = value.tensor()
+        if tensor.numel() <= _SHOWN_WHOLE:
+            return " ".join(repr(tensor).split())
+        # torch would format each element, for a text that is cut after the first few.
+        head, bracket, tail = " ".join(repr(tensor.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
+        return f"{head}, ...{bracket}{tail} of shape {value.shape}"
+    if isinstance(value, Unreadable):
+        return value.what
+    if isinstance(value, list):
+        shown = ", ".join(in_words(item, 60) for item in value[:6])
+        return f"[{shown}{', ...' if len(value) > 6 else ''}]"
+    if isinstance(value, dict):
+        shown = ", ".join(f"{key!r}: {in_words(item, 60)}" for key, item in list(value.items())[:6])
+        return f"{{{shown}{', ...' if len(value) > 6 else ''}}}"
+    return repr(value)
+
+
+def kind_of(value: Evidence) -> str:
+    """What sort of thing a value is."""
+    if isinstance(value, TensorRecord):
+        return f"a tensor of shape {value.shape}"
+    if isinstance(value, Unreadable):
+        return value.what
+    if isinstance(value, list):
+        return f"a list of {count_of(len(value))}"
+    if isinstance(value, dict):
+        return f"a dict of {count_of(len(value))}"
+    if value is None:
+        return "None"
+    return {"str": "text", "bool": "a bool", "int": "an int", "float": "a float"}[type(value).__name__]
+
+
+def kind_and_value(value: Evidence) -> str:
+    """The sort of a value, with the value where that is short."""
+    return f"{kind_of(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else kind_of(value)
+
+
+def count_of(number: int) -> str:
+    """``1 item``, ``2 items``."""
+    return f"{number} item" if number == 1 else f"{number} items"
