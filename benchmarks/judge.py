@@ -33,7 +33,7 @@ from nbproof.sandbox import evidence_wire, wire
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
 from nbproof.terminal.progress_bar import progress
 from nbproof.values.evidence import snapshot
-from nbproof.values.results import Brought
+from nbproof.values.results import ProbeResult
 
 __all__ = ["Cost", "Target", "main", "targets", "tried"]
 
@@ -93,7 +93,7 @@ def targets(exercises: frozenset[str] = frozenset()) -> Iterator[Target]:
 
 
 def _at_home(target: Target, value: object, draw: bool) -> None:
-    finding = judge(target.task, target.exercise, target.case, Brought(snapshot(value)))
+    finding = judge(target.task, target.exercise, target.case, ProbeResult(snapshot(value)))
     picture = difference_html(*finding.compared) if draw and finding.compared is not None else ""
     html_of(target.exercise, [finding], picture=picture)
     text_of(finding)
@@ -107,7 +107,7 @@ def _while_grading(target: Target, value: object) -> Callable[[], None]:
             evidence = evidence_wire.opened(data)
         except wire.WireError:
             return
-        pack(decide(target.task, target.exercise, target.case, Brought(evidence)).compared)
+        pack(decide(target.task, target.exercise, target.case, ProbeResult(evidence)).compared)
 
     return judged
 

@@ -25,7 +25,7 @@ from nbproof.display.outline import OutlinedExercise, fingerprint
 from nbproof.display.panel import html_of, text_of
 from nbproof.display.progress_store import entries
 from nbproof.values.compare import Close
-from nbproof.values.results import Brought, CheckFailed, Finding, Trouble
+from nbproof.values.results import CheckFailed, CheckResult, ProbeError, ProbeResult
 
 CELL = Callable[..., dict[str, Any]]
 
@@ -65,7 +65,7 @@ add.register_forward_hook(hook)
 """
 
 
-def verdict(task: Check, namespace: dict[str, Any], seed: int = 1) -> Finding:
+def verdict(task: Check, namespace: dict[str, Any], seed: int = 1) -> CheckResult:
     case = Case(seed)
     return judge(task, "forward", case, bring(task, namespace, case))
 
@@ -199,8 +199,11 @@ def test_a_check_that_is_no_secret_tells_what_was_wanted(cell: CELL) -> None:
 
 
 def test_judging_needs_no_namespace() -> None:
-    case, trouble = Case(1), Trouble("TypeError", "hook() takes 1 positional argument but 3 were given", inside="inner")
-    finding = judge(Sum(), "forward", case, Brought(trouble=trouble, printed="x"))
+    case, trouble = (
+        Case(1),
+        ProbeError("TypeError", "hook() takes 1 positional argument but 3 were given", inside="inner"),
+    )
+    finding = judge(Sum(), "forward", case, ProbeResult(trouble=trouble, printed="x"))
     assert (finding.hint, finding.printed, finding.passed) == ("hook_arguments", "x", False)
 
 
@@ -420,7 +423,7 @@ def test_errors_of_one_check_are_looked_at_before_the_general_ones() -> None:
 
 def test_below_a_panel_the_error_is_one_line_and_elsewhere_it_tells(at_work, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = CheckFailed(
-        Finding("three", "Right", "It is three.", False, 1, "x is 2"), "x is 2, wanted 3\n  asked: It is three."
+        CheckResult("three", "Right", "It is three.", False, 1, "x is 2"), "x is 2, wanted 3\n  asked: It is three."
     )
     assert failed._render_traceback_() == ["CheckFailed: not yet, see above"]
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")

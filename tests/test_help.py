@@ -10,14 +10,14 @@ import nbproof.display.help
 from course import hint
 from nbproof.display.help import remember, steps
 from nbproof.display.hints import Hint, all_hints
-from nbproof.values.results import Finding
+from nbproof.values.results import CheckResult
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")
 NAMED = "wrong_order"
 
 
-def failed(hint: str | None = NAMED, exercise: str = "adding") -> Finding:
-    return Finding(exercise, "Sum", "The sum is right.", False, 1, "it is 2, wanted 3", hint=hint)
+def failed(hint: str | None = NAMED, exercise: str = "adding") -> CheckResult:
+    return CheckResult(exercise, "Sum", "The sum is right.", False, 1, "it is 2, wanted 3", hint=hint)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_after_success_there_is_nothing_to_help_with_and_steps_start_again(asked
     remember(failed())
     asked()
     asked()
-    remember(Finding("adding", "Sum", "The sum is right.", True, 1))
+    remember(CheckResult("adding", "Sum", "The sum is right.", True, 1))
     assert "has passed" in asked()
     remember(failed())
     assert "1 of 3" in asked()

@@ -16,7 +16,7 @@ from torch.nn.modules import module as internals
 
 from nbproof.checks.case import Case
 from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
-from nbproof.values.results import Trouble
+from nbproof.values.results import ProbeError
 
 CASE = Case(1)
 
@@ -144,7 +144,7 @@ def test_the_random_generator_is_seeded_by_the_case() -> None:
     assert drawn(Case(1)) == drawn(Case(1)) != drawn(Case(2))
 
 
-def trouble(cell: Callable[..., dict[str, Any]], source: str) -> Trouble:
+def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
     """The trouble that a learner's function ``f`` brings."""
     namespace = cell(source)
     try:

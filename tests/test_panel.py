@@ -15,11 +15,11 @@ from course.pictures.difference import difference_html
 from nbproof.display.hints import all_hints
 from nbproof.display.panel import html_of, show_findings, text_of
 from nbproof.values.evidence import snapshot
-from nbproof.values.results import Finding
+from nbproof.values.results import CheckResult
 
 HOSTILE = '<script>alert("x")</script>&<img src=x onerror=alert(1)>'
-GOOD = Finding("forward", "Sum", "The `answer` is right.", True, 1)
-BAD = Finding(
+GOOD = CheckResult("forward", "Sum", "The `answer` is right.", True, 1)
+BAD = CheckResult(
     "forward", "Order", "The order is right.", False, 1, "answer[0] is 1, wanted 2", got="1", wanted="2",
     where="answer[0]", hint="wrong_order", line="line 3 of your cell: x", printed="seen\n",
 )  # fmt: skip
@@ -50,8 +50,8 @@ class Reader(HTMLParser):
 
 def test_hostile_text_stays_text_in_every_place() -> None:
     long = HOSTILE + "x" * 100
-    finding = Finding(HOSTILE, HOSTILE, HOSTILE, False, 1, long, long, long, long, "wrong_order", long, long)
-    for findings in ([finding], [finding, Finding(HOSTILE, HOSTILE, HOSTILE, True, 1)]):
+    finding = CheckResult(HOSTILE, HOSTILE, HOSTILE, False, 1, long, long, long, long, "wrong_order", long, long)
+    for findings in ([finding], [finding, CheckResult(HOSTILE, HOSTILE, HOSTILE, True, 1)]):
         page = Reader(html_of(HOSTILE, findings))
         assert page.open == []
         assert not page.tags & {"script", "img"}
@@ -60,7 +60,9 @@ def test_hostile_text_stays_text_in_every_place() -> None:
 
 
 def test_the_panel_says_which_checks_hold_and_explains_the_first_that_does_not() -> None:
-    page = Reader(html_of("forward", [GOOD, BAD, Finding("forward", "Third", "More.", False, 1, "another sentence")]))
+    page = Reader(
+        html_of("forward", [GOOD, BAD, CheckResult("forward", "Third", "More.", False, 1, "another sentence")])
+    )
     hint = all_hints()["wrong_order"]
     assert "forward: not yet (1 of 3 checks)" in page.text
     assert "✓ The answer is right." in page.text
@@ -76,7 +78,7 @@ def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_st
     hint = all_hints()["wrong_order"]
     assert f"Looks like {hint.name}. Run hint() in a cell for help." in page.text
     assert hint.question not in page.text
-    unknown = Finding("forward", "Sum", "Asked.", False, 1, "it is wrong")
+    unknown = CheckResult("forward", "Sum", "Asked.", False, 1, "it is wrong")
     assert "Run hint() in a cell for help." in Reader(html_of("forward", [unknown], ask=True)).text
     assert "hint()" not in Reader(html_of("forward", [unknown])).text
 
@@ -88,13 +90,13 @@ def test_a_right_answer_needs_no_details() -> None:
 
 
 def test_a_hint_that_does_not_exist_costs_the_learner_nothing() -> None:
-    finding = Finding("forward", "Sum", "Asked.", False, 1, "it is wrong", hint="no_such_hint")
+    finding = CheckResult("forward", "Sum", "Asked.", False, 1, "it is wrong", hint="no_such_hint")
     assert text_of(finding) == "it is wrong\n  asked: Asked."
     assert "it is wrong" in html_of("forward", [finding])
 
 
 def test_much_printed_text_is_cut() -> None:
-    finding = Finding("forward", "Sum", "Asked.", False, 1, "wrong", printed="line\n" * 50_000)
+    finding = CheckResult("forward", "Sum", "Asked.", False, 1, "wrong", printed="line\n" * 50_000)
     assert Reader(html_of("forward", [finding])).text.count("line") == 20
 
 
@@ -143,7 +145,7 @@ def test_somebody_who_looks_sees_yours_beside_wanted(
     if running:
         monkeypatch.setenv("NBGRADER_EXECUTION", running)
     compared = None if secret else (snapshot([torch.tensor([1.0, 2.0])]), [torch.tensor([1.0, 3.0])])
-    show_findings("forward", [Finding("forward", "Sum", "Asked.", False, 1, "it is wrong", compared=compared)])
+    show_findings("forward", [CheckResult("forward", "Sum", "Asked.", False, 1, "it is wrong", compared=compared)])
     assert ("<img" in shown[0]) == seen
 
 

@@ -10,7 +10,7 @@ import torch
 from torch.autograd.graph import get_gradient_edge
 
 from course.pictures.canvas import INK, ORANGE, PAPER, QUIET, Picture, in_own_style
-from course.pictures.graph import Box, Graph, Route, graph_of
+from course.pictures.graph import Graph, GraphBox, Route, graph_of
 from course.pictures.words import listed, number
 
 __all__ = ["draw_autograd_graph", "in_short", "paint_graph"]
@@ -107,7 +107,7 @@ def in_short(gradient: torch.Tensor | None) -> str:
     return text if flat.numel() == 1 else f"[{text}]"
 
 
-def paint_graph(axes: Any, graph: Graph, glowing: Box | None = None) -> None:
+def paint_graph(axes: Any, graph: Graph, glowing: GraphBox | None = None) -> None:
     """Arrows, boxes and badges, on axes that are measured in inches. ``glowing`` is set off from the others."""
     for route in graph.routes:
         _paint_edge(axes, graph, route)
@@ -146,7 +146,7 @@ def _paint_edge(axes: Any, graph: Graph, route: Route) -> None:
         axes.text(x, y, f"×{route.times}", fontsize=9, color=INK, va="center")
 
 
-def _paint_box(axes: Any, graph: Graph, box: Box, glowing: bool) -> None:
+def _paint_box(axes: Any, graph: Graph, box: GraphBox, glowing: bool) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     y, high = box.row * graph.pitch, graph.height

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-__all__ = ["Box", "Graph", "Route", "graph_of"]
+__all__ = ["Graph", "GraphBox", "Route", "graph_of"]
 
 _HEIGHT, _LINE = 0.5, 0.19
 """Inches: of a box with two lines of text; a third makes it _LINE higher."""
@@ -24,7 +24,7 @@ _BEND_WIDTH = 0.12
 
 
 @dataclass
-class Box:
+class GraphBox:
     """A node of the graph, or a bend of an edge that passes this row."""
 
     node: Any = None
@@ -37,8 +37,8 @@ class Box:
     row: int = 0
     """0 is the output's row; the leaves have the highest numbers, and stand on top."""
     x: float = 0.0
-    below: list[Box] = field(default_factory=list)
-    above: list[Box] = field(default_factory=list)
+    below: list[GraphBox] = field(default_factory=list)
+    above: list[GraphBox] = field(default_factory=list)
 
     @property
     def operation(self) -> str:
@@ -61,7 +61,7 @@ class Box:
 class Route:
     """An edge as the boxes and bends it passes, from the consumer up to what it used."""
 
-    boxes: list[Box]
+    boxes: list[GraphBox]
     times: int = 1
     marked: bool = False
 
@@ -70,11 +70,11 @@ class Route:
 class Graph:
     """Boxes in rows from the output up, and the edges between them. ``x`` and ``y`` are inches."""
 
-    rows: list[list[Box]]
+    rows: list[list[GraphBox]]
     routes: list[Route]
 
     @property
-    def boxes(self) -> list[Box]:
+    def boxes(self) -> list[GraphBox]:
         """The real boxes, row by row, from the output up."""
         return [box for row in self.rows for box in row if box.node is not None]
 
@@ -134,14 +134,14 @@ def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
     _name(found, output, dict(names))
     for consumer, used in times:
         boxes[used].row = max(boxes[used].row, boxes[consumer].row + 1)
-    rows: list[list[Box]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
+    rows: list[list[GraphBox]] = [[] for _ in range(max(box.row for box in boxes) + 1)]
     for box in boxes:
         rows[box.row].append(box)
     routes = []
     for (consumer, used), count in times.items():
         route = [boxes[consumer]]
         for number in range(boxes[consumer].row + 1, boxes[used].row):
-            bend = Box(row=number)
+            bend = GraphBox(row=number)
             rows[number].append(bend)
             route.append(bend)
         route.append(boxes[used])
@@ -152,18 +152,18 @@ def graph_of(output: torch.Tensor, names: Mapping[str, torch.Tensor]) -> Graph:
     return Graph(rows, routes)
 
 
-def _walk(output: torch.Tensor) -> tuple[list[Box], dict[tuple[int, int], int]]:
+def _walk(output: torch.Tensor) -> tuple[list[GraphBox], dict[tuple[int, int], int]]:
     """The boxes, consumers before what they use, and how often each (consumer, used) pair occurs."""
     root = get_gradient_edge(output).node
-    boxes: dict[Any, Box] = {}
-    finished: list[Box] = []
+    boxes: dict[Any, GraphBox] = {}
+    finished: list[GraphBox] = []
     stack: list[tuple[Any, bool]] = [(root, False)]
     while stack:
         node, done = stack.pop()
         if done:
             finished.append(boxes[node])
         elif node not in boxes:
-            boxes[node] = Box(node)
+            boxes[node] = GraphBox(node)
             stack.append((node, True))
             stack += [(used, False) for used, _ in node.next_functions if used is not None and used not in boxes]
     order = finished[::-1]
@@ -177,7 +177,7 @@ def _walk(output: torch.Tensor) -> tuple[list[Box], dict[tuple[int, int], int]]:
     return order, times
 
 
-def _name(boxes: dict[Any, Box], output: torch.Tensor, names: dict[str, torch.Tensor]) -> None:
+def _name(boxes: dict[Any, GraphBox], output: torch.Tensor, names: dict[str, torch.Tensor]) -> None:
     """Write names, shapes and hooks on the boxes."""
     if not any(tensor is output for tensor in names.values()):
         names = {**names, "output": output}
@@ -199,7 +199,7 @@ def _name(boxes: dict[Any, Box], output: torch.Tensor, names: dict[str, torch.Te
                 _count_hooks(box, variable)
 
 
-def _count_hooks(box: Box, tensor: torch.Tensor) -> None:
+def _count_hooks(box: GraphBox, tensor: torch.Tensor) -> None:
     found = {
         "hook": len(tensor._backward_hooks or {}),
         "retain": int(tensor.retains_grad),
@@ -210,11 +210,11 @@ def _count_hooks(box: Box, tensor: torch.Tensor) -> None:
             box.badges[kind] = box.badges.get(kind, 0) + count
 
 
-def _mean(boxes: list[Box], otherwise: float) -> float:
+def _mean(boxes: list[GraphBox], otherwise: float) -> float:
     return sum(box.x for box in boxes) / len(boxes) if boxes else otherwise
 
 
-def _spread(row: list[Box], wishes: list[float]) -> None:
+def _spread(row: list[GraphBox], wishes: list[float]) -> None:
     """Put the boxes of a row near their wishes, in this order and without overlap."""
     space = [(one.width + other.width) / 2 + _GAP for one, other in pairwise(row)]
     rightwards, leftwards = list(wishes), list(wishes)

@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nbproof.authoring.exercise_folder import HINTS
+from nbproof.course_file import the_course
 from nbproof.errors import HintError
 
 __all__ = ["WAY_IN", "derived_hints", "hints_are_stale", "place_of", "write_hints"]
@@ -99,7 +100,7 @@ def place_of(root: Path, key: str) -> str:
 
 
 def _derived(root: Path) -> Path:
-    return root / "course" / "hints.json"
+    return root / the_course().package / "hints.json"
 
 
 def hints_are_stale(root: Path) -> bool:

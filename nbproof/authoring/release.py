@@ -101,7 +101,7 @@ def _stale_hints(root: Path) -> Iterator[Violation]:
     if not (root / package / "__init__.py").exists():
         derived_hints(root)
     elif hints_are_stale(root):
-        yield Violation("course/hints.json is outdated", str(root / "course" / "hints.json"), "make build")
+        yield Violation(f"{package}/hints.json is outdated", str(root / package / "hints.json"), "make build")
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:

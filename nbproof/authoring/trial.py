@@ -6,6 +6,7 @@ Authors' code is trusted here: what learners hand in is for the graders.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,22 +16,22 @@ from types import CodeType
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-# Imported for the forks' sake: every trial finds them loaded.
-import course  # noqa: F401
 from nbproof.authoring.hearsay import rests_on_hearsay
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, collecting, listing, seeds_of
+from nbproof.course_file import the_course
 from nbproof.display.hints import all_hints
 from nbproof.values.compare import leaves
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
-from nbproof.values.results import Finding
+from nbproof.values.results import CheckResult
 
 with contextlib.suppress(ImportError):
     import matplotlib
-    import torchvision.models.feature_extraction  # noqa: F401
 
     matplotlib.use("agg")
+# For the forks' sake: every trial finds it loaded.
+importlib.import_module(the_course().package)
 
 __all__ = ["Outcome", "Trial", "prepare", "try_candidate"]
 
@@ -62,7 +63,7 @@ class Trial:
 class Outcome:
     """What one trial found. ``findings[i][grade_id]`` lists the verdicts under ``seeds[i]``."""
 
-    findings: tuple[dict[str, list[Finding]], ...] = ()
+    findings: tuple[dict[str, list[CheckResult]], ...] = ()
     errors: tuple[str, ...] = ()
     """Exceptions that cells raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
@@ -132,7 +133,7 @@ def try_candidate(trial: Trial) -> Outcome:
     """Run the answer and the tests where :func:`prepare` has been. Nothing is undone: call it once in a process."""
     space = InteractiveShell.instance().user_ns
     errors: list[str] = []
-    findings: list[dict[str, list[Finding]]] = []
+    findings: list[dict[str, list[CheckResult]]] = []
     flaws: list[str] = []
     hearsay: list[str] = []
     with contextlib.redirect_stdout(io.StringIO()):
@@ -146,13 +147,13 @@ def try_candidate(trial: Trial) -> Outcome:
             alone += [(grade_id, one.check, f"{name}: {one.check}: {one.sentence}") for one in found if not one.passed]
         for seed in trial.seeds:
             errors.append(_cell("answer", trial.candidate))
-            verdicts: dict[str, list[Finding]] = {}
+            verdicts: dict[str, list[CheckResult]] = {}
             for grade_id, source in trial.tests:
                 with collecting(seed, space) as found:
                     trouble = _test_cell(grade_id, source)
                 errors.append(trouble)
                 # Stock nbgrader gives nothing for a test cell that raises, whatever passed before.
-                raised = [Finding("", _RAISES, "", False, seed, trouble)] if trouble else []
+                raised = [CheckResult("", _RAISES, "", False, seed, trouble)] if trouble else []
                 if trial.doubted and seed == trial.seeds[0]:
                     hearsay += [f"{grade_id}/{one}" for one in _by_hearsay(_compiled(grade_id, source), found)]
                 # What was wanted is for the panel; a Matches in it holds a function, which no pipe carries.
@@ -165,7 +166,7 @@ def try_candidate(trial: Trial) -> Outcome:
     return Outcome(tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(hearsay))
 
 
-def _by_hearsay(tests: CodeType, found: Sequence[Finding]) -> Iterator[str]:
+def _by_hearsay(tests: CodeType, found: Sequence[CheckResult]) -> Iterator[str]:
     """The checks that failed for hearsay alone."""
     failed = {one.check: one for one in found if not one.passed and one.compared is not None}
     if failed:

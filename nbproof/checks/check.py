@@ -39,7 +39,7 @@ from nbproof.checks.test_cell_names import CHECK_LINE, on_their_own
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
-from nbproof.values.results import Brought, CheckFailed, Finding
+from nbproof.values.results import CheckFailed, CheckResult, ProbeResult
 
 __all__ = ["CHECK_LINE", "Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]
 
@@ -79,7 +79,7 @@ class Check:
         return {}
 
 
-def bring(task: Check, namespace: dict[str, Any], case: Case) -> Brought:
+def bring(task: Check, namespace: dict[str, Any], case: Case) -> ProbeResult:
     """Run the probe of ``task`` on a learner's namespace. Whatever the learner's code raises comes back as trouble."""
     nb = Notebook(namespace)
     with undisturbed(namespace, task.poison, case) as output:
@@ -89,11 +89,11 @@ def bring(task: Check, namespace: dict[str, Any], case: Case) -> Brought:
             raise
         except BaseException as error:  # also SystemExit, and whatever else a learner's code comes up with
             trouble = trouble_of(error, probe_file=type(task).probe.__code__.co_filename)
-            return Brought(trouble=trouble, printed=readable(output.getvalue()))
-    return Brought(evidence=evidence, printed=readable(output.getvalue()))
+            return ProbeResult(trouble=trouble, printed=readable(output.getvalue()))
+    return ProbeResult(evidence=evidence, printed=readable(output.getvalue()))
 
 
-def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
+def judge(task: Check, exercise: str, case: Case, brought: ProbeResult) -> CheckResult:
     """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
     # A hook for all modules, no_grad or float64 that a learner's cell left behind must not change the truth.
     with undisturbed({}, (), case):
@@ -101,51 +101,51 @@ def judge(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
             return decide(task, exercise, case, brought)
         except MemoryError:
             sentence = "What your code brought needs more memory to be compared than there is"
-            return Finding(
+            return CheckResult(
                 exercise, type(task).__name__, inspect.cleandoc(type(task).__doc__ or ""), False, case.seed, sentence
             )
 
 
-def decide(task: Check, exercise: str, case: Case, brought: Brought) -> Finding:
+def decide(task: Check, exercise: str, case: Case, brought: ProbeResult) -> CheckResult:
     """:func:`judge` for a process that no learner's code has been in: it has nothing to set aside."""
     name, asked = type(task).__name__, inspect.cleandoc(type(task).__doc__ or "")
     trouble = brought.trouble
     if trouble is not None:
         named = "" if trouble.kind == "Unanswered" else trouble.kind
         sentence = ": ".join(part for part in (named, trouble.message) if part)
-        return Finding(
+        return CheckResult(
             exercise, name, asked, False, case.seed, sentence, line=trouble.line, printed=brought.printed,
             hint=hint_for_error(trouble.kind, trouble.message, trouble.line, trouble.inside, task.errors),
         )  # fmt: skip
     wanted = task.truth(case)
     difference = first_difference(brought.evidence, wanted)
     if difference is None:
-        return Finding(exercise, name, asked, True, case.seed)
+        return CheckResult(exercise, name, asked, True, case.seed)
     hint = hint_for_difference(
         brought.evidence, difference, wanted, task.mistakes(case), task.blame, bool(task.poison)
     )  # fmt: skip
-    return Finding(
+    return CheckResult(
         exercise, name, asked, False, case.seed, difference.sentence(reveal=not task.secret),
         got=difference.got, wanted=difference.told(reveal=not task.secret), where=difference.where,
         hint=hint, printed=brought.printed, compared=None if task.secret else (brought.evidence, wanted),
     )  # fmt: skip
 
 
-_collected: list[Finding] | None = None
+_collected: list[CheckResult] | None = None
 _listed: list[tuple[str, type[Check]]] | None = None
 _base_seed = 0
 _namespace: dict[str, Any] | None = None
 
 
 @contextmanager
-def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[Finding]]:
+def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[CheckResult]]:
     """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests.
 
     ``namespace`` holds the learner's variables, where the test cell runs in another one.
     """
     global _collected, _base_seed, _namespace
     before = _collected, _base_seed, _namespace
-    findings: list[Finding] = []
+    findings: list[CheckResult] = []
     _collected, _base_seed, _namespace = findings, seed, namespace
     try:
         yield findings
@@ -191,7 +191,7 @@ def check(exercise: str, *tasks: type[Check]) -> None:
         raise CheckFailed(wrong, text_of(wrong)) from None
 
 
-def _remember(exercise: str, findings: list[Finding]) -> None:
+def _remember(exercise: str, findings: list[CheckResult]) -> None:
     """For `hint()` and `progress()`, where a person is at work: not while nbgrader runs the notebook."""
     from nbproof.front_end import ran_before, shell
 
@@ -210,7 +210,7 @@ def _remember(exercise: str, findings: list[Finding]) -> None:
         note(exercise, passed, known.cells if known is not None else ())
 
 
-def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> Finding:
+def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> CheckResult:
     for seed in seeds_of(type(task), base):
         case = Case(seed)
         finding = judge(task, exercise, case, bring(task, namespace, case))

@@ -53,7 +53,7 @@ def hint_for_error(
 ) -> str | None:
     """The id of the hint for an exception that learner code raised; None where the text fits no known cause.
 
-    ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.Trouble`): Python words a
+    ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.ProbeError`): Python words a
     hook that PyTorch calls, and a function that the learner calls, in the same way. ``first`` are the
     patterns of one check (:attr:`nbproof.checks.check.Check.errors`), which know better than the general ones.
     """

@@ -21,7 +21,7 @@ from torch.nn.modules import module as module_internals
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
 from nbproof.text import readable
-from nbproof.values.results import Trouble
+from nbproof.values.results import ProbeError
 
 __all__ = ["Notebook", "Unanswered", "trouble_of", "undisturbed"]
 
@@ -179,10 +179,10 @@ def _no_stderr() -> Iterator[None]:
                 os.close(saved)
 
 
-def trouble_of(error: BaseException, probe_file: str) -> Trouble:
+def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
     """An exception as text: its class, its message with Python's suggestion, the learner's line."""
     if isinstance(error, Unanswered):
-        return Trouble("Unanswered", str(error))
+        return ProbeError("Unanswered", str(error))
     line = inside = ""
     libraries = (*_LIBRARIES, str(the_course().folder) + os.sep)
     for frame, number in traceback.walk_tb(error.__traceback__):
@@ -191,7 +191,7 @@ def trouble_of(error: BaseException, probe_file: str) -> Trouble:
         if not file.startswith(libraries) and file != probe_file:
             code = linecache.getline(file, number, frame.f_globals).strip()
             line = f"line {number} of your cell: {code}" if code else f"line {number} of your cell"
-    return Trouble(type(error).__name__, _message(error)[:2000], readable(line)[:500], inside)
+    return ProbeError(type(error).__name__, _message(error)[:2000], readable(line)[:500], inside)
 
 
 def _message(error: BaseException) -> str:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from nbproof.collect import Collected
     from nbproof.run.class_run import PoolMaker
 
-__all__ = ["Request", "Upload", "grade"]
+__all__ = ["Request", "UploadGiven", "grade"]
 
 
 @dataclass(frozen=True)
-class Upload:
+class UploadGiven:
     """What is to be collected first: ``--from``, and what goes with it."""
 
     paths: tuple[Path, ...] = ()
@@ -52,7 +52,7 @@ class Request:
     root: Path
     lessons: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
-    upload: Upload = field(default_factory=Upload)
+    upload: UploadGiven = field(default_factory=UploadGiven)
     force: bool = False
     workers: int | None = None
     seed: int | None = None

@@ -118,7 +118,7 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.grade_command import Request, Upload, grade
+    from nbproof.cli.grade_command import Request, UploadGiven, grade
 
     given = arguments
     if not given.uploads and (given.lesson or given.names or given.pattern):
@@ -129,7 +129,7 @@ def _grade(arguments: argparse.Namespace) -> int:
     return grade(
         Request(
             given.course, tuple(given.names_of_lessons), tuple(given.only),
-            Upload(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
+            UploadGiven(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
             given.seed, not given.no_feedback, given.unsafe, given.stock, given.dask, given.wait, given.quiet,
             given.json, given.all, given.isolation, given.anyway,
         )
@@ -145,7 +145,7 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     back = command.add_argument_group("hand back: what is new or changed since it was handed back to the same place")
     back.add_argument(
         "--for", dest="target", choices=("moodle", "canvas", "folder"),
-        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
+        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-UploadGiven "
         "Submissions'; or a folder with a page a learner and a CSV for a mail merge",
     )  # fmt: skip
     back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")

@@ -15,7 +15,7 @@ from nbproof.text import printable
 if TYPE_CHECKING:
     from nbproof.report.findings import Findings
     from nbproof.report.lms import Grade, GradeFile
-    from nbproof.report.records import ClassRecords, Work
+    from nbproof.report.records import ClassRecords, LearnerWork
 
 __all__ = ["ReportRequest", "grades_of", "report"]
 
@@ -98,7 +98,7 @@ def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
     }
 
 
-def _comment(work: Work, titles: dict[str, str]) -> str:
+def _comment(work: LearnerWork, titles: dict[str, str]) -> str:
     """Feedback in a few words; the page has the rest."""
     told = [f"{work.score:g} of {work.max_score:g} points."]
     if work.penalty:

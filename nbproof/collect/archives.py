@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-__all__ = ["Budget", "Entry", "NotUnpacked", "entries", "kind_of"]
+__all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries", "kind_of"]
 
 MB = 1 << 20
 _PIECE = 1 << 16
@@ -63,7 +63,7 @@ class Budget:
 
 
 @dataclass
-class Entry:
+class ArchiveEntry:
     """One entry of an archive: its name in parts; ``problem`` where it is not to be unpacked."""
 
     parts: tuple[str, ...]
@@ -123,7 +123,7 @@ def kind_of(head: bytes) -> str:
     return "tar" if head[257:262] == b"ustar" else ""
 
 
-def entries(path: Path, budget: Budget) -> Iterator[Entry]:
+def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every entry of an archive but its folders. Raises NotUnpacked where it is none, or cannot be looked into."""
     with path.open("rb") as file:
         kind = kind_of(file.read(512))
@@ -145,7 +145,7 @@ def _count(budget: Budget) -> bool:
     return budget.files >= 0
 
 
-def _zip(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
+def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
     if _table_size(file) > budget.table:
         raise NotUnpacked("too large", f"its table of contents has more than {budget.table // MB} MB")
     with _damage():
@@ -155,7 +155,7 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
             if info.is_dir() and not info.file_size:
                 continue
             if not _count(budget):
-                yield Entry(
+                yield ArchiveEntry(
                     (info.filename[:80], "..."), problem=NotUnpacked("too large", "the archive holds too many files")
                 )
                 return
@@ -169,7 +169,7 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
             if problem is None and info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                 # zipfile unpacks the others without a limit: forty bytes of bzip2 become 46 MB at one go.
                 problem = NotUnpacked("unknown archive", "packed in an unusual way: ask for an ordinary zip")
-            entry = Entry(parts, _zip_time(info), problem, "", None, budget)
+            entry = ArchiveEntry(parts, _zip_time(info), problem, "", None, budget)
             if problem is None:
                 try:
                     with _damage():
@@ -248,7 +248,7 @@ class _Counted(io.RawIOBase):
         return data
 
 
-def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[Entry]:
+def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[ArchiveEntry]:
     """A file packed by gzip, xz or bzip2: a tar, or one file."""
     import bz2
 
@@ -265,10 +265,10 @@ def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[E
         return
     inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
     if _count(budget):
-        yield Entry((inner,), None, None, "", unpacked(), budget)
+        yield ArchiveEntry((inner,), None, None, "", unpacked(), budget)
 
 
-def _tar(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
+def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
     # What is read is counted here, so that skipping a huge entry counts as well.
     counted = _Counted(file, budget)
     free = Budget(budget.entry, 1 << 62)
@@ -283,7 +283,7 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
             if member.isdir():
                 continue
             if not _count(budget):
-                yield Entry(
+                yield ArchiveEntry(
                     (member.name[:80], "..."), problem=NotUnpacked("too large", "the archive holds too many files")
                 )
                 return
@@ -297,4 +297,4 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[Entry]:
             except (ValueError, OverflowError, OSError):
                 time = None
             opened = None if problem else archive.extractfile(member)
-            yield Entry(parts, time, problem, "", opened, free)
+            yield ArchiveEntry(parts, time, problem, "", opened, free)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbproof.collect.archives import Budget, Entry, NotUnpacked, entries, kind_of
+from nbproof.collect.archives import ArchiveEntry, Budget, NotUnpacked, entries, kind_of
 from nbproof.collect.layouts import is_junk
 from nbproof.collect.mail import attachments, is_mail, is_mailbox
 
-__all__ = ["Arrivals", "Piece", "fingerprint"]
+__all__ = ["Arrivals", "ArrivedPiece", "fingerprint"]
 
 _PIECE = 1 << 16
 _MOST_KEPT = 1 << 30
@@ -30,7 +30,7 @@ _CALLED_ARCHIVE = re.compile(r"\.(?:zip|tar|tgz|7z|rar)(?:[ -]?\(?\d{0,3}\)?)$",
 
 
 @dataclass(frozen=True)
-class Piece:
+class ArrivedPiece:
     """One file that came, or something that is none: then ``problem`` says why."""
 
     parts: tuple[str, ...]
@@ -99,7 +99,7 @@ class Arrivals:
     folder: Path
     budget: Budget = field(default_factory=Budget)
     step: Callable[[int, int, str], None] = lambda done, of, name: None
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[ArrivedPiece] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)
     _files: set[str] = field(default_factory=set)
 
@@ -114,20 +114,22 @@ class Arrivals:
         try:
             info = file.stat() if alone else file.lstat()
         except OSError as error:
-            self.pieces.append(Piece(parts, problem=NotUnpacked("unreadable", error.strerror or "it cannot be read")))
+            self.pieces.append(
+                ArrivedPiece(parts, problem=NotUnpacked("unreadable", error.strerror or "it cannot be read"))
+            )
             return
         if not stat.S_ISREG(info.st_mode):
             what = "a link: ask for the file itself" if stat.S_ISLNK(info.st_mode) else "no regular file"
-            self.pieces.append(Piece(parts, problem=NotUnpacked("link", what)))
+            self.pieces.append(ArrivedPiece(parts, problem=NotUnpacked("link", what)))
             return
         if info.st_size > _MOST_KEPT:
             problem = NotUnpacked("too large", f"{info.st_size >> 20} MB; it stays where it is")
-            self.pieces.append(Piece(parts, size=info.st_size, problem=problem))
+            self.pieces.append(ArrivedPiece(parts, size=info.st_size, problem=problem))
             return
         time = datetime.fromtimestamp(info.st_mtime, UTC)
-        self._keep(Piece(parts, time=time), _read(file), self.budget, top=alone)
+        self._keep(ArrivedPiece(parts, time=time), _read(file), self.budget, top=alone)
 
-    def _keep(self, told: Piece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
+    def _keep(self, told: ArrivedPiece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
         """Write one file down, and unpack it where it is an archive. ``told``: what is known of it before."""
         parts = told.parts
         kept = self._free_name(("upload" if top else "files", *parts))
@@ -150,7 +152,7 @@ class Arrivals:
             return
         self._unpack(piece, path, budget, top)
 
-    def _unpack(self, piece: Piece, path: Path, budget: Budget, top: bool, mails: bool = False) -> None:
+    def _unpack(self, piece: ArrivedPiece, path: Path, budget: Budget, top: bool, mails: bool = False) -> None:
         at = len(self.pieces)
         # A plain archive on this disk is an upload, and its entries have times of their own; one within it is a learner's.
         within = () if top else piece.parts
@@ -169,12 +171,16 @@ class Arrivals:
             budget.took(inner, before)
         self.pieces.insert(at, replace(piece, problem=problem, archive=True))
 
-    def _entry(self, within: tuple[str, ...], entry: Entry, budget: Budget, archive: Piece, top: bool) -> None:
+    def _entry(
+        self, within: tuple[str, ...], entry: ArchiveEntry, budget: Budget, archive: ArrivedPiece, top: bool
+    ) -> None:
         parts = (*within, *entry.parts)
         self.step(len(self.pieces), len(self.pieces) + 1, "/".join(parts))
         time, inner = (entry.time, None) if top else (archive.time, entry.time)
         sender = entry.sender or archive.sender
-        piece = Piece(parts, "", 0, "", time, inner, top or archive.sure, entry.problem, nested=not top, sender=sender)
+        piece = ArrivedPiece(
+            parts, "", 0, "", time, inner, top or archive.sure, entry.problem, nested=not top, sender=sender
+        )
         if entry.problem is not None:
             self.pieces.append(piece)
             return

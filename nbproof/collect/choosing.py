@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cmp_to_key
 
-__all__ = ["Copy", "Order", "choose", "compare"]
+__all__ = ["Copy", "CopyOrder", "choose", "compare"]
 
 
 @dataclass(frozen=True)
-class Order:
+class CopyOrder:
     """What says when a copy was handed in; 0 where nothing is known. Times are seconds since 1970."""
 
     said: float = 0.0
@@ -33,7 +33,7 @@ class Copy:
 
     key: int
     sha256: str
-    order: Order
+    order: CopyOrder
     late: bool = False
     tier: int = 0
     """0: a notebook of this lesson. 1: of this lesson, no notebook. 2: Jupyter's own copy. 3: it cannot be told what it is."""
@@ -52,7 +52,7 @@ class Choice:
     """Empty, or why a person should look."""
 
 
-def compare(one: Order, other: Order) -> int:
+def compare(one: CopyOrder, other: CopyOrder) -> int:
     """1 where ``one`` is the later, -1 where it is the earlier, 0 where nothing tells."""
     pairs: list[tuple[float, float]] = [(one.said, other.said)]
     if one.number and other.number:

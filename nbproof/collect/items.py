@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from nbproof.collect.arrivals import Piece
-from nbproof.collect.choosing import Order
+from nbproof.collect.arrivals import ArrivedPiece
+from nbproof.collect.choosing import CopyOrder
 from nbproof.collect.contents import Guess, LessonBook, looks_like_a_notebook
 from nbproof.collect.layouts import Pattern, Said, is_junk, read_place, read_time, without_copy_marks
 from nbproof.collect.owners import Owner, owners
@@ -19,7 +19,7 @@ from nbproof.collect.roster import Roster
 
 __all__ = ["COUNTED", "Arrived", "Item", "find_owners", "find_times", "said_of", "sort"]
 
-Arrived = tuple[str, Path, list[Piece]]
+Arrived = tuple[str, Path, list[ArrivedPiece]]
 """An upload's name, the folder that holds its copies, and its pieces."""
 
 COUNTED = {"notebook", "script", "checkpoint"}
@@ -33,7 +33,7 @@ class Item:
     """One piece on its way."""
 
     upload: int
-    piece: Piece
+    piece: ArrivedPiece
     path: Path
     said: Said
     owner: Owner = field(default_factory=Owner)
@@ -44,7 +44,7 @@ class Item:
     """What it counts for; empty where it counts for nothing."""
     time: datetime | None = None
     late: bool = False
-    order: Order = field(default_factory=Order)
+    order: CopyOrder = field(default_factory=CopyOrder)
     ending: tuple[str, str] = ("", "")
     look: bool = False
     data: list[tuple[str, str]] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Item:
 
 
 def said_of(
-    pieces: Sequence[Piece], lessons: list[str], titles: Sequence[str], pattern: Pattern | None
+    pieces: Sequence[ArrivedPiece], lessons: list[str], titles: Sequence[str], pattern: Pattern | None
 ) -> Iterator[Said]:
     """What place and name of each piece of an upload say."""
     archives = {piece.parts for piece in pieces if piece.archive}
@@ -173,7 +173,7 @@ def find_times(items: Sequence[Item]) -> None:
             time = piece.time
         item.time = time if time and time <= datetime.now(UTC) + timedelta(days=366) else None
         copied = re.search(r"\((\d{1,3})\)", said.file)
-        item.order = Order(
+        item.order = CopyOrder(
             (item.time or said.named or _NEVER).timestamp(),
             said.counters[0] + 1 if said.system == "Canvas" else 0,
             said.counters[1],

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from nbproof.collect.arrivals import Arrivals, Piece, fingerprint
+from nbproof.collect.arrivals import Arrivals, ArrivedPiece, fingerprint
 from nbproof.collect.outcome import Collected, Line, Upload
 from nbproof.collect.placing import Desk, File
 from nbproof.collect.roster import Roster
@@ -45,7 +45,7 @@ class Stage:
     def __exit__(self, *error: object) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def take(self, paths: list[Path], step: Step) -> tuple[str, Path, list[Piece]]:
+    def take(self, paths: list[Path], step: Step) -> tuple[str, Path, list[ArrivedPiece]]:
         """Name, folder and pieces of an upload."""
         name = paths[0].name if len(paths) == 1 else "files"
         name = name or paths[0].resolve().name

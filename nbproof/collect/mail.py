@@ -18,7 +18,7 @@ from email.message import Message
 from email.utils import mktime_tz, parseaddr, parsedate_tz
 from pathlib import Path
 
-from nbproof.collect.archives import MB, Budget, Entry, NotUnpacked
+from nbproof.collect.archives import MB, ArchiveEntry, Budget, NotUnpacked
 
 __all__ = ["attachments", "is_mail", "is_mailbox"]
 
@@ -36,7 +36,7 @@ def is_mailbox(name: str, head: bytes) -> bool:
     return _MAILBOX.search(name) is not None or ("." not in name and head.startswith(b"From "))
 
 
-def attachments(path: Path, budget: Budget) -> Iterator[Entry]:
+def attachments(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every attachment of a mail, or of all mails of a mailbox, with the sender's address.
 
     Raises NotUnpacked where there is none, or the mail is broken.
@@ -50,7 +50,7 @@ def attachments(path: Path, budget: Budget) -> Iterator[Entry]:
     yield from _one_mail(data, budget)
 
 
-def _all_mails(path: Path, budget: Budget) -> Iterator[Entry]:
+def _all_mails(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """What hangs on the mails of a mailbox, each in a folder of its own: ``mail 7/x.ipynb``. One that is broken is told."""
     found = 0
     with contextlib.closing(mailbox.mbox(path, create=False)) as box:
@@ -65,7 +65,7 @@ def _all_mails(path: Path, budget: Budget) -> Iterator[Entry]:
             except NotUnpacked as problem:
                 if problem.status != "no notebook":  # most mails of a mailbox have nothing to do with the lesson
                     found += 1
-                    yield Entry((place,), time, problem)
+                    yield ArchiveEntry((place,), time, problem)
     if not found:
         raise NotUnpacked("no notebook", "a mailbox without attachments")
 
@@ -79,7 +79,7 @@ def _delivered(line: bytes) -> datetime | None:
         return None
 
 
-def _one_mail(data: bytes, budget: Budget) -> Iterator[Entry]:
+def _one_mail(data: bytes, budget: Budget) -> Iterator[ArchiveEntry]:
     if len(data) > budget.entry:
         raise NotUnpacked("too large", f"a mail of more than {budget.entry // MB} MB")
     try:
@@ -93,16 +93,18 @@ def _one_mail(data: bytes, budget: Budget) -> Iterator[Entry]:
     for name, part in parts:
         budget.files -= 1
         if budget.files < 0:
-            yield Entry(("...",), problem=NotUnpacked("too large", "the mail has too many attachments"))
+            yield ArchiveEntry(("...",), problem=NotUnpacked("too large", "the mail has too many attachments"))
             return
         try:
             content = part.get_payload(decode=True)
         except Exception:
             content = None
         if not isinstance(content, bytes):
-            yield Entry((name,), problem=NotUnpacked("damaged", "the attachment cannot be decoded"), sender=sender)
+            yield ArchiveEntry(
+                (name,), problem=NotUnpacked("damaged", "the attachment cannot be decoded"), sender=sender
+            )
             continue
-        yield Entry((name,), None, None, sender, io.BytesIO(content), budget)
+        yield ArchiveEntry((name,), None, None, sender, io.BytesIO(content), budget)
 
 
 def _name(part: Message) -> str:

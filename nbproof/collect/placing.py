@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nbproof.collect.choosing import Order
+from nbproof.collect.choosing import CopyOrder
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.earlier import lists_in
 from nbproof.collect.layouts import read_time
 from nbproof.collect.outcome import Line
 from nbproof.files import written_whole
 
-__all__ = ["Desk", "File", "Held"]
+__all__ = ["CopyHeld", "Desk", "File"]
 
 TIMESTAMP = "timestamp.txt"
 
@@ -33,11 +33,11 @@ class File:
 
 
 @dataclass(frozen=True)
-class Held:
+class CopyHeld:
     """What submitted/ holds of a learner's lesson."""
 
     sha256: str
-    order: Order
+    order: CopyOrder
     late: bool | None
     time: datetime | None
     path: Path
@@ -83,7 +83,7 @@ class Desk:
                 return f"{place.relative_to(self.root)} is {'a link' if place.is_symlink() else 'a file'}: remove it"
         return ""
 
-    def held(self, learner: str, lesson: str) -> Held | None:
+    def held(self, learner: str, lesson: str) -> CopyHeld | None:
         """The notebook that lies there now; None where there is none."""
         import hashlib
 
@@ -99,9 +99,9 @@ class Desk:
             time = None
         said = time.timestamp() if time else 0.0
         if fact and len(fact.get("order") or ()) == 6:
-            order = Order(*fact["order"])
-            return Held(digest, order, bool(fact.get("late")), time, path)
-        return Held(digest, Order(said=said, disk=path.stat().st_mtime), None, time, path)
+            order = CopyOrder(*fact["order"])
+            return CopyHeld(digest, order, bool(fact.get("late")), time, path)
+        return CopyHeld(digest, CopyOrder(said=said, disk=path.stat().st_mtime), None, time, path)
 
     def put(self, file: File, here: Path, replaced: Path) -> Line:
         """Do what the file's line says, and return the line. Only notebooks that are taken change anything."""
@@ -155,7 +155,7 @@ def same_bytes(one: Path, other: Path) -> bool:
     return other.is_file() and not other.is_symlink() and filecmp.cmp(one, other, shallow=False)
 
 
-def tier_of_held(book: LessonBook, held: Held, lesson: str) -> tuple[int, bool]:
+def tier_of_held(book: LessonBook, held: CopyHeld, lesson: str) -> tuple[int, bool]:
     """What lies in submitted/: 0 where it is of the lesson, 3 where that cannot be told; and whether it is untouched."""
     guess = book.guess(held.path)
     return (0 if guess.lesson == lesson else 3), guess.untouched

@@ -11,15 +11,15 @@ from html import escape
 
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.front_end import FRAME, MONO, prose, show
-from nbproof.values.results import Finding
+from nbproof.values.results import CheckResult
 
 __all__ = ["remember", "show_next_step", "steps"]
 
-_last: Finding | None = None
+_last: CheckResult | None = None
 _shown: dict[tuple[str, str], int] = {}
 
 
-def remember(finding: Finding) -> None:
+def remember(finding: CheckResult) -> None:
     """Note the outcome of a check: the first one that failed, or the last one that passed."""
     global _last
     _last = finding

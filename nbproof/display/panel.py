@@ -9,19 +9,19 @@ from html import escape
 from nbproof.course_file import the_course
 from nbproof.display.hints import Hint, all_hints
 from nbproof.front_end import FRAME, MONO, prose, shell, show
-from nbproof.values.results import Finding
+from nbproof.values.results import CheckResult
 
 __all__ = ["html_of", "show_findings", "text_of"]
 
 _GOOD, _BAD = "#2f9e63", "#e2604c"  # both stand out on the light and on the dark theme
 
 
-def _hint(finding: Finding) -> Hint | None:
+def _hint(finding: CheckResult) -> Hint | None:
     # An id that is not there is an author's slip, which the contract finds; a learner still gets the rest.
     return all_hints().get(finding.hint or "")
 
 
-def text_of(finding: Finding) -> str:
+def text_of(finding: CheckResult) -> str:
     """One wrong finding as a few lines of plain text: the fact, the place, the misconception."""
     lines = [finding.sentence]
     if finding.line:
@@ -33,7 +33,7 @@ def text_of(finding: Finding) -> str:
     return "\n".join(lines)
 
 
-def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False, picture: str = "") -> str:
+def html_of(exercise: str, findings: Sequence[CheckResult], ask: bool = False, picture: str = "") -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
 
     ``ask``: whether there is a notebook in which the learner can ask for the first step of help; without
@@ -55,7 +55,7 @@ def html_of(exercise: str, findings: Sequence[Finding], ask: bool = False, pictu
     return f'<div role="status" style="{FRAME.format(accent=accent, width=46)}">{"".join(rows)}</div>'
 
 
-def _details(finding: Finding, ask: bool, picture: str) -> str:
+def _details(finding: CheckResult, ask: bool, picture: str) -> str:
     cells = []
     # A short sentence says it all; values that do not fit one line are easier to compare below each other, or in a picture.
     if finding.got and len(finding.sentence) > 90 and not picture:
@@ -88,7 +88,7 @@ def _details(finding: Finding, ask: bool, picture: str) -> str:
     return body
 
 
-def show_findings(exercise: str, findings: Sequence[Finding]) -> None:
+def show_findings(exercise: str, findings: Sequence[CheckResult]) -> None:
     """Show the panel where a front end can draw it, the same in words where not."""
     wrong = next((finding for finding in findings if not finding.passed), None)
     count = sum(finding.passed for finding in findings)
@@ -101,7 +101,7 @@ def show_findings(exercise: str, findings: Sequence[Finding]) -> None:
         print(plain)
 
 
-def _picture(wrong: Finding | None) -> str:
+def _picture(wrong: CheckResult | None) -> str:
     """Yours beside what was wanted, where somebody is looking: not while nbgrader runs the notebook."""
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
-from nbproof.display.progress_store import DiaryError, Entry, entries
+from nbproof.display.progress_store import DiaryError, StoredTry, entries
 from nbproof.front_end import FRAME, MONO, prose, show
 
 __all__ = ["Overview", "html_of", "overview", "show_progress", "text_of"]
@@ -59,7 +59,7 @@ def overview() -> Overview:
 
 
 def _next(
-    lessons: tuple[OutlinedLesson, ...], states: Mapping[str, str], known: Mapping[str, Entry]
+    lessons: tuple[OutlinedLesson, ...], states: Mapping[str, str], known: Mapping[str, StoredTry]
 ) -> tuple[OutlinedLesson, OutlinedExercise] | None:
     """The first exercise that is open, from the one that was worked on last onwards, then from the beginning."""
     order = [(lesson, one) for lesson in lessons for one in lesson.exercises]

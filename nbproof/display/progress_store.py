@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DiaryError", "Entry", "diary_path", "entries", "forget", "note"]
+__all__ = ["DiaryError", "StoredTry", "diary_path", "entries", "forget", "note"]
 
 
 class DiaryError(Exception):
@@ -23,7 +23,7 @@ class DiaryError(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredTry:
     """One exercise: how often it was checked, when first and last, and when it was solved (seconds since 1970)."""
 
     exercise: str
@@ -83,14 +83,14 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
             connection.execute("UPDATE exercise SET solved = ? WHERE id = ? AND solved IS NULL", (now, exercise))
 
 
-def entries() -> dict[str, Entry]:
+def entries() -> dict[str, StoredTry]:
     """Every exercise that was tried, by id. Raises DiaryError."""
     with contextlib.suppress(OSError):
         if not diary_path().exists():
             return {}
     with _opened() as connection:
         rows = connection.execute("SELECT id, tries, first, last, solved FROM exercise").fetchall()
-    return {row[0]: Entry(*row) for row in rows}
+    return {row[0]: StoredTry(*row) for row in rows}
 
 
 def forget() -> bool:

@@ -18,7 +18,7 @@ from nbproof.authoring.leaks import Secrets
 from nbproof.gradebook.marks import CellMark, Marks
 from nbproof.feedback.own_code import own_line, printed_in
 
-__all__ = ["Card", "Fault", "cards_of"]
+__all__ = ["Card", "FaultShown", "cards_of"]
 
 _WORDS = {
     "passed": "Passed",
@@ -42,7 +42,7 @@ _LONG = 110
 
 
 @dataclass(frozen=True)
-class Fault:
+class FaultShown:
     """One test cell that lost marks: its first check that failed."""
 
     sentence: str
@@ -70,7 +70,7 @@ class Card:
     line: str = ""
     advice: str = ""
     checks: tuple[tuple[bool, str], ...] = ()
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FaultShown, ...] = ()
     way_in: Hint | None = None
     note: str = ""
     """How the answer was found, where it was not in its place."""
@@ -118,7 +118,7 @@ class _Cards:
         passed, untouched = exercise.status == "passed", exercise.status == "not answered"
         lost = exercise.status in ("timeout", "out of memory", "killed")
         sentence, line = "", ""
-        faults: tuple[Fault, ...] = ()
+        faults: tuple[FaultShown, ...] = ()
         broken = exercise.status == "error" and bool(run.error) and not score
         if not passed and not untouched:
             if lost or broken:
@@ -166,21 +166,21 @@ class _Cards:
         how = lost or found
         return how[:1].upper() + how[1:] + ("" if how.endswith((".", "!", "?")) else ".") if how else ""
 
-    def _faults(self, exercise: ExerciseVerdict, bare: bool) -> tuple[Fault, ...]:
+    def _faults(self, exercise: ExerciseVerdict, bare: bool) -> tuple[FaultShown, ...]:
         """One for each test cell that lost marks, equal ones once. ``bare``: the cell's own error has said it all."""
-        found: list[Fault] = []
+        found: list[FaultShown] = []
         for test in exercise.tests:
             if test.score == test.max_score:
                 continue
             fault = self._fault(test, exercise)
             if bare:
                 # The checks only found names missing. That a cell has to run to its last line was said above.
-                fault = Fault("", help=fault.help if test.hint != "cell_stopped" else None)
+                fault = FaultShown("", help=fault.help if test.hint != "cell_stopped" else None)
             if fault not in found and (fault.sentence or fault.help):
                 found.append(fault)
         return tuple(found)
 
-    def _fault(self, test: TestVerdict, exercise: ExerciseVerdict) -> Fault:
+    def _fault(self, test: TestVerdict, exercise: ExerciseVerdict) -> FaultShown:
         sentence = test.sentence or exercise.sentence
         got, wanted = test.got, test.wanted
         long = len(sentence) > _LONG and bool(test.where)
@@ -189,7 +189,7 @@ class _Cards:
             whole = f"{test.where} is {got}, wanted {wanted}"
             detail = sentence[len(whole) :].strip(" ()") if sentence.startswith(whole) else ""
             sentence = f"`{test.where}` is not what was asked for{': ' + detail if detail else ''}."
-        return Fault(
+        return FaultShown(
             self.clean(sentence, 600), test.asked, self.clean(test.line, 300), self.clean(got, 400) if long else "",
             self.clean(wanted, 400) if long else "", drawn(test.compared), all_hints().get(test.hint or ""),
             self.clean(test.printed, 1_500).strip(),

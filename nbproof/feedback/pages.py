@@ -28,7 +28,7 @@ from nbproof.gradebook.marks import Marks, read_marks
 __all__ = [
     "Feedback",
     "Task",
-    "Trouble",
+    "PageTrouble",
     "chosen_submissions",
     "page_path",
     "print_feedback",
@@ -56,7 +56,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class PageTrouble:
     """Why a page could not be written; no reason where it was."""
 
     reason: str = ""
@@ -169,7 +169,7 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
     return Task(learner, lesson, seen.hexdigest(), marks, problem)
 
 
-def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, Trouble], None, None]:
+def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, PageTrouble], None, None]:
     """Each task as it is done, with the reason where it failed."""
     if len(tasks) <= _FEW or workers == 1:
         for task in tasks:
@@ -197,7 +197,7 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple
                     trouble = future.result()[0]
                     yield alone.pop(0), trouble
             except BrokenProcessPool:
-                yield alone.pop(0), Trouble("the process that wrote it was ended from outside, perhaps for its memory")
+                yield alone.pop(0), PageTrouble("the process that wrote it was ended from outside, perhaps for its memory")
 
 
 @contextlib.contextmanager
@@ -211,7 +211,7 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _write(root: str, tasks: Sequence[Task]) -> list[Trouble]:
+def _write(root: str, tasks: Sequence[Task]) -> list[PageTrouble]:
     """Write these pages; for each what went wrong, or nothing."""
     from nbproof.feedback.page import page_of
 
@@ -221,21 +221,21 @@ def _write(root: str, tasks: Sequence[Task]) -> list[Trouble]:
             place = page_path(Path(root), task.learner, task.lesson)
             place.parent.mkdir(parents=True, exist_ok=True)
             replace_file(place, page_of(Path(root), task))
-            troubles.append(Trouble())
+            troubles.append(PageTrouble())
         except Exception as error:  # a flaw that one submission has found costs no other learner their page
             troubles.append(_trouble(error))
     return troubles
 
 
-def _trouble(error: Exception) -> Trouble:
+def _trouble(error: Exception) -> PageTrouble:
     if isinstance(error, OSError):
-        return Trouble(
+        return PageTrouble(
             f"{error.strerror or type(error).__name__}: {error.filename or ''}".rstrip(": "), error.errno or 0
         )
-    return Trouble(f"please report this ({type(error).__name__}: {str(error)[:200]})")
+    return PageTrouble(f"please report this ({type(error).__name__}: {str(error)[:200]})")
 
 
-def _stop_where_the_disk_fails(trouble: Trouble, place: Path) -> None:
+def _stop_where_the_disk_fails(trouble: PageTrouble, place: Path) -> None:
     """Raise CourseError for what would fail for every other page as well: a full disk, one that can only be read."""
     from nbproof.gradebook.storage_errors import is_one_files, trouble_with_disk
 

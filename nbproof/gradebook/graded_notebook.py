@@ -14,7 +14,7 @@ from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.plain import plain_outputs
 from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.recover.own_cells import to_be_shown
-from nbproof.values.results import Finding
+from nbproof.values.results import CheckResult
 
 __all__ = ["graded_notebook"]
 
@@ -69,17 +69,17 @@ def _outputs(exercise: ExerciseVerdict, test: TestVerdict) -> list[dict[str, obj
     ]
 
 
-def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[Finding]:
-    passed = [Finding(exercise.id, "", asked, True, 0) for asked in test.passed]
+def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[CheckResult]:
+    passed = [CheckResult(exercise.id, "", asked, True, 0) for asked in test.passed]
     if test.is_whole:
         return passed
     # The first failed check has the details; where the worker was lost, the status has to say it.
     lost = exercise.status in ("timeout", "out of memory", "killed", "not answered")
-    first = Finding(
+    first = CheckResult(
         exercise.id, "", test.asked, False, 0,
         sentence=exercise.sentence if lost or not test.sentence else test.sentence,
         where=test.where, got="" if lost else test.got, wanted=test.wanted, hint=None if lost else test.hint,
         line="" if lost else test.line, printed=test.printed,
     )  # fmt: skip
-    others = [Finding(exercise.id, "", asked, False, 0) for asked in test.failed if asked != test.asked]
+    others = [CheckResult(exercise.id, "", asked, False, 0) for asked in test.failed if asked != test.asked]
     return [*passed, first, *others]

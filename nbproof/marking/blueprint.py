@@ -22,7 +22,7 @@ from nbproof.checks.test_cells import ProbePart, probe_part
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.own_cells import OwnCell, own_cells
 from nbproof.recover.recovery import find_answers
@@ -225,7 +225,7 @@ def _tested(test: str, answers: list[str]) -> str:
     return max(fits, key=len) if fits else ""
 
 
-def rebuild(blueprint: Blueprint, cells: Sequence[Cell]) -> Rebuilt:
+def rebuild(blueprint: Blueprint, cells: Sequence[ExportedCell]) -> Rebuilt:
     """The answers among a submission's cells, by grade_id, and by content where an id is lost."""
     answers = as_handed_in(blueprint.handout, cells)
     if answers is not None:

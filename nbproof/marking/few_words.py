@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from nbproof.marking.blueprint import Rebuilt
 from nbproof.marking.judge import Judged
-from nbproof.values.results import Trouble
+from nbproof.values.results import ProbeError
 
 __all__ = ["HIDDEN_FAILED", "in_few_words", "known_lines"]
 
@@ -82,7 +82,7 @@ def known_lines(rebuilt: Rebuilt) -> frozenset[str]:
     return frozenset(line.strip() for text in texts for line in text.splitlines() if line.strip())
 
 
-def in_few_words(finding: Judged, trouble: Trouble | None, names: Collection[str], lines: Collection[str]) -> Judged:
+def in_few_words(finding: Judged, trouble: ProbeError | None, names: Collection[str], lines: Collection[str]) -> Judged:
     """The finding of a hidden check as it may be told.
 
     ``names``: those that the check asks for; ``lines``: those that were handed in.
@@ -142,7 +142,7 @@ def _short(number: str) -> str:
     return f"{value:.4g}"
 
 
-def _of_trouble(trouble: Trouble, names: Collection[str], lines: Collection[str]) -> str:
+def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[str]) -> str:
     if trouble.kind == "Unanswered":
         name = re.match(r"`(\w{1,60})` is (not defined|a \w+|an \w+|None)\b", trouble.message)
         if name and name[1] in names:

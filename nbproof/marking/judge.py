@@ -13,7 +13,7 @@ from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS, JudgeProcess
 from nbproof.sandbox.wire import WireError
-from nbproof.values.results import Finding, Trouble
+from nbproof.values.results import CheckResult, ProbeError
 
 __all__ = ["Judge", "Judged", "ProbeAnswer"]
 
@@ -26,7 +26,7 @@ class ProbeAnswer:
     """What a probe brought, as a worker sent it: bytes that nobody has looked into, or trouble."""
 
     evidence: bytes
-    trouble: Trouble | None = None
+    trouble: ProbeError | None = None
     printed: str = ""
 
     @property
@@ -36,7 +36,7 @@ class ProbeAnswer:
 
 
 @dataclass(frozen=True)
-class Judged(Finding):
+class Judged(CheckResult):
     """A finding, and what a picture of it needs (:mod:`nbproof.marking.comparison`)."""
 
     picture: dict[str, Any] | None = field(default=None, compare=False, repr=False)

@@ -18,7 +18,7 @@ from nbproof.checks.check import Check, decide, listing
 from nbproof.marking.comparison import pack
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import opened
-from nbproof.values.results import Brought, Finding, Trouble
+from nbproof.values.results import CheckResult, ProbeError, ProbeResult
 
 __all__ = ["serve"]
 
@@ -92,20 +92,20 @@ class _Court:
         task = self.tasks[header["lesson"], header["test"], header["check"]]()
         task.truth = lambda case: known.truth  # type: ignore[method-assign]
         task.mistakes = lambda case: known.mistakes  # type: ignore[method-assign]
-        trouble = None if header["trouble"] is None else Trouble(*header["trouble"])
+        trouble = None if header["trouble"] is None else ProbeError(*header["trouble"])
         with _within(header["room"]):
             try:
                 evidence = None if trouble is not None else opened(payload)
             except wire.WireError as error:
                 return {"protocol": str(error)[:200]}
             finding = decide(
-                task, header["exercise"], Case(header["seed"]), Brought(evidence, trouble, header["printed"])
+                task, header["exercise"], Case(header["seed"]), ProbeResult(evidence, trouble, header["printed"])
             )
             picture = pack(finding.compared) if header["draw"] else None
         return {"finding": _told(finding), "picture": picture}
 
 
-def _told(finding: Finding) -> dict[str, Any]:
+def _told(finding: CheckResult) -> dict[str, Any]:
     told = {name: value for name, value in vars(finding).items() if name != "compared"}
     return {name: value[:_MOST_WORDS] if isinstance(value, str) else value for name, value in told.items()}
 

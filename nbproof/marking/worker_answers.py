@@ -9,7 +9,7 @@ from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.text import readable
-from nbproof.values.results import Trouble
+from nbproof.values.results import ProbeError
 
 __all__ = ["brought_by", "error_told", "names_told"]
 
@@ -37,7 +37,7 @@ def brought_by(answer: dict[str, Any], payload: bytes) -> ProbeAnswer:
     if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
         raise wire.WireError("trouble of no known form")
     kind, message, line, inside = (readable(text[:2000]) for text in trouble)
-    return ProbeAnswer(b"", Trouble(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
+    return ProbeAnswer(b"", ProbeError(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
 
 
 def error_told(error: object) -> str:

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from nbproof.recover.fragments import Piece, Sheet
+from nbproof.recover.fragments import NotebookSheet, Piece
 from nbproof.recover.similarity import Code, bare
 
 __all__ = ["Assembly"]
@@ -15,7 +15,7 @@ __all__ = ["Assembly"]
 class Assembly:
     """Makes answers of the pieces of a sheet."""
 
-    def __init__(self, sheet: Sheet, cut_off: bool) -> None:
+    def __init__(self, sheet: NotebookSheet, cut_off: bool) -> None:
         self.sheet, self.cut_off = sheet, cut_off
         self.handout, self.likeness, self.pieces = sheet.handout, sheet.likeness, sheet.pieces
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fences import might_be_fenced
 from nbproof.recover.released import Handout
 from nbproof.recover.writings import MOST, Writing, place_of, squashed, weight, writings
 
-__all__ = ["Brought", "bring", "may_stand_elsewhere"]
+__all__ = ["FoundElsewhere", "bring", "may_stand_elsewhere"]
 
 _MOST_TEXTS, _LONGEST_TEXT, _LONGEST = 12, 4_000, 16_000
 """Texts that are brought for one question, and characters of each and of all. Pages show 20,000."""
@@ -28,7 +28,7 @@ _MORE = "[Beside the cell for this answer stood more text.]"
 
 
 @dataclass(frozen=True)
-class Brought:
+class FoundElsewhere:
     """A written answer that was found, and in a sentence for the learner where."""
 
     text: str
@@ -40,7 +40,7 @@ class _Looked:
     """A notebook, and which released cells its cells are."""
 
     handout: Handout
-    cells: Sequence[Cell]
+    cells: Sequence[ExportedCell]
 
     @cached_property
     def places(self) -> list[int | None]:
@@ -57,7 +57,7 @@ class _Looked:
         return next((at for at, cell in text_cells if squashed(cell.source) in keys), None)
 
 
-def may_stand_elsewhere(handout: Handout, cells: Sequence[Cell], answers: Mapping[str, str]) -> bool:
+def may_stand_elsewhere(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str, str]) -> bool:
     """Whether a sound notebook has to be searched, because an answer may stand outside of the cell that is made for it."""
     if sum(len(cell.source) for cell in cells) > MOST or might_be_fenced(handout, cells, answers):
         return True
@@ -67,13 +67,13 @@ def may_stand_elsewhere(handout: Handout, cells: Sequence[Cell], answers: Mappin
     return bool(texts) and any(_more(_beside(_Looked(handout, cells), name, texts)) for name in handout.written)
 
 
-def _texts(handout: Handout, cells: Sequence[Cell]) -> list[Writing]:
+def _texts(handout: Handout, cells: Sequence[ExportedCell]) -> list[Writing]:
     """What stands in text cells."""
     text = [cell if cell.kind != "code" else cell._replace(source="") for cell in cells]
     return writings(handout, text)
 
 
-def bring(handout: Handout, cells: Sequence[Cell], answers: Mapping[str, str]) -> dict[str, Brought]:
+def bring(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str, str]) -> dict[str, FoundElsewhere]:
     """For each question whose answer stands elsewhere, or may do so: what is to be marked in its place."""
     if not handout.written:
         return {}
@@ -91,13 +91,13 @@ def bring(handout: Handout, cells: Sequence[Cell], answers: Mapping[str, str]) -
             if near:
                 rest = [(_place(looked, one, name), one.text) for one in near[:_MOST_TEXTS]]
                 told = f"More text stood {_and(place for place, _ in rest)}. It is shown below your answer."
-                brought[name] = Brought(f"{text}\n\n{_listed(_MORE, rest, len(near))}", told)
+                brought[name] = FoundElsewhere(f"{text}\n\n{_listed(_MORE, rest, len(near))}", told)
             continue
         sides = {_side(looked, one, name) for one in near}
         if near and len(sides) == 1:
             place = _place(looked, near[0], name)
             told = f"Nothing stood in the cell for it. The text stood {place}, and was taken as the answer."
-            brought[name] = Brought("\n\n".join(one.text for one in near), told)
+            brought[name] = FoundElsewhere("\n\n".join(one.text for one in near), told)
             continue
         first = looked.index(name)
         order = sorted(found, key=lambda one: (one not in near, one.kind == "code", abs(one.at - (first or 0))))
@@ -112,7 +112,7 @@ def bring(handout: Handout, cells: Sequence[Cell], answers: Mapping[str, str]) -
             count = "A text elsewhere" if total == 1 else f"{total} texts elsewhere"
             may = f"{count} in the notebook may be meant as the answer."
             told = f"Nothing stood in the cell for it. {may} A person looks at {'it' if total == 1 else 'them'}."
-            brought[name] = Brought(_listed(_UNDECIDED.format(may), all_, total), told)
+            brought[name] = FoundElsewhere(_listed(_UNDECIDED.format(may), all_, total), told)
     return brought
 
 

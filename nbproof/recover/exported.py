@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from nbproof.recover.unpacking import Damaged
 
-__all__ = ["Cell", "cells_of_page", "cells_of_text"]
+__all__ = ["ExportedCell", "cells_of_page", "cells_of_text"]
 
 
-class Cell(NamedTuple):
+class ExportedCell(NamedTuple):
     """A cell of a submission."""
 
     name: str | None
@@ -32,23 +32,23 @@ class Cell(NamedTuple):
 _NEXT = "hand in the .ipynb file itself"
 
 
-def cells_of_page(text: str) -> tuple[list[Cell], str]:
+def cells_of_page(text: str) -> tuple[list[ExportedCell], str]:
     """The cells of a web page that a notebook was exported to, or the notebook's text that a browser has wrapped."""
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(text, "html.parser")
-    found: list[Cell] = []
+    found: list[ExportedCell] = []
     for box in _boxes(soup):
         classes = set(box.get("class") or [])
         number = str(box.get("id") or "").removeprefix("cell-id=")
         if classes & {"jp-CodeCell", "code_cell"}:
             pre = box.select_one(".jp-InputArea pre, .input_area pre, .input pre")
             if pre is not None:
-                found.append(Cell(None, pre.get_text().strip("\n"), "code", number))
+                found.append(ExportedCell(None, pre.get_text().strip("\n"), "code", number))
         elif classes & {"jp-MarkdownCell", "text_cell", "jp-RawCell"}:
             shown = box.select_one(".jp-RenderedMarkdown, .text_cell_render, pre") or box
             # A pilcrow is the link that nbconvert puts behind each heading.
-            found.append(Cell(None, shown.get_text().replace("¶", "").strip("\n"), "markdown", number))
+            found.append(ExportedCell(None, shown.get_text().replace("¶", "").strip("\n"), "markdown", number))
     if found:
         return found, ""
     for pre in soup.find_all("pre", limit=3):
@@ -63,7 +63,7 @@ def _boxes(soup: Any) -> list[Any]:
     found, waiting = [], [soup]
     while waiting:
         tag = waiting.pop()
-        if {"jp-Cell", "cell"} & set(tag.get("class") or []):
+        if {"jp-ExportedCell", "cell"} & set(tag.get("class") or []):
             found.append(tag)
         else:
             waiting.extend(reversed([child for child in tag.children if getattr(child, "name", None)]))
@@ -99,7 +99,7 @@ _PYTHON = re.compile(r"^(?:>>> |In \[\d+\]: |\s*\d+: )?(?:def |class |import |fr
 _JUPYTEXT = re.compile(r"extension: (?P<extension>\.\w+)\s*(?:# +)?format_name: (?P<format>\w+)")
 
 
-def cells_of_text(text: str) -> list[Cell]:
+def cells_of_text(text: str) -> list[ExportedCell]:
     """The cells of a script or a markdown file. Raises Damaged for other text."""
     if _LINK.fullmatch(text):
         raise Damaged(f"it holds only a link ({_short(text)}), and nothing that can be graded: {_NEXT}")
@@ -111,11 +111,11 @@ def cells_of_text(text: str) -> list[Cell]:
     elif _PERCENT.search(text):
         cells = _percent_script(text)
     elif _BRICKS.search(text):
-        cells = [Cell(None, part.strip("\n")) for part in _BRICKS.split(text)]
+        cells = [ExportedCell(None, part.strip("\n")) for part in _BRICKS.split(text)]
     elif sum(bool(_FENCE.fullmatch(line)) for line in text.splitlines()) >= 2:
         cells = _markdown(text)
     elif _PYTHON.search(text):
-        cells = [Cell(None, text.strip("\n"))]
+        cells = [ExportedCell(None, text.strip("\n"))]
     else:
         raise Damaged(f"it is plain text and not a notebook (it begins {_short(text)!r}): {_NEXT}")
     return [cell for cell in cells if cell.source.strip()]
@@ -126,12 +126,12 @@ def _short(text: str) -> str:
     return line[:60] + ("..." if len(line) > 60 else "")
 
 
-def _by_jupytext(text: str, extension: str, kind: str) -> list[Cell]:
+def _by_jupytext(text: str, extension: str, kind: str) -> list[ExportedCell]:
     import jupytext
 
     try:
         if kind == "nomarker":
-            return [Cell(None, text)]
+            return [ExportedCell(None, text)]
         notebook = jupytext.reads(text, fmt={"extension": extension, "format_name": kind})
     except Exception as error:  # whatever jupytext and the YAML in the header raise
         raise Damaged(f"it is a jupytext file that cannot be read ({type(error).__name__}): {_NEXT}") from None
@@ -139,14 +139,14 @@ def _by_jupytext(text: str, extension: str, kind: str) -> list[Cell]:
     for cell in notebook.cells:
         grading = cell.metadata.get("nbgrader")
         name = grading.get("grade_id") if isinstance(grading, dict) else None
-        found.append(Cell(name if isinstance(name, str) else None, cell.source, cell.cell_type))
+        found.append(ExportedCell(name if isinstance(name, str) else None, cell.source, cell.cell_type))
     return found
 
 
-def _nbconvert_script(text: str) -> list[Cell]:
+def _nbconvert_script(text: str) -> list[ExportedCell]:
     """``# In[3]:``, two blank lines, the cell, two blank lines, and what was markdown as comments."""
     head, *parts = _IN.split(text)
-    found = [Cell(None, _uncommented(head), "markdown")]
+    found = [ExportedCell(None, _uncommented(head), "markdown")]
     for part in parts:
         lines = part.strip("\n").splitlines()
         end = len(lines)
@@ -155,8 +155,8 @@ def _nbconvert_script(text: str) -> list[Cell]:
         # Comments directly below code are the learner's; prose stands after two blank lines.
         while end < len(lines) and lines[end].strip():
             end += 1
-        found.append(Cell(None, "\n".join(lines[:end])))
-        found.append(Cell(None, _uncommented("\n".join(lines[end:])), "markdown"))
+        found.append(ExportedCell(None, "\n".join(lines[:end])))
+        found.append(ExportedCell(None, _uncommented("\n".join(lines[end:])), "markdown"))
     return found
 
 
@@ -165,14 +165,16 @@ def _uncommented(text: str) -> str:
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines).strip("\n")
 
 
-def _percent_script(text: str) -> list[Cell]:
+def _percent_script(text: str) -> list[ExportedCell]:
     marks = list(_PERCENT.finditer(text))
-    found = [Cell(None, text[: marks[0].start()].strip("\n"))]
+    found = [ExportedCell(None, text[: marks[0].start()].strip("\n"))]
     for mark, end in zip(marks, [*(following.start() for following in marks[1:]), len(text)], strict=True):
         source = text[mark.end() : end].strip("\n")
         prose = "[markdown]" in mark["rest"] or "[md]" in mark["rest"]
         found.append(
-            Cell(_name_in(mark["rest"]), _uncommented(source) if prose else source, "markdown" if prose else "code")
+            ExportedCell(
+                _name_in(mark["rest"]), _uncommented(source) if prose else source, "markdown" if prose else "code"
+            )
         )
     return found
 
@@ -186,19 +188,19 @@ def _name_in(options: str) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _markdown(text: str) -> list[Cell]:
+def _markdown(text: str) -> list[ExportedCell]:
     """What stands between fences is code, the rest is text."""
-    found: list[Cell] = []
+    found: list[ExportedCell] = []
     lines: list[str] = []
     fence, name = "", None
     for line in [*text.splitlines(), ""]:
         opened = _FENCE.fullmatch(line) if not fence else None
         if opened:
-            found.append(Cell(None, "\n".join(lines).strip("\n"), "markdown"))
+            found.append(ExportedCell(None, "\n".join(lines).strip("\n"), "markdown"))
             fence, name, lines = opened[1], _name_in(html.unescape(line)), []
         elif fence and line.rstrip() == fence:
-            found.append(Cell(name, "\n".join(lines).strip("\n")))
+            found.append(ExportedCell(name, "\n".join(lines).strip("\n")))
             fence, lines = "", []
         else:
             lines.append(line)
-    return [*found, Cell(None, "\n".join(lines).strip("\n"), "code" if fence else "markdown")]
+    return [*found, ExportedCell(None, "\n".join(lines).strip("\n"), "code" if fence else "markdown")]

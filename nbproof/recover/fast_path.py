@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nbproof.recover.elsewhere import may_stand_elsewhere
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import Handout
 from nbproof.recover.similarity import bare, line_keys
 
@@ -48,7 +48,7 @@ def _known(handout: Handout) -> _Known:
     )
 
 
-def as_handed_in(handout: Handout, cells: Sequence[Cell]) -> dict[str, str] | None:
+def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, str] | None:
     """The answers of a notebook in which nothing was lost, moved or split; None if that has to be looked into."""
     known = _known(handout)
     counts = Counter(cell.name for cell in cells if cell.name)
@@ -67,7 +67,7 @@ def as_handed_in(handout: Handout, cells: Sequence[Cell]) -> dict[str, str] | No
     return answers
 
 
-def _answers_elsewhere(handout: Handout, known: _Known, cells: Sequence[Cell], answers: dict[str, str]) -> bool:
+def _answers_elsewhere(handout: Handout, known: _Known, cells: Sequence[ExportedCell], answers: dict[str, str]) -> bool:
     """Whether a new cell may be an answer, or a part of one."""
     extra = [
         cell.kind == "code" and known.names.get(cell.name or "") is None and bool(cell.source.strip())
@@ -96,7 +96,7 @@ def _bound(source: str) -> frozenset[str]:
     return frozenset(match[1] or match[2] for match in _BINDS.finditer(source))
 
 
-def _continues(known: _Known, cells: Sequence[Cell], extra: Sequence[bool], at: int, beside: int) -> bool:
+def _continues(known: _Known, cells: Sequence[ExportedCell], extra: Sequence[bool], at: int, beside: int) -> bool:
     """Whether a new cell next to a TODO cell, or next to another new cell, looks like the rest of something."""
     cell, other = cells[at], cells[beside]
     later = cell if at > beside else other

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import Handout
 from nbproof.recover.similarity import Code, Likeness, bare, line_keys
 
@@ -53,7 +53,7 @@ def _blocks(text: str) -> tuple[str, list[str]]:
     return "\n".join(rest), ["\n".join(block) for block in blocks]
 
 
-def might_be_fenced(handout: Handout, cells: Sequence[Cell], answers: Mapping[str, str]) -> bool:
+def might_be_fenced(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str, str]) -> bool:
     """Whether a text cell may hold the answer of a TODO cell that nobody has worked on."""
     left = {
         name for name, stub in handout.stubs.items() if bare(answers.get(name, "")) in ("", bare(stub))
@@ -69,11 +69,11 @@ def might_be_fenced(handout: Handout, cells: Sequence[Cell], answers: Mapping[st
     )  # fmt: skip
 
 
-def cut_out(handout: Handout, cells: Sequence[Cell]) -> tuple[list[Cell], list[Fence]]:
+def cut_out(handout: Handout, cells: Sequence[ExportedCell]) -> tuple[list[ExportedCell], list[Fence]]:
     """The cells without the code that stands in text cells, and that code. A TODO cell that became text keeps its code."""
     given = {key for cell in handout.cells for key in line_keys(cell.source)}
     stubs = handout.stubs
-    kept: list[Cell] = []
+    kept: list[ExportedCell] = []
     found: list[Fence] = []
     for at, cell in enumerate(cells):
         if cell.kind == "code" or not ("```" in cell.source or "~~~" in cell.source):
@@ -94,7 +94,9 @@ def cut_out(handout: Handout, cells: Sequence[Cell]) -> tuple[list[Cell], list[F
 class Fenced:
     """Whose answers these are."""
 
-    def __init__(self, handout: Handout, cells: Sequence[Cell], fences: Sequence[Fence], likeness: Likeness) -> None:
+    def __init__(
+        self, handout: Handout, cells: Sequence[ExportedCell], fences: Sequence[Fence], likeness: Likeness
+    ) -> None:
         self.handout, self.cells, self.fences, self.likeness = handout, cells, fences, likeness
         texts = {bare(cell.source): place for place, cell in enumerate(handout.cells)}
         names = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import plain_cells, salvaged
 from nbproof.recover.own_cells import own_cells
@@ -21,7 +21,7 @@ _MOST_ANSWERS = 2_000_000
 
 def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
     """Answers, own cells, what was recovered and what was lost. Raises Damaged."""
-    cells: Sequence[Cell] | None = plain_cells(data)
+    cells: Sequence[ExportedCell] | None = plain_cells(data)
     damage = ""
     if not cells:
         read = salvaged(data, handout.lesson)

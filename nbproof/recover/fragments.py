@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import Handout
 from nbproof.recover.similarity import Code, Likeness, bare
 from nbproof.recover.splitting import Part, anchored, segments
 
-__all__ = ["DISTINCT", "Piece", "Sheet"]
+__all__ = ["DISTINCT", "NotebookSheet", "Piece"]
 
 
 @dataclass
@@ -38,10 +38,10 @@ DISTINCT = 80
 """Characters of a released text that no other lesson has by chance."""
 
 
-class Sheet:
+class NotebookSheet:
     """All pieces in their order. An id is believed; without one, likeness and place decide."""
 
-    def __init__(self, handout: Handout, cells: Sequence[Cell]) -> None:
+    def __init__(self, handout: Handout, cells: Sequence[ExportedCell]) -> None:
         self.handout = handout
         self.likeness = Likeness(handout)
         self.stubs = handout.stubs

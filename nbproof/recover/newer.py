@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.similarity import bare
 
@@ -19,7 +19,7 @@ NEWER = "This was added to the lesson after your notebook had been handed out."
 """What its learner reads."""
 
 
-def newer_than(handout: Handout, cells: Sequence[Cell], lost: Collection[str]) -> tuple[str, ...]:
+def newer_than(handout: Handout, cells: Sequence[ExportedCell], lost: Collection[str]) -> tuple[str, ...]:
     """Of the answers that are ``lost`` (ids of TODO cells and of written answers), those that these cells cannot have had."""
     seen = _Seen(cells)
     places = [place for place, cell in enumerate(handout.cells) if cell.kind in ("answer", "written")]
@@ -50,7 +50,7 @@ def _own(handout: Handout, place: int) -> list[HandedOut]:
 class _Seen:
     """What stands in a submission: ids of cells, and all its text in bare form."""
 
-    def __init__(self, cells: Sequence[Cell]) -> None:
+    def __init__(self, cells: Sequence[ExportedCell]) -> None:
         self._names = {cell.name for cell in cells if cell.name}
         self._text = "\n".join(bare(cell.source) for cell in cells)
 

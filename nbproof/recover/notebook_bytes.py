@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.recover.broken_json import CutDict, CutList, CutText, TooDeep, value_at, values_in
-from nbproof.recover.exported import Cell, cells_of_page, cells_of_text
+from nbproof.recover.exported import ExportedCell, cells_of_page, cells_of_text
 from nbproof.recover.unpacking import Damaged, text_of, unwrapped
 
-__all__ = ["SMALL", "Cell", "Damaged", "Salvaged", "plain_cells", "salvaged"]
+__all__ = ["SMALL", "Damaged", "ExportedCell", "Salvaged", "plain_cells", "salvaged"]
 
 SMALL = 2 * 1024 * 1024
 """Bytes of a notebook that is parsed at home. JSON can take fifty times its size in memory."""
@@ -35,11 +35,11 @@ _NEXT = "hand in the .ipynb file itself"
 class Salvaged:
     """The cells of a file, and in words what was wrong with it; empty where nothing was."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[ExportedCell, ...]
     damage: str = ""
 
 
-def plain_cells(data: bytes) -> list[Cell] | None:
+def plain_cells(data: bytes) -> list[ExportedCell] | None:
     """The cells of a sound notebook; None where the file is anything else."""
     try:
         notebook = json.loads(data)
@@ -69,7 +69,7 @@ def salvaged(data: bytes, lesson: str = "") -> Salvaged:
     return Salvaged(tuple(kept), "; ".join(dict.fromkeys([*notes, *more, *told])))
 
 
-def _cells(text: str, depth: int) -> tuple[list[Cell], list[str]]:
+def _cells(text: str, depth: int) -> tuple[list[ExportedCell], list[str]]:
     text = text.strip("\ufeff \t\r\n\0")
     if depth > _DEEPEST:
         raise Damaged(f"it is wrapped too often to be a notebook: {_NEXT}")
@@ -126,7 +126,7 @@ def _sides(text: str) -> tuple[str, str] | None:
     return "".join(ours), "".join(theirs)
 
 
-def _both(sides: tuple[str, str], depth: int) -> tuple[list[Cell], list[str]]:
+def _both(sides: tuple[str, str], depth: int) -> tuple[list[ExportedCell], list[str]]:
     """The cells of the first version, and each of the second that differs directly behind it."""
     ours, told = _cells(sides[0], depth + 1)
     theirs, _ = _cells(sides[1], depth + 1)
@@ -135,7 +135,7 @@ def _both(sides: tuple[str, str], depth: int) -> tuple[list[Cell], list[str]]:
     return [*ours, *extra], ["git had left a conflict in the file; of two versions the first comes first", *told]
 
 
-def _cells_of_json(text: str, depth: int) -> tuple[list[Cell], list[str]] | None:
+def _cells_of_json(text: str, depth: int) -> tuple[list[ExportedCell], list[str]] | None:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -157,9 +157,9 @@ def _cells_of_json(text: str, depth: int) -> tuple[list[Cell], list[str]] | None
     return cells, told or ["the file was broken JSON, and was mended while reading"]
 
 
-def _scattered(text: str) -> list[Cell]:
+def _scattered(text: str) -> list[ExportedCell]:
     """The cells of a text whose beginning is lost: whatever object has a cell's type."""
-    found: list[Cell] = []
+    found: list[ExportedCell] = []
     position = 0
     while (at := text.find('"cell_type"', position)) >= 0 and len(found) < _MOST_CELLS:
         start, cell = at, None
@@ -176,7 +176,7 @@ def _scattered(text: str) -> list[Cell]:
     return found
 
 
-def _notebook_in(value: Any, depth: int) -> tuple[list[Cell], list[str]] | None:
+def _notebook_in(value: Any, depth: int) -> tuple[list[ExportedCell], list[str]] | None:
     """The cells of a notebook of any version, or of one that something was wrapped around."""
     if isinstance(value, str):
         return (_cells(value, depth + 1)[0], ["the notebook stood in a string of JSON"]) if "cell" in value else None
@@ -204,7 +204,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _cell(cell: Any) -> Cell | None:
+def _cell(cell: Any) -> ExportedCell | None:
     if not isinstance(cell, dict):
         return None
     source = cell.get("source", cell.get("input"))
@@ -227,7 +227,7 @@ def _cell(cell: Any) -> Cell | None:
     attached = cell.get("attachments") if kind != "code" else None
     loose = [str(one)[:80] for one in attached if str(one) not in text][:20] if isinstance(attached, dict) else []
     text = "\n".join([text, *(ascii(f"![{one}](attachment:{one})")[1:-1] for one in loose)]) if loose else text
-    return Cell(
+    return ExportedCell(
         name if isinstance(name, str) else None, text.replace("\r\n", "\n"),
         "code" if kind == "code" else "raw" if kind == "raw" else "markdown",
         number if isinstance(number, str) else "", whole,

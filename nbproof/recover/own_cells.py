@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.similarity import bare
 
@@ -37,7 +37,7 @@ class OwnCell:
         return asdict(self)
 
 
-def own_cells(handout: Handout, cells: Sequence[Cell]) -> tuple[OwnCell, ...]:
+def own_cells(handout: Handout, cells: Sequence[ExportedCell]) -> tuple[OwnCell, ...]:
     """Those of a notebook in which every cell is whole."""
     by_name = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
     by_id = {cell.id: place for place, cell in enumerate(handout.cells) if cell.id and not cell.name}
@@ -89,7 +89,7 @@ def is_code(released: HandedOut) -> bool:
     return released.kind not in ("prose", "written")
 
 
-def _is_changed(released: HandedOut, cell: Cell) -> bool:
+def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
     changeable = released.kind in ("show", "setup")
     return changeable and bool(cell.source.strip()) and cell.source.strip() != released.source.strip()
 

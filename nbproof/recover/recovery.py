@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from nbproof.recover.assembly import Assembly
 from nbproof.recover.elsewhere import bring
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fences import Fenced, cut_out
-from nbproof.recover.fragments import DISTINCT, Piece, Sheet
+from nbproof.recover.fragments import DISTINCT, NotebookSheet, Piece
 from nbproof.recover.newer import NEWER, newer_than
 from nbproof.recover.own_cells import OwnCell, bounded
 from nbproof.recover.released import Handout
@@ -43,7 +43,7 @@ class Found:
     """Of what is lost, what the learner's notebook never had."""
 
 
-def find_answers(handout: Handout, cells: Sequence[Cell], cut_off: bool = False) -> Found:
+def find_answers(handout: Handout, cells: Sequence[ExportedCell], cut_off: bool = False) -> Found:
     """Search everywhere, among a thousand cells of nobody's. Raises Damaged where the cells are none of this lesson's."""
     known = {cell.name for cell in handout.cells if cell.name}
     strays = itertools.count()
@@ -52,10 +52,10 @@ def find_answers(handout: Handout, cells: Sequence[Cell], cut_off: bool = False)
 
 
 class _Search:
-    def __init__(self, handout: Handout, cells: Sequence[Cell], cut_off: bool) -> None:
+    def __init__(self, handout: Handout, cells: Sequence[ExportedCell], cut_off: bool) -> None:
         self.handout, self.cells = handout, cells
         pieces, fences = cut_out(handout, cells)
-        self.sheet = Sheet(handout, pieces)
+        self.sheet = NotebookSheet(handout, pieces)
         self.fenced = Fenced(handout, cells, fences, self.sheet.likeness)
         self.pieces = self.sheet.pieces
         self.assembly = Assembly(self.sheet, cut_off)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import Handout
 from nbproof.recover.similarity import Code, Likeness, bare, line_keys
 
@@ -36,7 +36,7 @@ _SHORTEST = 12
 """Characters of a released text that is looked for inside of other cells."""
 
 
-def anchored(handout: Handout, cells: Sequence[Cell]) -> list[Part]:
+def anchored(handout: Handout, cells: Sequence[ExportedCell]) -> list[Part]:
     """The cells in their order; which are released ones, and released texts cut out of those that hold more."""
     places = _Places(handout)
     parts: list[Part] = []

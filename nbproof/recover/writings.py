@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.lexer import tokens
 from nbproof.recover.released import Handout
 
@@ -97,7 +97,7 @@ def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return zip(words, words[1:], words[2:], strict=False)
 
 
-def place_of(handout: Handout, cell: Cell) -> int | None:
+def place_of(handout: Handout, cell: ExportedCell) -> int | None:
     """The released cell that this is, by its id or its whole text, or because it holds half of the lines of one."""
     own = _own(handout)
     if cell.name:
@@ -116,7 +116,7 @@ def _keys(text: str) -> set[str]:
     return {key for line in text.splitlines() if (key := squashed(line))}
 
 
-def without_half_a_line(handout: Handout, cells: Sequence[Cell]) -> list[Cell]:
+def without_half_a_line(handout: Handout, cells: Sequence[ExportedCell]) -> list[ExportedCell]:
     """The cells of a file that breaks off: without a last line that is the beginning of one of the handout's."""
     *rest, last = cells
     above, _, line = last.source.rpartition("\n")
@@ -159,7 +159,7 @@ def _behind(own: _Own, line: str) -> str:
     return line
 
 
-def writings(handout: Handout, cells: Sequence[Cell]) -> list[Writing]:
+def writings(handout: Handout, cells: Sequence[ExportedCell]) -> list[Writing]:
     """All that people may have written, cell by cell; texts in the cells for written answers are left out."""
     kinds = {cell.name: cell.kind for cell in handout.cells if cell.name}
     own = _own(handout)
@@ -179,7 +179,7 @@ def writings(handout: Handout, cells: Sequence[Cell]) -> list[Writing]:
     return found
 
 
-def _in_text(handout: Handout, cell: Cell, at: int, asking: set[int]) -> Writing | None:
+def _in_text(handout: Handout, cell: ExportedCell, at: int, asking: set[int]) -> Writing | None:
     place = place_of(handout, cell)
     lines = new_text(handout, cell.source, place in asking)
     if not lines:
@@ -201,7 +201,7 @@ def weight(text: str) -> float:
     return total
 
 
-def _in_code(handout: Handout, cell: Cell, ours: bool) -> list[str]:
+def _in_code(handout: Handout, cell: ExportedCell, ours: bool) -> list[str]:
     """Comments and strings of a code cell that are long enough, and prose that was typed into it as it is."""
     source, own = cell.source, _own(handout)
     if squashed(source) in own.whole:

@@ -92,7 +92,7 @@ def late_lines(scores: Sequence[Score]) -> list[str]:
     return lines
 
 
-class Late(Protocol):
+class LateWork(Protocol):
     """Somebody who was late."""
 
     @property
@@ -105,7 +105,7 @@ class Late(Protocol):
     def penalty(self) -> float: ...
 
 
-def latecomers(late: Iterable[Late]) -> str:
+def latecomers(late: Iterable[LateWork]) -> str:
     """Who was how late, the latest first, and what it costs; of whom only the LMS tells that, together."""
     told, together = [], defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (-one.seconds_late, one.learner)):

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.command import course_command
-from nbproof.report.records import Person, Work
+from nbproof.report.records import LearnerWork, Person
 
 __all__ = ["with_gradebook"]
 
 
 def with_gradebook(
-    config: Any, lessons: list[str], works: dict[tuple[str, str], Work]
-) -> tuple[dict[str, Person], dict[tuple[str, str], Work], dict[str, str], list[str]]:
+    config: Any, lessons: list[str], works: dict[tuple[str, str], LearnerWork]
+) -> tuple[dict[str, Person], dict[tuple[str, str], LearnerWork], dict[str, str], list[str]]:
     """Scores, penalties, names and due dates from the gradebook, through nbgrader's API; a note where it has none."""
     from nbgrader.api import Gradebook
     from nbgrader.api import SubmittedAssignment as Table
@@ -52,7 +52,7 @@ def with_gradebook(
                 )
                 for learner, manual, late, came, extension in submissions:
                     key = (learner, assignment.name)
-                    work = works.get(key, Work(*key))
+                    work = works.get(key, LearnerWork(*key))
                     if learner not in scores or (work.problem and work.problem != "not graded yet"):
                         continue
                     penalty = float(late or 0.0)

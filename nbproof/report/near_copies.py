@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.report.answers import features, known_words, raw_features, similarity, vectors
-from nbproof.report.records import Lesson, Work
+from nbproof.report.records import ClassLesson, LearnerWork
 
 __all__ = ["SMALLEST_CLASS", "Evidence", "Group", "Pair", "grouped", "near_copies", "sureness"]
 
@@ -87,7 +87,9 @@ def sureness(probability: float) -> str:
 
 
 def near_copies(
-    lesson: Lesson, works: Sequence[Work], step: Callable[[int, int, str], None] = lambda done, of, name: None
+    lesson: ClassLesson,
+    works: Sequence[LearnerWork],
+    step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> list[Pair]:
     """Pairs that are more likely copies than not, surest first. A thousand submissions take some seconds."""
     import numpy as np
@@ -124,7 +126,7 @@ def near_copies(
 class _Compared:
     """One exercise: who answered it, and how near the answers are."""
 
-    def __init__(self, name: str, stub: str, works: Sequence[Work], known: frozenset[str]) -> None:
+    def __init__(self, name: str, stub: str, works: Sequence[LearnerWork], known: frozenset[str]) -> None:
         import numpy as np
 
         self.name = name

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from nbproof.report.records import ClassRecords, Lesson, Work
+from nbproof.report.records import ClassLesson, ClassRecords, LearnerWork
 from nbproof.report.statistics import FAULTS
 
 __all__ = ["Needy", "Sign", "needs_help"]
@@ -64,7 +64,7 @@ def needs_help(records: ClassRecords) -> list[Needy]:
         one.slug: float(np.median([work.share for work in records.of_lesson(one.slug)] or [0.0]))
         for one in records.lessons
     }
-    by_learner: dict[str, dict[str, Work]] = {person.id: {} for person in records.learners}
+    by_learner: dict[str, dict[str, LearnerWork]] = {person.id: {} for person in records.learners}
     for (learner, slug), work in sorted(records.works.items()):
         by_learner[learner][slug] = work
     shares = {learner: _share(works, expected, all_points) for learner, works in by_learner.items()}
@@ -112,19 +112,19 @@ def needs_help(records: ClassRecords) -> list[Needy]:
     return [replace(one, first=place < most) for place, one in enumerate(found)]
 
 
-def _untouched(works: dict[str, Work]) -> tuple[int, int, float]:
+def _untouched(works: dict[str, LearnerWork]) -> tuple[int, int, float]:
     """Exercises that were not answered, of how many, and the rate."""
     ended = [one.status for work in works.values() for one in work.outcomes]
     untouched = ended.count("not answered")
     return untouched, len(ended), untouched / len(ended) if ended else 0.0
 
 
-def _share(works: dict[str, Work], expected: list[Lesson], all_points: float) -> float:
+def _share(works: dict[str, LearnerWork], expected: list[ClassLesson], all_points: float) -> float:
     slugs = {lesson.slug for lesson in expected}
     return sum(work.score for slug, work in works.items() if slug in slugs) / all_points if all_points else 0.0
 
 
-def _misconceptions(works: list[Work]) -> tuple[str, ...]:
+def _misconceptions(works: list[LearnerWork]) -> tuple[str, ...]:
     from nbproof.display.hints import all_hints
 
     counts = Counter(hint for work in works for one in work.outcomes if not one.whole for hint in set(one.hints))

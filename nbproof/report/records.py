@@ -21,7 +21,15 @@ from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.ungraded_log import problems_of
 
 __all__ = [
-    "ClassRecords", "Exercise", "Lesson", "Outcome", "Person", "Work", "names_of", "read_class", "title_of",
+    "ClassExercise",
+    "ClassLesson",
+    "ClassRecords",
+    "ExerciseOutcome",
+    "LearnerWork",
+    "Person",
+    "names_of",
+    "read_class",
+    "title_of",
 ]  # fmt: skip
 
 JOURNAL = ".verdict.json"
@@ -29,7 +37,7 @@ _MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
-class Exercise:
+class ClassExercise:
     """One exercise of a lesson. ``points``: what its tests give."""
 
     id: str
@@ -38,13 +46,13 @@ class Exercise:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class ClassLesson:
     """A lesson that somebody handed in."""
 
     slug: str
     title: str
     max_score: float
-    exercises: tuple[Exercise, ...] = ()
+    exercises: tuple[ClassExercise, ...] = ()
     due: str = ""
     stubs: Mapping[str, str] = field(default_factory=dict)
     """What each TODO cell says before it is worked on."""
@@ -70,7 +78,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExerciseOutcome:
     """How one exercise of one submission ended."""
 
     id: str
@@ -92,7 +100,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Work:
+class LearnerWork:
     """One learner's submission of one lesson."""
 
     learner: str
@@ -103,7 +111,7 @@ class Work:
     penalty: float = 0.0
     pending: bool = False
     """Whether a manual mark is still to be given."""
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[ExerciseOutcome, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     recovered: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
@@ -131,22 +139,22 @@ class ClassRecords:
     """A class: lessons in order, learners by id, and what each handed in."""
 
     course: str
-    lessons: tuple[Lesson, ...]
+    lessons: tuple[ClassLesson, ...]
     learners: tuple[Person, ...]
-    works: Mapping[tuple[str, str], Work]
+    works: Mapping[tuple[str, str], LearnerWork]
     notes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     """Whatever could name one of the learners, for taking it out of what others read."""
 
-    def of_lesson(self, slug: str) -> list[Work]:
+    def of_lesson(self, slug: str) -> list[LearnerWork]:
         """What was handed in for a lesson and graded, ordered by learner."""
         return [work for _, work in sorted(self.works.items()) if work.lesson == slug and not work.problem]
 
-    def ungraded(self) -> list[Work]:
+    def ungraded(self) -> list[LearnerWork]:
         """What was handed in and could not be graded."""
         return [work for _, work in sorted(self.works.items()) if work.problem]
 
-    def lesson(self, slug: str) -> Lesson:
+    def lesson(self, slug: str) -> ClassLesson:
         """The lesson with this name."""
         return next(lesson for lesson in self.lessons if lesson.slug == slug)
 
@@ -163,7 +171,7 @@ def read_class(
     lessons = lessons_with_source(root, names)
     intake = take_in(root, lessons, known)
     works = {
-        (one.learner, one.lesson): Work(one.learner, one.lesson, problem=one.problem or "not graded yet")
+        (one.learner, one.lesson): LearnerWork(one.learner, one.lesson, problem=one.problem or "not graded yet")
         for one in intake.submissions
     }
     reasons = problems_of(root)
@@ -178,7 +186,7 @@ def read_class(
         step(done, len(journals), "/".join(key))
     others = useless(root, {(one.learner, one.lesson) for one in take_in(root, known, known).submissions})
     works |= {
-        (one.learner, one.lesson): Work(one.learner, one.lesson, problem=str(one))
+        (one.learner, one.lesson): LearnerWork(one.learner, one.lesson, problem=str(one))
         for one in others if one.lesson in lessons
     }  # fmt: skip
     people, works, due, notes = with_gradebook(config, lessons, works)
@@ -229,12 +237,12 @@ def names_of(people: Iterable[Person]) -> tuple[str, ...]:
     )
 
 
-def _problem_stands(work: Work) -> bool:
+def _problem_stands(work: LearnerWork) -> bool:
     """What is in submitted/ now cannot be graded, whatever was graded there before."""
     return work.problem != "not graded yet"
 
 
-def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) -> Work:
+def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) -> LearnerWork:
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             raise ValueError("not a journal")
@@ -243,14 +251,14 @@ def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) ->
         if (verdict.learner, verdict.lesson) != (learner, lesson):
             raise ValueError("another submission's journal")
         outcomes = tuple(_outcome(one, verdict.answers) for one in verdict.exercises)
-        return Work(
+        return LearnerWork(
             learner, lesson, float(verdict.score), sum(one.max_score for one in outcomes), 0.0, False, outcomes,
             {str(name): str(text) for name, text in verdict.answers.items()},
             {str(name): str(how) for name, how in verdict.recovered.items()},
             float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), note=_newer(submitted, path),
         )  # fmt: skip
     except Exception:  # whatever stands in a file that anybody may have written
-        return Work(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
+        return LearnerWork(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
 
 
 def _newer(submitted: Path | None, journal: Path) -> str:
@@ -262,18 +270,18 @@ def _newer(submitted: Path | None, journal: Path) -> str:
     return ""
 
 
-def _outcome(verdict: ExerciseVerdict, answers: Mapping[str, str]) -> Outcome:
+def _outcome(verdict: ExerciseVerdict, answers: Mapping[str, str]) -> ExerciseOutcome:
     most = sum(test.max_score for test in verdict.tests)
     wrong = [test for test in verdict.tests if test.score < test.max_score]
     hints = tuple(dict.fromkeys(test.hint for test in wrong if test.hint))
     difference = next((test.sentence for test in wrong if test.sentence), "")
-    return Outcome(
+    return ExerciseOutcome(
         str(verdict.id), str(verdict.status), float(verdict.score), float(most), str(verdict.sentence),
         str(difference), tuple(map(str, hints)), float(verdict.seconds), str(answers.get(verdict.id, "")),
     )  # fmt: skip
 
 
-def _lesson(root: Path, config: Any, slug: str, works: Iterable[Work], due: str) -> Lesson:
+def _lesson(root: Path, config: Any, slug: str, works: Iterable[LearnerWork], due: str) -> ClassLesson:
     from nbproof.display.outline import outline
     from nbproof.marking.blueprint import read_blueprint
 
@@ -285,14 +293,14 @@ def _lesson(root: Path, config: Any, slug: str, works: Iterable[Work], due: str)
         points[test.exercise] = points.get(test.exercise, 0.0) + test.points
     seen = {outcome.id for work in works if work.lesson == slug for outcome in work.outcomes}
     exercises = tuple(
-        Exercise(name, titles.get(name, name), points[name]) for name in blueprint.exercises if name in points
+        ClassExercise(name, titles.get(name, name), points[name]) for name in blueprint.exercises if name in points
     )
     # Of another version of the lesson, graded before it was changed.
     gone = sorted(seen - {exercise.id for exercise in exercises})
-    exercises += tuple(Exercise(name, f"{name} (no longer in the lesson)", 0.0) for name in gone)
+    exercises += tuple(ClassExercise(name, f"{name} (no longer in the lesson)", 0.0) for name in gone)
     most = max([blueprint.max_score, *(work.max_score for work in works if work.lesson == slug)])
     given = "\n".join(str(cell.source) for cell in blueprint.notebook.cells)
-    return Lesson(slug, title_of(slug), most, exercises, due, dict(blueprint.stubs), given)
+    return ClassLesson(slug, title_of(slug), most, exercises, due, dict(blueprint.stubs), given)
 
 
 def title_of(slug: str) -> str:

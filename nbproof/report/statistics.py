@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nbproof.report.answers import anonymous, known_words, typical
-from nbproof.report.records import ClassRecords, Lesson, Outcome, Work
+from nbproof.report.records import ClassLesson, ClassRecords, ExerciseOutcome, LearnerWork
 
 __all__ = [
     "FEWEST_FOR_DISCRIMINATION", "Different", "ExerciseStatistics", "Fault", "LessonStatistics", "Misconception",
@@ -44,7 +44,7 @@ class LessonStatistics:
     peak_mb: float
 
 
-def lesson_statistics(records: ClassRecords, lesson: Lesson) -> LessonStatistics:
+def lesson_statistics(records: ClassRecords, lesson: ClassLesson) -> LessonStatistics:
     """The scores of all who handed in something that could be graded; who handed in nothing counts as missing, not as 0."""
     import numpy as np
 
@@ -105,7 +105,7 @@ def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> float | Non
     return float(pointbiserialr(passed, rest).statistic)
 
 
-def exercise_statistics(records: ClassRecords, lesson: Lesson) -> list[ExerciseStatistics]:
+def exercise_statistics(records: ClassRecords, lesson: ClassLesson) -> list[ExerciseStatistics]:
     """Every exercise of a lesson, in order."""
     import numpy as np
 
@@ -176,7 +176,7 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
     from nbproof.display.hints import all_hints
 
     hints = all_hints()
-    fell: dict[str, list[tuple[Work, Outcome]]] = defaultdict(list)
+    fell: dict[str, list[tuple[LearnerWork, ExerciseOutcome]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
         for outcome in work.outcomes:
             if not outcome.whole:
@@ -199,7 +199,7 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
     return sorted(found, key=lambda one: (-len(one.learners), one.id))
 
 
-def _example(records: ClassRecords, cases: Sequence[tuple[Work, Outcome]]) -> tuple[str, str]:
+def _example(records: ClassRecords, cases: Sequence[tuple[LearnerWork, ExerciseOutcome]]) -> tuple[str, str]:
     """The medoid of these answers to one exercise, anonymous."""
     lesson = records.lesson(cases[0][0].lesson)
     name = cases[0][1].id
@@ -227,7 +227,7 @@ _QUOTED = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 
 def unrecognised(records: ClassRecords) -> list[Different]:
     """Wrong answers without a hint, by exercise and first difference (numbers and quoted names aside), most learners first."""
-    cases: dict[tuple[str, str, str], list[tuple[Work, Outcome]]] = defaultdict(list)
+    cases: dict[tuple[str, str, str], list[tuple[LearnerWork, ExerciseOutcome]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
         for outcome in work.outcomes:
             if outcome.status in ("failed", "error") and not outcome.whole and not outcome.hints:
@@ -241,7 +241,7 @@ def unrecognised(records: ClassRecords) -> list[Different]:
     return sorted(found, key=lambda one: (-len(one.learners), one.lesson, one.exercise, one.difference))
 
 
-def _told(outcome: Outcome) -> str:
+def _told(outcome: ExerciseOutcome) -> str:
     """The first line of what the learner was told."""
     return ((outcome.difference or outcome.sentence).splitlines() or [""])[0]
 

@@ -27,7 +27,7 @@ from nbproof.marking.manual_answers import written_in
 from nbproof.marking.program import program
 from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.notebook_bytes import Cell, plain_cells, salvaged
+from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.recover.own_cells import OwnCell
 from nbproof.sandbox.cell_names import additions
 from nbproof.sandbox.isolation import Isolation
@@ -65,7 +65,7 @@ def check_notebook(
         return mark(engine, blueprint, Judge(blueprint, seed), rebuilt, "you", files)
 
 
-def lesson_of(file: Path, cells: Sequence[Cell], blueprints: dict[str, Blueprint]) -> str:
+def lesson_of(file: Path, cells: Sequence[ExportedCell], blueprints: dict[str, Blueprint]) -> str:
     """The lesson that a notebook belongs to, by its cells' ids, and by its name where it has none of ours."""
     ids = {cell.name for cell in cells if cell.name}
     shared = {name: len(ids & set(blueprint.stubs)) for name, blueprint in blueprints.items()}

@@ -29,7 +29,7 @@ from nbproof.sandbox.cell_names import additions, names_in
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
-from nbproof.values.results import Brought
+from nbproof.values.results import ProbeResult
 
 __all__ = ["serve", "warm_up"]
 
@@ -225,7 +225,7 @@ def _probe(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a learner who broke what the test cell needs hears of it
-        brought = Brought(trouble=trouble_of(error, probe_file=f"<{name}>"))
+        brought = ProbeResult(trouble=trouble_of(error, probe_file=f"<{name}>"))
     trouble = brought.trouble
     return {
         "trouble": None if trouble is None else [trouble.kind, trouble.message, trouble.line, trouble.inside],

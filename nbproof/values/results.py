@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     # Findings are passed on where nobody has imported torch.
     from nbproof.values.evidence import Evidence
 
-__all__ = ["Brought", "CheckFailed", "Finding", "Trouble"]
+__all__ = ["CheckFailed", "CheckResult", "ProbeError", "ProbeResult"]
 
 
 @dataclass(frozen=True)
-class Trouble:
+class ProbeError:
     """An exception on the learner's side of a check, as text only."""
 
     kind: str
@@ -27,16 +27,16 @@ class Trouble:
 
 
 @dataclass(frozen=True)
-class Brought:
+class ProbeResult:
     """What a probe brought back: evidence, or the trouble that ended it, and what was printed meanwhile."""
 
     evidence: Evidence = None
-    trouble: Trouble | None = None
+    trouble: ProbeError | None = None
     printed: str = ""
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckResult:
     """The verdict on one check."""
 
     exercise: str
@@ -62,7 +62,7 @@ class Finding:
 class CheckFailed(AssertionError):
     """Ends a test cell whose check failed; says what is wrong without a traceback of the grader's insides."""
 
-    def __init__(self, finding: Finding, text: str) -> None:
+    def __init__(self, finding: CheckResult, text: str) -> None:
         super().__init__(text)
         self.finding = finding
 

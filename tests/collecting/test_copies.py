@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.collect import Collected, collect
-from nbproof.collect.choosing import Copy, Order, choose, compare
+from nbproof.collect.choosing import Copy, CopyOrder, choose, compare
 from nbproof.errors import UsageError
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import folder_of, notebook, zipped
@@ -259,8 +259,9 @@ def test_what_a_person_put_there_is_not_replaced_without_a_reason(collecting: Co
 
 
 def test_the_order_of_two_copies_is_the_same_from_both_sides() -> None:
-    orders = [Order(), Order(said=10.0), Order(disk=11.0), Order(attempt=2, number=5), Order(attempt=1, number=9, disk=50.0),
-              Order(copied=2), Order(said=10.0, copied=1), Order(said=10.0, inner=7.0)]  # fmt: skip
+    orders = [CopyOrder(), CopyOrder(said=10.0), CopyOrder(disk=11.0),
+              CopyOrder(attempt=2, number=5), CopyOrder(attempt=1, number=9, disk=50.0),
+              CopyOrder(copied=2), CopyOrder(said=10.0, copied=1), CopyOrder(said=10.0, inner=7.0)]  # fmt: skip
     for one in orders:
         assert compare(one, one) == 0
         for other in orders:
@@ -273,7 +274,7 @@ def test_choosing_leaves_no_copy_without_an_ending() -> None:
         Copy(
             key,
             sha256=str(key // 2),
-            order=Order(said=(start + timedelta(hours=key % 4)).timestamp()),
+            order=CopyOrder(said=(start + timedelta(hours=key % 4)).timestamp()),
             late=key % 3 == 0,
             tier=key % 4,
         )

@@ -14,7 +14,7 @@ from rich.console import Console
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.newer import NEWER
 from nbproof.recover.recovery import Found, find_answers
@@ -51,14 +51,17 @@ QUESTION = (
 )
 
 
-def handed_in(cells: Sequence[HandedOut]) -> list[Cell]:
+def handed_in(cells: Sequence[HandedOut]) -> list[ExportedCell]:
     """What a learner makes of a notebook of these cells: all is answered."""
     kinds = {"prose": "markdown", "written": "markdown"}
     texts = {name: f"def {name}(x):\n    return '{name}'" for name in IDS} | {"explain_why": "Because it is."}
-    return [Cell(cell.name or None, texts.get(cell.name, cell.source), kinds.get(cell.kind, "code")) for cell in cells]
+    return [
+        ExportedCell(cell.name or None, texts.get(cell.name, cell.source), kinds.get(cell.kind, "code"))
+        for cell in cells
+    ]
 
 
-def found_in(now: Sequence[HandedOut], cells: Sequence[Cell], cut_off: bool = False) -> Found:
+def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell], cut_off: bool = False) -> Found:
     handout = Handout("01_x", tuple(now))
     answers = as_handed_in(handout, cells)
     return find_answers(handout, cells, cut_off) if answers is None else Found(answers)

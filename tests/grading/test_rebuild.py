@@ -19,7 +19,7 @@ from nbproof.marking.blueprint import (
     rebuild,
 )
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.notebook_bytes import Cell, plain_cells
+from nbproof.recover.notebook_bytes import ExportedCell, plain_cells
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -36,7 +36,7 @@ def _damage(path: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, 
     return json.dumps(notebook).encode()
 
 
-def cells_of(data: bytes) -> list[Cell]:
+def cells_of(data: bytes) -> list[ExportedCell]:
     cells = plain_cells(data)
     assert cells is not None
     return cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbproof.recover.exported import Cell
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.recovery import Found, find_answers
 from nbproof.recover.released import HandedOut, Handout
@@ -43,9 +43,9 @@ ANSWERS = {
 }
 
 
-def _cells(*, ids: bool = True) -> list[Cell]:
+def _cells(*, ids: bool = True) -> list[ExportedCell]:
     return [
-        Cell(
+        ExportedCell(
             cell.name or None if ids else None,
             ANSWERS.get(cell.name, cell.source),
             "markdown" if cell.kind == "prose" else "code",
@@ -93,7 +93,7 @@ def _found_with(*new: str, stub: bool = True, at: int = 1) -> Found:
     place = _at("first")
     if stub:
         cells[place] = cells[place]._replace(source=HANDOUT.stubs["first"])
-    cells[place + at : place + at] = [Cell(None, text) for text in new]
+    cells[place + at : place + at] = [ExportedCell(None, text) for text in new]
     assert as_handed_in(HANDOUT, cells) is None
     return find_answers(HANDOUT, cells)
 
@@ -113,7 +113,7 @@ def test_below_the_untouched_stub_the_place_tells_whose_a_shared_name_is() -> No
         for name, texts in pieces.items():
             place = next(number for number, cell in enumerate(cells) if cell.name == name)
             cells[place] = cells[place]._replace(source=HANDOUT.stubs[name])
-            cells[place + 1 : place + 1] = [Cell(None, text) for text in texts]
+            cells[place + 1 : place + 1] = [ExportedCell(None, text) for text in texts]
         found = find_answers(HANDOUT, cells)
         for name, answer in ANSWERS.items():
             assert "".join(found.answers[name].split()) == "".join(answer.split())
@@ -121,7 +121,7 @@ def test_below_the_untouched_stub_the_place_tells_whose_a_shared_name_is() -> No
 
 def test_an_answer_in_its_cell_counts_whatever_stands_below() -> None:
     cells = _cells()
-    cells.insert(_at("first") + 1, Cell(None, "def first(x):\n    return 'another try'"))
+    cells.insert(_at("first") + 1, ExportedCell(None, "def first(x):\n    return 'another try'"))
     answers = as_handed_in(HANDOUT, cells) or find_answers(HANDOUT, cells).answers
     assert answers == ANSWERS
 
@@ -144,18 +144,18 @@ def test_a_split_cell_is_whole_again(ids: tuple[bool, bool], line: int) -> None:
     lines = ANSWERS["first"].split("\n")
     halves = ["\n".join(part).strip("\n") for part in (lines[:line], lines[line:])]
     cells[place : place + 1] = [
-        Cell("first" if own else None, half) for half, own in zip(halves, ids, strict=True) if half
+        ExportedCell("first" if own else None, half) for half, own in zip(halves, ids, strict=True) if half
     ]
     answers = as_handed_in(HANDOUT, cells) or find_answers(HANDOUT, cells).answers
     assert [row for row in answers["first"].split("\n") if row] == [row for row in lines if row]
 
 
 def test_a_foreign_notebook_is_refused() -> None:
-    cells = [Cell("bicycle", "def first(x):\n    return 2"), Cell(None, "# Bicycles", "markdown")]
+    cells = [ExportedCell("bicycle", "def first(x):\n    return 2"), ExportedCell(None, "# Bicycles", "markdown")]
     with pytest.raises(Damaged, match="'Bicycles'"):
         find_answers(HANDOUT, cells)
 
 
 def test_code_alone_is_no_foreign_notebook() -> None:
-    cells = [Cell(None, "\n\n".join(ANSWERS.values()))]
+    cells = [ExportedCell(None, "\n\n".join(ANSWERS.values()))]
     assert find_answers(HANDOUT, cells).answers == ANSWERS

@@ -9,7 +9,15 @@ from pathlib import Path
 import nbformat
 
 from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
-from nbproof.report.records import ClassRecords, Exercise, Lesson, Outcome, Person, Work, names_of
+from nbproof.report.records import (
+    ClassExercise,
+    ClassLesson,
+    ClassRecords,
+    ExerciseOutcome,
+    LearnerWork,
+    Person,
+    names_of,
+)
 
 LESSON = "01_small"
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
@@ -23,28 +31,28 @@ def outcome(
     hints: Sequence[str] = (),
     told: str = "",
     answer: str = "",
-) -> Outcome:
+) -> ExerciseOutcome:
     score = points if status == "passed" else 0.0
-    return Outcome(name, status, score, points, told, told, tuple(hints), 0.5, answer or STUBS.get(name, ""))
+    return ExerciseOutcome(name, status, score, points, told, told, tuple(hints), 0.5, answer or STUBS.get(name, ""))
 
 
-def work(learner: str, outcomes: Sequence[Outcome], lesson: str = LESSON, **more: object) -> Work:
+def work(learner: str, outcomes: Sequence[ExerciseOutcome], lesson: str = LESSON, **more: object) -> LearnerWork:
     most = sum(one.max_score for one in outcomes)
-    return Work(
+    return LearnerWork(
         learner, lesson, sum(one.score for one in outcomes), most, outcomes=tuple(outcomes),
         answers={one.id: one.answer for one in outcomes}, **more,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def records(works: Sequence[Work], people: Sequence[Person] = ()) -> ClassRecords:
+def records(works: Sequence[LearnerWork], people: Sequence[Person] = ()) -> ClassRecords:
     """A class of these submissions. Lessons have the exercises that somebody's submission has."""
     slugs = sorted({one.lesson for one in works})
     lessons = []
     for slug in slugs:
         seen = {outcome.id: outcome.max_score for one in works if one.lesson == slug for outcome in one.outcomes}
-        exercises = tuple(Exercise(name, name.title(), points) for name, points in seen.items())
+        exercises = tuple(ClassExercise(name, name.title(), points) for name, points in seen.items())
         stubs = {name: STUBS.get(name, "") for name in seen}
-        lessons.append(Lesson(slug, slug, sum(seen.values()), exercises, "", stubs, "\n".join(stubs.values())))
+        lessons.append(ClassLesson(slug, slug, sum(seen.values()), exercises, "", stubs, "\n".join(stubs.values())))
     known = {person.id: person for person in people}
     learners = tuple(known.get(name, Person(name)) for name in sorted({one.learner for one in works} | set(known)))
     return ClassRecords(

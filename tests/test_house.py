@@ -1,0 +1,185 @@
+"""The house: each room imports only rooms below it, the tool knows no course, and nothing grows beyond what a person can read."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nbproof.authoring.bundle import BEHIND, NEEDED_OF_THEM
+
+ROOT = Path(__file__).parent.parent
+ROOMS = (
+    "cli", "nbgrader", "dask", "report", "feedback", "authoring", "run", "collect", "gradebook", "marking", "sandbox",
+    "checks", "recover", "display", "terminal", "values", "",
+)  # fmt: skip
+"""From the roof to the ground, where the modules lie that belong to no room."""
+FOR_THE_COURSE = {"", "checks", "display", "values"}
+"""Rooms that a course's own modules may import: what learners have."""
+WITH_TORCH = {
+    "nbproof.authoring.trial", "nbproof.authoring.warm", "nbproof.checks.case", "nbproof.checks.namespace",
+    "nbproof.sandbox.worker", "nbproof.values.compare", "nbproof.values.evidence", "nbproof.values.restraint",
+    "nbproof.values.place",
+}  # fmt: skip
+"""Modules of the tool that still import torch. There must never be more."""
+MOST_LINES = 350
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {_name(path): path for package in ("nbproof", "course") for path in sorted((ROOT / package).rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+BEHIND_THE_SCENES = [
+    name for name in MODULES
+    if name.startswith("nbproof.") and name.split(".")[1] in (*BEHIND, "__main__")
+    and MODULES[name].relative_to(ROOT / "nbproof").as_posix() not in NEEDED_OF_THEM
+]  # fmt: skip
+LEARNERS = [name for name in MODULES if name not in BEHIND_THE_SCENES and name != "course.__main__"]
+
+
+def room_of(name: str) -> str:
+    """The room of a module of the tool; empty for those that lie beside the rooms."""
+    parts = name.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ROOMS else ""
+
+
+def imports_of(name: str, at_import_only: bool = False) -> Iterator[str]:
+    """The modules that a module imports, also within functions (unless told otherwise), as written in its text."""
+    nodes: list[ast.AST] = [TREES[name]]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{name} imports by a relative name"
+            within = [f"{node.module}.{alias.name}" for alias in node.names]
+            known = [one for one in within if one in MODULES]
+            yield from known or [str(node.module)]
+        lazy = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        typing_only = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if not (at_import_only and (lazy or typing_only)):
+            nodes += ast.iter_child_nodes(node)
+
+
+def arrows(name: str) -> set[tuple[str, str, str]]:
+    """(room, room, module) of every import from one room into another."""
+    own = room_of(name)
+    ours = [one for one in imports_of(name) if one.split(".")[0] == "nbproof"]
+    return {(own, room_of(one), one) for one in ours if room_of(one) != own}
+
+
+def test_every_folder_is_a_room_of_the_plan() -> None:
+    folders = {path.name for path in (ROOT / "nbproof").iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == set(ROOMS) - {""}
+
+
+def test_no_room_imports_one_above_it() -> None:
+    up = [
+        f"{name} imports {module}"
+        for name in MODULES
+        if name.startswith("nbproof")
+        for own, other, module in sorted(arrows(name))
+        # The command line's front door is no room.
+        if name != "nbproof.__main__" and ROOMS.index(other) < ROOMS.index(own)
+    ]
+    assert up == []
+
+
+def test_the_tool_knows_no_course_and_a_course_knows_only_what_learners_have() -> None:
+    assert [
+        f"{name} imports {one}"
+        for name in MODULES
+        if name.startswith("nbproof")
+        for one in imports_of(name)
+        if one.split(".")[0] == "course"
+    ] == []
+    assert [
+        f"{name} imports {module}"
+        for name in MODULES
+        if name.startswith("course") and name != "course.__main__"
+        for _, room, module in sorted(arrows(name))
+        if room not in FOR_THE_COURSE
+    ] == []
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    graph = {name: (set(imports_of(name, at_import_only=True)) & set(MODULES)) - {name} for name in MODULES}
+    done: set[str] = set()
+
+    def walk(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path, name))
+        if name not in done:
+            for one in sorted(graph[name]):
+                walk(one, (*path, name))
+            done.add(name)
+
+    for name in graph:
+        walk(name, ())
+
+
+def test_no_public_class_has_a_name_that_another_one_has() -> None:
+    found = defaultdict(list)
+    for name, tree in TREES.items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(name)
+    # The lessons on apply put another small model under the same name, as the published ones do.
+    assert {one: where for one, where in found.items() if len(where) > 1 and one != "Model"} == {}
+
+
+def test_no_module_is_longer_than_a_person_reads_at_once() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in MODULES.items()}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
+
+
+def test_no_more_of_the_tool_needs_torch() -> None:
+    assert {name for name in MODULES if name.startswith("nbproof") and "torch" in imports_of(name)} <= WITH_TORCH
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_what_learners_import_names_nothing_behind_the_scenes(name: str) -> None:
+    wanted = list(imports_of(name))
+    behind = set(wanted) & set(BEHIND_THE_SCENES)
+    # The command line offers more where more is there.
+    assert not behind or name.startswith("nbproof.cli")
+    if not name.startswith(("nbproof.cli", "nbproof.terminal")):
+        assert not {one.split(".")[0] for one in wanted} & {"nbgrader", "jupytext", "rich", "nbformat"}
+
+
+SCRIPT = """
+import importlib, json, sys
+import course
+first = sorted(sys.modules)
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+print(json.dumps([first, sorted(sys.modules)]))
+"""
+
+
+def test_at_run_time_learners_get_nothing_from_behind_the_scenes_and_no_slow_import() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT, json.dumps(LEARNERS)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    first, everything = json.loads(done.stdout)
+    assert not {"torch", "matplotlib", "sklearn", "torchvision", "IPython"} & set(first)
+    assert set(LEARNERS) <= set(everything)
+    assert not set(BEHIND_THE_SCENES) & set(everything)
+    assert not {"nbgrader", "jupytext", "nbformat"} & set(everything)
+
+
+def test_the_command_line_answers_without_torch() -> None:
+    asked = (
+        "import sys, course; from nbproof.cli.main import course_parser; course_parser(); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
