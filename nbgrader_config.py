@@ -33,6 +33,8 @@ if sys.platform == "linux" and importlib.util.find_spec("course"):
 
 # Feedback, by nbgrader or by formgrader's button, is the page that `python -m course feedback` writes.
 if importlib.util.find_spec("course"):
+    import course  # noqa: F401 (the course that all of this works for)
+
     c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.

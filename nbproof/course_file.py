@@ -47,7 +47,10 @@ class CourseFile:
         return importlib.import_module(self.picture) if self.picture else None
 
     def warm_up(self) -> None:
-        """Import what :attr:`warm` names."""
+        """Import the course, then what :attr:`warm` names."""
+        if (self.folder / "__init__.py").exists():
+            # First: it may have to mend what others import.
+            importlib.import_module(self.package)
         for name in self.warm:
             with contextlib.suppress(ImportError):
                 module = importlib.import_module(name.removesuffix(".*"))

@@ -145,7 +145,7 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     back = command.add_argument_group("hand back: what is new or changed since it was handed back to the same place")
     back.add_argument(
         "--for", dest="target", choices=("moodle", "canvas", "folder"),
-        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-UploadGiven "
+        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
         "Submissions'; or a folder with a page a learner and a CSV for a mail merge",
     )  # fmt: skip
     back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")

@@ -39,7 +39,7 @@ __all__ = [
     "title_of",
 ]
 
-_FOLDER = Path(__file__).parent / "pages"
+_FOLDER = Path(__file__).parent / "templates"
 _STAMP = '<meta name="course-feedback" content="'
 
 

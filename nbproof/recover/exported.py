@@ -63,7 +63,7 @@ def _boxes(soup: Any) -> list[Any]:
     found, waiting = [], [soup]
     while waiting:
         tag = waiting.pop()
-        if {"jp-ExportedCell", "cell"} & set(tag.get("class") or []):
+        if {"jp-Cell", "cell"} & set(tag.get("class") or []):
             found.append(tag)
         else:
             waiting.extend(reversed([child for child in tag.children if getattr(child, "name", None)]))

@@ -24,7 +24,7 @@ from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION
 
 __all__ = ["Report", "folder_of", "html_of", "make_report"]
 
-_PAGES = Path(__file__).parent / "pages"
+_PAGES = Path(__file__).parent / "templates"
 _MOST_LINES = 60
 
 

@@ -104,7 +104,7 @@ def test_a_learner_can_begin(unpacked: Path) -> None:
 def test_every_module_in_it_can_be_imported(unpacked: Path) -> None:
     modules = [
         ".".join(path.relative_to(unpacked).with_suffix("").parts).removesuffix(".__init__")
-        for path in (unpacked / "course").rglob("*.py")
+        for path in [*(unpacked / "course").rglob("*.py"), *(unpacked / "nbproof").rglob("*.py")]
         if path.name != "__main__.py"
     ]
     assert len(modules) > 40

@@ -158,7 +158,7 @@ FACTS = [
     (
         "hearsay",
         "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks",
-        "mutants/hearsay/defines_only.py",
+        "wrong.py: defines_only",
     ),
     ("leaning_cell", "test_leaning_cell, run without the notebook: NameError: name 'add' is not defined", ""),
     (

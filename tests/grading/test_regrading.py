@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,8 +13,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from nbproof.course_file import CourseFile, the_course
 from nbproof.marking.results import GradedClass
-from nbproof.run import digests
+from nbproof.run import digests, environment
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
@@ -176,15 +178,52 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A verdict names its hint. What they are written in, lessons/, no grader reads."""
-    hints = tmp_path / "hints.json"
-    hints.parent.mkdir()
-    monkeypatch.setattr(digests, "__file__", str(tmp_path / "grading" / "digests.py"))
+    monkeypatch.setattr(environment, "the_course", lambda: CourseFile("made_up", tmp_path, ""))
     found = set()
-    for text in (None, "{}", "{} "):
-        if text is not None:
-            hints.write_text(text)
+    for text in ("{}", "{} "):
+        (tmp_path / "hints.json").write_text(text)
         found.add(digests.grader_digest.__wrapped__())
-    assert len(found) == 3
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("edited", "marked", "shown"),
+    [
+        ("nbproof/sandbox/engine.py", True, False),
+        ("nbproof/sandbox/worker.py", True, False),
+        ("nbproof/marking/verdicts.py", True, False),
+        ("nbproof/recover/fragments.py", True, False),
+        ("nbproof/checks/diagnosis.py", True, False),
+        ("nbproof/values/compare.py", True, False),
+        ("course/probing.py", True, False),
+        ("course/course.toml", True, False),
+        ("course/hints.json", True, False),
+        ("nbproof/gradebook/schema.py", False, True),
+        ("nbproof/display/panel.py", False, True),
+        ("course/outline.json", False, False),
+        ("course/pictures/canvas.py", False, False),
+        ("nbproof/run/pool.py", False, False),
+        ("nbproof/report/charts.py", False, False),
+        ("nbproof/cli/main.py", False, False),
+        ("nbproof/errors.py", False, False),
+    ],
+)
+def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, marked: bool, shown: bool
+) -> None:
+    tool = Path(environment.__file__).resolve().parent.parent
+    for folder in (tool, the_course().folder):
+        shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
+    monkeypatch.setattr(environment, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
+
+    def both() -> tuple[str, str]:
+        return digests.grader_digest.__wrapped__(), digests._showing_digest.__wrapped__()
+
+    before = both()
+    with (tmp_path / edited).open("a") as file:
+        file.write("\n")
+    assert [one != other for one, other in zip(before, both(), strict=True)] == [marked, shown]
 
 
 def test_force_with_an_exercise_marks_that_one_again(
