@@ -7,6 +7,7 @@ import itertools
 import types
 import warnings
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 import torch
@@ -217,3 +218,20 @@ def test_a_nested_tensor_is_no_plain_tensor() -> None:
         warnings.simplefilter("ignore")
         value = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
     assert snapshot(value) == Unreadable("a nested tensor")
+
+
+@pytest.mark.parametrize("kind", [dict.fromkeys, list, tuple])
+def test_what_is_too_large_is_refused_by_its_size_before_anything_is_taken(
+    kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    for name in ("take_items", "take_pairs"):
+        taken = getattr(evidence._Snapshot, name)
+        monkeypatch.setattr(
+            evidence._Snapshot,
+            name,
+            lambda self, items, depth, taken=taken: asked.append(depth) or taken(self, items, depth),
+        )
+    refused = Unreadable(f"more than {MAX_ITEMS} values")
+    assert snapshot({"answer": [kind(range(MAX_ITEMS))] * 200, "kept": 1}) == {"answer": [refused] * 200, "kept": 1}
+    assert sorted(asked) == [0, 1]

@@ -110,6 +110,8 @@ class _Snapshot:
         if kind is str:
             text = cast(str, value)
             return text if len(text) <= _MAX_TEXT else Unreadable(f"a text of {len(text)} characters")
+        if issubclass(kind, (dict, list, tuple)) and self.beyond(value):
+            return Unreadable(f"more than {MAX_ITEMS} values")
         if issubclass(kind, torch.Tensor):
             return self.take_tensor(cast(torch.Tensor, value))
         if kind is TensorRecord:
@@ -125,6 +127,11 @@ class _Snapshot:
         if issubclass(kind, tuple):
             return self.take_items(tuple.__iter__(cast("tuple[object, ...]", value)), depth)
         return Unreadable(_in_words(value))
+
+    def beyond(self, value: object) -> bool:
+        """Whether a container has more items than are left to take. Asked first: two hundred of these would take seconds."""
+        size = next(one.__len__ for one in (dict, list, tuple) if issubclass(type(value), one))
+        return size(value) > MAX_ITEMS - self.items  # type: ignore[arg-type]
 
     def take_items(self, items: Iterable[object], depth: int) -> Evidence:
         taken = list(islice(items, MAX_ITEMS - self.items + 1))

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from nbproof.dask import tasks as station
+from nbproof.dask import workers
 from nbproof.dask.address import Address
 from nbproof.dask.pool import Cluster, DaskPool, connect
 from nbproof.errors import UsageError
@@ -309,7 +310,7 @@ def test_a_worker_of_another_version_is_not_used(
     hand_in("ada", RIGHT)
     scheduler.scale(1)
     wanted = {**versions(), "torch": "1.0"}
-    monkeypatch.setattr(station, "versions", lambda: wanted)
+    monkeypatch.setattr(workers, "versions", lambda: wanted)
     said: list[str] = []
     with connect(scheduler.scheduler_address, True, 30, said.append) as cluster, pytest.raises(ClusterLost) as lost:
         list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course)))
