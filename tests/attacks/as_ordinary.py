@@ -52,8 +52,9 @@ def main() -> None:
     uid = int(sys.argv[1])
     try:
         here = os.path.dirname(os.path.abspath(__file__))
-        course = os.path.join(os.path.dirname(os.path.dirname(here)), "course")
-        open_the_way([sys.prefix, sys.base_prefix, here, course])
+        root = os.path.dirname(os.path.dirname(here))
+        ours = [os.path.join(root, name) for name in ("course", "nbproof")]
+        open_the_way([sys.prefix, sys.base_prefix, here, *ours])
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
