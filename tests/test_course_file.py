@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,20 @@ def test_what_is_no_course_is_refused(
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=said):
         the_course()
+
+
+def test_the_tool_has_the_same_commands_for_the_course_of_a_folder(tmp_path: Path) -> None:
+    root = Path(__file__).parent.parent
+    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+
+    def told(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "nbproof", *words]
+        return subprocess.run(command, cwd=tmp_path, env=kept, capture_output=True, text=True, check=False)
+
+    asked = told("grade", "--help")
+    assert asked.returncode == 0 and "-m nbproof grade" in asked.stdout
+    here = told("progress", "--course", str(root))
+    assert here.returncode == 0 and "0 of " in here.stdout, here.stderr
+    nowhere = told("progress")
+    assert nowhere.returncode == 2
+    assert "no course here" in nowhere.stderr and "Traceback" not in nowhere.stderr
