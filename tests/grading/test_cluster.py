@@ -130,6 +130,8 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
     home = LocalPool(blueprints, 7, LIMITS, isolation=isolation_or_refuse().level, workers=2)
     wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course))}
     said: list[str] = []
+    # A test whose coordinator was killed has left some, for as long as a station waits for one.
+    before = _zygotes(_pids(two_workers))
     with connect(two_workers.scheduler_address, None, 30, said.append) as cluster:
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], seed=7, pool=cluster.pool)
     for learner in CLASS:
@@ -142,9 +144,9 @@ def test_a_class_on_two_machines_has_the_verdicts_of_one(
     assert "not a notebook" in scores["hal"].problem
     assert said[-1] == "marking on 2 Dask workers, 2 submissions at a time"
     until = time.monotonic() + 10
-    while _zygotes(_pids(two_workers)) and time.monotonic() < until:
+    while _zygotes(_pids(two_workers)) > before and time.monotonic() < until:
         time.sleep(0.1)
-    assert _zygotes(_pids(two_workers)) == 0, "the run left engines behind"
+    assert _zygotes(_pids(two_workers)) <= before, "the run left engines behind"
 
 
 @needs_isolation
