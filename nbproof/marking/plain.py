@@ -101,7 +101,8 @@ def is_plain(source: str) -> bool:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError):
         return True
-    ours = (the_course().package, "nbproof", "nbproof.checks.check")
+    package = the_course().package
+    ours = (package, f"{package}.checking", "nbproof", "nbproof.checks.check")
     imported = any(
         isinstance(node, ast.ImportFrom) and node.module in ours and any(name.name == "check" for name in node.names)
         for node in body
