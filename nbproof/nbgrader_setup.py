@@ -19,7 +19,7 @@ __all__ = ["course_config"]
 def course_config(root: Path) -> Config:
     """The configuration of the course in ``root``, as ``nbgrader`` started there would read it.
 
-    Raises UsageError where there is no nbgrader_config.py. Also puts the interpreter's own folder
+    Raises UsageError if there is no nbgrader_config.py, or if it imports what is gone. Also puts the interpreter's own folder
     first on PATH: nbgrader starts ``alembic`` by its bare name, which is not found when Python was
     started as ``.venv/bin/python`` without activating the environment.
     """
@@ -34,7 +34,13 @@ def course_config(root: Path) -> Config:
     # nbgrader adds rows in an order that SQLAlchemy 2 remarks on; the rows are right.
     warnings.filterwarnings("ignore", category=SAWarning, module="nbgrader")
     logging.getLogger("traitlets").setLevel(logging.ERROR)
-    config = PyFileConfigLoader(path.name, path=str(root.resolve())).load_config()
+    try:
+        config = PyFileConfigLoader(path.name, path=str(root.resolve())).load_config()
+    except ImportError as error:
+        raise UsageError(
+            f"nbgrader_config.py imports what is not there: {error}", str(path.resolve()),
+            "take its imports from the nbgrader_config.py that came with this version of the course",
+        ) from None  # fmt: skip
     config.CourseDirectory.root = str(root.resolve())
     config.NbGrader.logfile = ""
     return config

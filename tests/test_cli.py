@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from nbproof.cli.main import main
+from nbproof.errors import UsageError
+from nbproof.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent
 
@@ -108,3 +110,11 @@ def test_no_place_for_the_json_is_told_before_grading(tmp_path: Path, capsys: py
     assert "there is no such folder" in capsys.readouterr().err
     assert main(["grade", "--course", str(ROOT), "--json", str(tmp_path)]) == 2
     assert "there is a folder of this name" in capsys.readouterr().err
+
+
+def test_a_configuration_of_an_earlier_version_is_told(tmp_path: Path) -> None:
+    (tmp_path / "nbgrader_config.py").write_text("from course.grading.nbgrader_plugin import Mark\n")
+    with pytest.raises(UsageError) as told:
+        course_config(tmp_path)
+    assert "nbgrader_config.py imports what is not there: No module named 'course.grading" in str(told.value)
+    assert "next: take its imports from" in str(told.value)
