@@ -16,7 +16,7 @@ def run() -> int:
             return main()
         except ModuleNotFoundError as error:
             name = (error.name or "").split(".")[0]
-            if not name or name == "course":
+            if not name or name in ("course", "nbproof"):
                 raise
             wanting = f"{name} is not installed in it"
     from nbproof.command import prepared_python

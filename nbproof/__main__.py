@@ -1,8 +1,26 @@
 """``python -m nbproof``: the same commands for any course, the one in the folder that ``--course`` names."""
 
+import argparse
 import sys
+from pathlib import Path
 
 from nbproof.cli.main import main
+from nbproof.course_file import find_course
+from nbproof.errors import UsageError
+
+
+def run() -> int:
+    """The command's exit code. Help is given without a course, too."""
+    named = argparse.ArgumentParser(add_help=False)
+    named.add_argument("--course", type=Path, default=Path())
+    try:
+        find_course(named.parse_known_args()[0].course)
+    except UsageError as error:
+        if not {"-h", "--help"} & set(sys.argv):
+            print("\n".join(error.lines()), file=sys.stderr)
+            return error.exit_code
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -1,18 +1,19 @@
 """What the tool has to know of the course that it works for: ``course.toml``, in the course's own package.
 
-A process works for one course. Its package says so when it is imported (:func:`use_course`); whoever starts from a folder
-looks for it there (:func:`find_course`).
+A process works for one course, and so does every process that it starts. The course's package says so when it is imported
+(:func:`use_course`); whoever starts from a folder looks for it there (:func:`find_course`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import importlib
+import importlib.util
 import os
 import pkgutil
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,51 +48,43 @@ class CourseFile:
         return importlib.import_module(self.picture) if self.picture else None
 
     def warm_up(self) -> None:
-        """Import the course, then what :attr:`warm` names."""
-        if (self.folder / "__init__.py").exists():
-            # First: it may have to mend what others import.
-            importlib.import_module(self.package)
+        """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""
+        self.enter()
         for name in self.warm:
-            with contextlib.suppress(ImportError):
-                module = importlib.import_module(name.removesuffix(".*"))
-                for one in pkgutil.iter_modules(module.__path__ if name.endswith(".*") else ()):
-                    importlib.import_module(f"{module.__name__}.{one.name}")
+            if importlib.util.find_spec(name.split(".")[0]) is None:
+                continue
+            module = importlib.import_module(name.removesuffix(".*"))
+            for one in pkgutil.iter_modules(module.__path__ if name.endswith(".*") else ()):
+                importlib.import_module(f"{module.__name__}.{one.name}")
+
+    def enter(self) -> None:
+        """Import the course's package, also if it is not installed but only lies there."""
+        if str(self.folder.parent) not in sys.path:
+            sys.path.append(str(self.folder.parent))
+        importlib.import_module(self.package)
 
 
-_used: list[CourseFile] = []
-_folder: list[Path] = []
 _INHERITED = "NBPROOF_COURSE"
-"""The environment variable that tells a process which course the one that started it works for."""
+"""The environment variable that says which course a process works for, and all that it starts: its package's folder."""
 
 
 def use_course(file: str) -> None:
-    """Work for the course whose package has this ``__init__.py``, and so do processes that are started from now on.
-
-    Reads nothing before it is asked.
-    """
-    _folder[:] = [Path(file).resolve().parent]
-    _used.clear()
-    os.environ[_INHERITED] = str(_folder[0])
+    """Work for the course whose package has this ``__init__.py``. Reads nothing before it is asked."""
+    os.environ[_INHERITED] = str(Path(file).resolve().parent)
 
 
 def the_course() -> CourseFile:
     """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read."""
-    if not _used:
-        if not _folder and os.environ.get(_INHERITED):
-            _enter(Path(os.environ[_INHERITED]))
-        if not _folder:
-            find_course(Path())
-        _used.append(_read(_folder[0]))
-    return _used[0]
+    if not os.environ.get(_INHERITED):
+        find_course(Path())
+    return _read(Path(os.environ[_INHERITED]))
 
 
 def find_course(root: Path) -> None:
-    """Work for the course in this folder: the one whose package lies there, unless one is in use already.
+    """Work for the course in this folder: the one whose package lies there, which is imported.
 
-    Raises UsageError where there is none, or more than one.
+    Raises UsageError if there is none, or more than one.
     """
-    if _folder:
-        return
     found = sorted(path.parent for path in root.resolve().glob(f"*/{_NAME}"))
     if len(found) != 1:
         what = "more than one course" if found else "no course"
@@ -99,15 +92,11 @@ def find_course(root: Path) -> None:
             f"{what} here: {', '.join(map(str, found)) or f'no folder holds a {_NAME}'}", str(root.resolve()),
             "cd into the course's folder, or --course DIR",
         )  # fmt: skip
-    _enter(found[0])
+    use_course(str(found[0] / "__init__.py"))
+    the_course().enter()
 
 
-def _enter(folder: Path) -> None:
-    if str(folder.parent) not in sys.path:
-        sys.path.insert(0, str(folder.parent))
-    use_course(str(folder / "__init__.py"))
-
-
+@cache
 def _read(folder: Path) -> CourseFile:
     path = folder / _NAME
     try:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from nbproof import course_file
 from nbproof.course_file import find_course, the_course, use_course
 from nbproof.errors import UsageError
 
@@ -19,45 +18,51 @@ from nbproof.errors import UsageError
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that works for no course yet."""
-    monkeypatch.setattr(course_file, "_folder", [])
-    monkeypatch.setattr(course_file, "_used", [])
-    monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setenv("NBPROOF_COURSE", "")
+    monkeypatch.setattr(sys, "path", list(sys.path))
 
 
 def _course(root: Path, package: str, told: str) -> Path:
     (root / package).mkdir(parents=True)
     (root / package / "course.toml").write_text(told)
+    (root / package / "__init__.py").write_text("")
     return root / package / "__init__.py"
 
 
 def test_a_package_says_which_course_it_is(nowhere: None, tmp_path: Path) -> None:
-    use_course(str(_course(tmp_path, "knots", 'says = "Knots"\nwarm = ["json.*", "no_such_module"]')))
+    use_course(str(_course(tmp_path, "knots", 'says = "Knots"')))
     one = the_course()
     assert (one.package, one.folder, one.says, one.leaves) == ("knots", tmp_path / "knots", "Knots", ())
     assert one.pictures() is None
-    one.warm_up()
     use_course(str(_course(tmp_path / "other", "knots", 'says = "Others"\npicture = "json"')))
     assert the_course().says == "Others"
     assert the_course().pictures() is json
 
 
-def test_warming_up_imports_whole_packages(tmp_path: Path) -> None:
-    _course(tmp_path, "knots", 'says = "Knots"\nwarm = ["wsgiref.*"]')
+def _warmed(folder: Path, package: str, told: str) -> subprocess.CompletedProcess[str]:
+    _course(folder, package, told)
     code = (
-        "import sys; from nbproof import course_file; course_file.use_course('knots/__init__.py'); "
-        "course_file.the_course().warm_up(); assert 'wsgiref.headers' in sys.modules"
+        f"import sys; from nbproof import course_file; course_file.use_course('{package}/__init__.py'); "
+        f"course_file.the_course().warm_up(); print(*{{'{package}', 'wsgiref.headers'}} & {{*sys.modules}})"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_warming_up_imports_the_course_and_whole_packages(tmp_path: Path) -> None:
+    told = _warmed(tmp_path, "knots", 'says = "Knots"\nwarm = ["no_such_package.part", "wsgiref.*"]')
+    assert sorted(told.stdout.split()) == ["knots", "wsgiref.headers"], told.stderr
+
+
+def test_only_what_is_not_installed_is_passed_over(tmp_path: Path) -> None:
+    told = _warmed(tmp_path, "knots", 'says = "Knots"\nwarm = ["knots.no_such_part"]')
+    assert "No module named 'knots.no_such_part'" in told.stderr
 
 
 def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
     _course(tmp_path, "knots", 'says = "Knots"')
     find_course(tmp_path)
     assert the_course().package == "knots"
-    assert str(tmp_path) in sys.path
-    find_course(tmp_path / "elsewhere")
-    assert the_course().package == "knots"
+    assert str(tmp_path) in sys.path, "sealed processes are shown it from there"
 
 
 @pytest.mark.parametrize(
@@ -91,6 +96,13 @@ def test_the_tool_has_the_same_commands_for_the_course_of_a_folder(tmp_path: Pat
     assert asked.returncode == 0 and "-m nbproof grade" in asked.stdout
     here = told("progress", "--course", str(root))
     assert here.returncode == 0 and "0 of " in here.stdout, here.stderr
+    _course(tmp_path / "other", "knots", 'says = "Knots"')
+    (tmp_path / "other" / "knots" / "outline.json").write_text("{}")
+    other = subprocess.run(
+        [sys.executable, "-m", "nbproof", "progress", "--course", str(tmp_path / "other"), "--help"],
+        cwd=root, env=kept, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "-m nbproof progress" in other.stdout, "the course is the one that is named, wherever the command is typed"
     nowhere = told("progress")
     assert nowhere.returncode == 2
     assert "no course here" in nowhere.stderr and "Traceback" not in nowhere.stderr

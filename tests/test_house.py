@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.bundle import BEHIND, NEEDED_OF_THEM
+from nbproof.authoring.bundle import is_for_learners
 
 ROOT = Path(__file__).parent.parent
 ROOMS = (
@@ -39,9 +39,8 @@ def _name(path: Path) -> str:
 MODULES = {_name(path): path for package in ("nbproof", "course") for path in sorted((ROOT / package).rglob("*.py"))}
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 BEHIND_THE_SCENES = [
-    name for name in MODULES
-    if name.startswith("nbproof.") and name.split(".")[1] in (*BEHIND, "__main__")
-    and MODULES[name].relative_to(ROOT / "nbproof").as_posix() not in NEEDED_OF_THEM
+    name for name, path in MODULES.items()
+    if name.startswith("nbproof") and not is_for_learners(path.relative_to(ROOT / "nbproof").as_posix())
 ]  # fmt: skip
 LEARNERS = [name for name in MODULES if name not in BEHIND_THE_SCENES and name != "course.__main__"]
 

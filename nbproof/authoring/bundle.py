@@ -27,16 +27,13 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.run.intake import lessons_with_source
 
-__all__ = ["Bundle", "bundle", "contents_of", "learner_files"]
+__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners"]
 
 NAME = "pytorch-hooks-course"
-BEHIND = (
-    "authoring", "cli", "collect", "dask", "feedback", "gradebook", "marking", "nbgrader", "recover", "report", "run",
-    "sandbox",
-)  # fmt: skip
-"""Rooms of the tool that stay at home: they hold no answer, but nobody can learn from them either."""
+FOR_LEARNERS = ("checks", "display", "terminal", "values")
+"""Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
-NEEDED_OF_THEM = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
+NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
 """What `python -m course progress` shows its table with."""
 
 AT_HOME = ("psutil", "jupytext", "charset-normalizer")
@@ -92,8 +89,8 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
 def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get."""
     package, tool = the_course().package, Path(__file__).resolve().parent.parent
-    files = {f"{package}/{name}": (root / package / name).read_bytes() for name in learner_files(root / package)}
-    files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in learner_files(tool)}
+    files = {f"{package}/{name}": (root / package / name).read_bytes() for name in _package_files(root / package)}
+    files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
     outlined = f"{package}/outline.json"
     outline = json.loads(files[outlined])
     mine = {slug: part for slug, part in outline.items() if slug in lessons}
@@ -109,15 +106,21 @@ def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def learner_files(package: Path) -> list[str]:
-    """The files of a package that learners get, as relative POSIX paths."""
+def _package_files(package: Path) -> list[str]:
+    """The files of a package, without what Python and editors leave there, as relative POSIX paths."""
     found = []
     for path in sorted(package.rglob("*")):
         name = path.relative_to(package).as_posix()
         hidden = "__pycache__" in path.parts or path.name.startswith(".")
-        if path.is_file() and not hidden and (name.split("/")[0] not in BEHIND or name in NEEDED_OF_THEM):
+        if path.is_file() and not hidden:
             found.append(name)
     return found
+
+
+def is_for_learners(name: str) -> bool:
+    """Whether learners get this file of the tool: what lies in no room, and the rooms that are named."""
+    room, _, inside = name.partition("/")
+    return not inside or room in FOR_LEARNERS or name in NEEDED_BESIDE
 
 
 def _requirements(text: str) -> str:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from nbproof.command import Command, course_in, module_name, this_python
-from nbproof.course_file import find_course, the_course
+from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import EXIT_CODE, told_to_stop
 
@@ -57,7 +57,6 @@ def _run(argv: list[str] | None) -> int:
     if rest and not arguments.chosen.passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
-    find_course(arguments.course)
     with course_in(arguments.course):
         return int(arguments.chosen.run(arguments))
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nbproof.dask import tasks as station
+from nbproof.dask import tasks
 from nbproof.dask.address import Address
 from nbproof.dask.workers import Crew
 from nbproof.marking.results import STATUSES, SubmissionVerdict
@@ -99,8 +99,8 @@ class DaskPool:
             return
         told = self._cluster
         limits = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        setup = station.Setup(self._blueprints, self._seed, limits, told.isolation)
-        crew = Crew(told.client, told.address, station.packed(setup), told.patience, told.say)
+        setup = tasks.Setup(self._blueprints, self._seed, limits, told.isolation)
+        crew = Crew(told.client, told.address, tasks.packed(setup), told.patience, told.say)
         try:
             yield from _Round(told, crew, jobs, self._blueprints, self._seed, self._limits).go()
         finally:
@@ -200,7 +200,7 @@ class _Round:
         key = f"mark-{uuid.uuid4().hex}"
         places = frozenset(self.crew.fit)
         future = self.cluster.client.submit(
-            station.mark, self.crew.run, pickle.dumps(order), key=key, pure=False,
+            tasks.mark, self.crew.run, pickle.dumps(order), key=key, pure=False,
             workers=list(places), allow_other_workers=False,
         )  # fmt: skip
         self.flying[key] = _Flight(job, future, places)

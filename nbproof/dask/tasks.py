@@ -7,6 +7,7 @@ this module too, so it imports nothing heavy by itself.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import pickle
@@ -96,8 +97,12 @@ _stations: dict[str, _Station] = {}
 _lock = threading.Lock()
 
 
-def prepare(run: str, setup: bytes, wanted: dict[str, str]) -> dict[str, Any]:
-    """Start this process's engine for a run, and try it. ``unfit``: why it must not be asked to mark; empty where it may."""
+def prepare(run: str, setup: bytes, wanted: dict[str, str], course: str) -> dict[str, Any]:
+    """Start this process's engine for a run, and try it. ``unfit``: why it must not be asked to mark; empty if it may.
+
+    Raises ImportError if the course's package, ``course``, is not installed here.
+    """
+    importlib.import_module(course)
     here = versions()
     differs = [f"{name} is {here.get(name)}, wanted {want}" for name, want in wanted.items() if here.get(name) != want]
     if differs:

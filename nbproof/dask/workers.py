@@ -8,7 +8,8 @@ import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nbproof.dask import tasks as station
+from nbproof.course_file import the_course
+from nbproof.dask import tasks
 from nbproof.dask.address import Address
 from nbproof.run.environment import versions
 
@@ -60,7 +61,7 @@ class Crew:
 
     def _try(self, address: str) -> Future:
         future = self.client.submit(
-            station.prepare, self.run, self.setup, versions(), key=f"prepare-{uuid.uuid4().hex}",
+            tasks.prepare, self.run, self.setup, versions(), the_course().package, key=f"prepare-{uuid.uuid4().hex}",
             pure=False, workers=[address], allow_other_workers=False, priority=10,
         )  # fmt: skip
         future.add_done_callback(lambda _: self.tried())
@@ -145,7 +146,7 @@ class Crew:
             for future in self.trying.values():
                 future.cancel(force=True)
             if self.fit and self.client.status == "running":
-                self.client.run(station.finish, self.run, workers=list(self.fit), wait=False, on_error="ignore")
+                self.client.run(tasks.finish, self.run, workers=list(self.fit), wait=False, on_error="ignore")
 
 
 def _workers(number: int) -> str:

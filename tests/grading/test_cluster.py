@@ -19,8 +19,7 @@ from typing import Any
 
 import pytest
 
-from nbproof.dask import tasks as station
-from nbproof.dask import workers
+from nbproof.dask import tasks, workers
 from nbproof.dask.address import Address
 from nbproof.dask.pool import Cluster, DaskPool, connect
 from nbproof.errors import UsageError
@@ -117,6 +116,13 @@ def _zygotes(pids: dict[str, int]) -> int:
         for child in psutil.Process(pid).children()
         if child.status() != psutil.STATUS_ZOMBIE
     )
+
+
+def test_a_worker_that_was_started_anywhere_learns_which_course_it_is(tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+    code = "from nbproof.dask import tasks; print(tasks.prepare('run', b'', {'torch': '1.0'}, 'course')['unfit'])"
+    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=kept, capture_output=True, text=True)
+    assert "torch is " in told.stdout, told.stderr
 
 
 @needs_isolation
@@ -321,11 +327,12 @@ def test_a_worker_of_another_version_is_not_used(
 
 
 def test_a_worker_that_cannot_isolate_says_so(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        station, "_isolation", lambda wanted: (None, "it cannot isolate submissions: the kernel refuses")
+    monkeypatch.setattr(tasks, "_isolation", lambda wanted: (None, "it cannot isolate submissions: the kernel refuses"))
+    setup = tasks.packed(tasks.Setup(_blueprints(course), 1, {}, None))
+    assert (
+        tasks.prepare("run", setup, versions(), "course")["unfit"]
+        == "it cannot isolate submissions: the kernel refuses"
     )
-    setup = station.packed(station.Setup(_blueprints(course), 1, {}, None))
-    assert station.prepare("run", setup, versions())["unfit"] == "it cannot isolate submissions: the kernel refuses"
 
 
 class _Future:
@@ -364,7 +371,7 @@ class _Client:
         pass
 
     def submit(self, task: Any, *arguments: Any, key: str, **options: Any) -> _Future:
-        if task is station.prepare:
+        if task is tasks.prepare:
             self.prepared += options["workers"]
             return _Future(key, {"unfit": ""})
         order: Order = pickle.loads(arguments[1])
