@@ -65,19 +65,21 @@ class CourseFile:
 
 
 _INHERITED = "NBPROOF_COURSE"
-"""The environment variable that says which course a process works for, and all that it starts: its package's folder."""
+"""The environment variable that tells a process which course the one that started it works for: its package's folder."""
+_used = [os.environ.get(_INHERITED, "")]
+"""The folder of the course's package: kept here too, for what a learner's code makes of the environment is not asked."""
 
 
 def use_course(file: str) -> None:
     """Work for the course whose package has this ``__init__.py``. Reads nothing before it is asked."""
-    os.environ[_INHERITED] = str(Path(file).resolve().parent)
+    _used[0] = os.environ[_INHERITED] = str(Path(file).resolve().parent)
 
 
 def the_course() -> CourseFile:
     """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read."""
-    if not os.environ.get(_INHERITED):
+    if not _used[0]:
         find_course(Path())
-    return _read(Path(os.environ[_INHERITED]))
+    return _read(Path(_used[0]))
 
 
 def find_course(root: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from nbproof import course_file
 from nbproof.course_file import find_course, the_course, use_course
 from nbproof.errors import UsageError
 
@@ -19,6 +20,7 @@ from nbproof.errors import UsageError
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that works for no course yet."""
     monkeypatch.setenv("NBPROOF_COURSE", "")
+    monkeypatch.setattr(course_file, "_used", [""])
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
@@ -37,6 +39,15 @@ def test_a_package_says_which_course_it_is(nowhere: None, tmp_path: Path) -> Non
     use_course(str(_course(tmp_path / "other", "knots", 'says = "Others"\npicture = "json"')))
     assert the_course().says == "Others"
     assert the_course().pictures() is json
+
+
+def test_what_becomes_of_the_environment_does_not_change_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sealed process empties its environment, and a learner's code may write anything into it."""
+    before = the_course()
+    monkeypatch.delenv("NBPROOF_COURSE")
+    assert the_course() == before
+    monkeypatch.setenv("NBPROOF_COURSE", "/nowhere")
+    assert the_course() == before
 
 
 def _warmed(folder: Path, package: str, told: str) -> subprocess.CompletedProcess[str]:
