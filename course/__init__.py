@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 from course.vision import watch_for_torchvision
 from nbproof.checks.test_cell_names import watch_test_cells
 from nbproof.course_file import use_course
 
-__all__ = ["hint", "progress"]
+__all__ = ["check", "hint", "progress"]
 
 use_course(__file__)
 # Before any lesson imports torchvision; see course/vision.py for the reason.
@@ -14,7 +16,14 @@ watch_for_torchvision()
 # Before any test cell runs; see nbproof/checks/test_cell_names.py.
 watch_test_cells()
 
-# What both functions need is imported when they are called: `import course` costs what torch costs, and no more.
+# What these functions need is imported when they are called: `import course` costs what torch costs, and no more.
+
+
+def check(exercise: str, part: str = "") -> None:
+    """Check your answer to an exercise, or one part of it: shows a panel, and raises an error if something is wrong."""
+    from nbproof.checks.check import check_in
+
+    check_in(sys._getframe(1).f_globals, exercise, part=part)
 
 
 def hint(exercise: str | None = None) -> None:

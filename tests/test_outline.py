@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from nbproof.checks.visible import whole
 from nbproof.course_file import CourseFile
 from nbproof.display.outline import OutlinedLesson, exercise_named, fingerprint, outline
 
@@ -29,7 +30,7 @@ def test_it_says_what_the_released_notebook_holds(lesson: OutlinedLesson) -> Non
         for cell in notebook.cells
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("solution")
     }
-    tests = "\n".join(cell.source for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
+    tests = "\n".join(whole(cell.source) for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade"))
     assert [one.id for one in lesson.exercises] == list(todo)
     assert notebook.cells[0].source.startswith(f"# {lesson.title}\n")
     for one in lesson.exercises:

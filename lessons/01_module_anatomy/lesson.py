@@ -28,7 +28,7 @@
 #
 # 1. **Fill in.** Below the text is a *TODO cell*: the beginning of an answer. Replace each line `pass  # TODO: your code` by
 #    your own lines, as many as you like, and run the cell.
-# 2. **Check.** Run the cell below it. (It is folded: its code is only the test.) A panel says line by line what was checked,
+# 2. **Check.** Run the two lines below it. A panel says line by line what was checked,
 #    ✓ or ✗. At the first ✗ it says what your code gave, what was wanted, and, where it knows the mistake, what it looks like.
 # 3. **Ask.** Type `hint()` into any cell, such as a new one from the **+** in the toolbar, and run it. After a check that failed
 #    you get a question; run it again for the idea, and again for where to read. It never shows the answer. You do not know how

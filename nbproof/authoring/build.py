@@ -17,6 +17,7 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
+from nbproof.authoring.check_texts import in_the_notebook, is_beside, write_checks
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, write_where_it_differs
 from nbproof.authoring.hint_texts import write_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons
@@ -25,7 +26,6 @@ from nbproof.authoring.outlining import write_outline
 from nbproof.authoring.stated import contradictions
 from nbproof.authoring.syllabus import read_syllabus, refuse_abandoned
 from nbproof.command import course_command
-from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.gradebook.schema import create_tables
 from nbproof.limits import GradingLimits
@@ -34,21 +34,27 @@ from nbproof.nbgrader_setup import course_config
 __all__ = ["LIMITS", "build", "derive", "notebook_of"]
 
 
-def notebook_of(lesson: Lesson, limits: GradingLimits | None = None) -> nbformat.NotebookNode:
-    """The instructor's notebook: all cells with fixed ids, no outputs, solutions and hidden tests inside."""
+def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
+    """The instructor's notebook: all cells with fixed ids, no outputs, solutions and hidden tests inside.
+
+    ``two_lines``: its check cells name their checks, which the course's package holds. Without it they hold them.
+    """
     said = (limits or GradingLimits()).sentence()
     seen: set[str] = set()
     cells = []
     for cell in lesson.cells:
         make = nbformat.v4.new_markdown_cell if cell.kind in ("prose", "written") else nbformat.v4.new_code_cell
-        node = make(cell.source.replace(LIMITS, said) if cell.kind == "prose" else cell.source)
+        text = in_the_notebook(cell) if two_lines else cell.source
+        node = make(text.replace(LIMITS, said) if cell.kind == "prose" else text)
         node["id"] = cell_id(cell.grade_id, cell.source, seen)
-        node["metadata"] = nbformat.from_dict({**dict(cell.metadata), **_nbgrader(cell)})
+        node["metadata"] = nbformat.from_dict(
+            {**dict(cell.metadata), **_nbgrader(cell, cell.kind == "test" and not (two_lines and cell.call))}
+        )
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
 
 
-def _nbgrader(cell: Cell) -> dict[str, Any]:
+def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
     if not cell.grade_id:
         return {}
     grading: dict[str, Any] = {
@@ -61,7 +67,7 @@ def _nbgrader(cell: Cell) -> dict[str, Any]:
     }
     if grading["grade"]:
         grading["points"] = int(cell.points) if cell.points.is_integer() else cell.points
-    if cell.kind == "test":
+    if folded:
         # Folded in JupyterLab: a learner reads the lesson and the panel; a click opens the test.
         return {"nbgrader": grading, "jupyter": {"source_hidden": True}}
     return {"nbgrader": grading}
@@ -80,9 +86,10 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     changed = derive(root, lessons, root, say)
     if not names:
         sweep(root, say)
-    if (root / the_course().package / "__init__.py").exists():
-        outlined = write_outline(root, lessons, [folder.name for folder in find_lessons(root)])
-        changed += [path for path in (outlined, write_hints(root)) if path]
+    if is_beside(root):
+        slugs = [folder.name for folder in find_lessons(root)]
+        derived = (write_outline(root, lessons, slugs), write_checks(root, lessons, slugs), write_hints(root))
+        changed += [path for path in derived if path]
     return changed
 
 
@@ -110,7 +117,7 @@ def derive(
         for number, lesson in enumerate(lessons, 1):
             say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
             source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-            if write_where_it_differs(as_text(notebook_of(lesson, limits)), source):
+            if write_where_it_differs(as_text(notebook_of(lesson, limits, is_beside(root))), source):
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             try:

@@ -91,10 +91,10 @@ def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     package, tool = the_course().package, Path(__file__).resolve().parent.parent
     files = {f"{package}/{name}": (root / package / name).read_bytes() for name in _package_files(root / package)}
     files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
-    outlined = f"{package}/outline.json"
-    outline = json.loads(files[outlined])
-    mine = {slug: part for slug, part in outline.items() if slug in lessons}
-    files[outlined] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    for name in ("outline.json", "checks.json"):
+        known = json.loads(files[f"{package}/{name}"])
+        mine = {slug: part for slug, part in known.items() if slug in lessons}
+        files[f"{package}/{name}"] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
     for slug in lessons:
         files[f"release/{slug}/{slug}.ipynb"] = (root / "release" / slug / f"{slug}.ipynb").read_bytes()
     for name in ("LICENSE", "constraints.txt", "install.py"):
@@ -102,7 +102,7 @@ def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     files["requirements.txt"] = _requirements((root / "requirements.txt").read_text(encoding="utf-8")).encode()
     # What installs the package; the rest of the file is for its developers.
     files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
-    files["START.html"] = _start_page(root, mine).encode()
+    files["START.html"] = _start_page(root, json.loads(files[f"{package}/outline.json"])).encode()
     return dict(sorted(files.items()))
 
 

@@ -17,6 +17,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.checks.test_cell_names import CHECK_LINE
+from nbproof.checks.visible import key_of
 from nbproof.errors import LessonError
 
 __all__ = [
@@ -28,9 +30,6 @@ CHECKS, RIGHT, WRONG, HINTS = "checks.py", "right.py", "wrong.py", "hints.toml"
 
 HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
 """The line in ``checks.py`` between what learners get and what they do not."""
-
-_OPENING = "# Run this cell to check your answer."
-"""JupyterLab folds test cells, and shows their first line."""
 
 _MARKER = re.compile(r"# ?%%(?P<name>.*)")
 _NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -90,6 +89,16 @@ def _ending(text: str) -> str:
     return re.sub(r"(\n[ \t]*)+\Z", "", text)
 
 
+@dataclass(frozen=True)
+class CheckText:
+    """The whole text of a test cell, and where it is written: in ``checks.py``, or in the cell, if it has its own tests."""
+
+    source: str
+    place: str
+    key: str = ""
+    """In ``checks.json``; empty if the cell has its own tests."""
+
+
 class CheckCells:
     """The check cells of a lesson: two lines there, made of ``checks.py`` where they are run."""
 
@@ -98,13 +107,10 @@ class CheckCells:
         self._read: dict[str, dict[str, NamedCell]] = {}
         self._used: set[tuple[str, str]] = set()
 
-    def made_of(self, source: str, grade_id: str, place: str) -> tuple[str, str]:
-        """The whole text of a test cell, and where it is written: ``checks.py``, or the cell itself if it has its own tests.
-
-        Raises LessonError where two lines name no checks.
-        """
+    def made_of(self, source: str, grade_id: str, place: str) -> CheckText:
+        """The whole text of a test cell. Raises LessonError if its two lines name no checks."""
         if "from course import check\n" not in source + "\n":
-            return source, place
+            return CheckText(source, place)
         call = _CALL.fullmatch(source.strip())
         if call is None:
             raise LessonError(
@@ -121,7 +127,7 @@ class CheckCells:
             )
         return self._composed(call["id"], call["part"] or "", grade_id, place)
 
-    def _composed(self, exercise: str, part: str, grade_id: str, place: str) -> tuple[str, str]:
+    def _composed(self, exercise: str, part: str, grade_id: str, place: str) -> CheckText:
         path = self._folder / exercise / CHECKS
         if exercise not in self._read:
             self._read[exercise] = {cell.name: cell for cell in read_named_cells(path)}
@@ -132,7 +138,7 @@ class CheckCells:
             raise LessonError(f"{grade_id}: its checks are not there", place, f"write {wanted} in {path}: {there}")
         self._used.add((exercise, part))
         cell = cells[part]
-        return _with_marks(cell, grade_id), cell.place
+        return CheckText(_with_marks(cell, grade_id), cell.place, key_of(exercise, part))
 
     def refuse_unused(self, ids: Collection[str]) -> None:
         """Raise LessonError for checks that no cell of the lesson calls: nobody would ever be asked them."""
@@ -171,7 +177,7 @@ def _with_marks(cell: NamedCell, grade_id: str) -> str:
     if HIDDEN in lines:
         lines[lines.index(HIDDEN)] = "### BEGIN HIDDEN TESTS"
         lines.append("### END HIDDEN TESTS")
-    return "\n".join([_OPENING, *lines])
+    return "\n".join([CHECK_LINE, *lines])
 
 
 def is_left_over(parts: tuple[str, ...]) -> bool:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbproof.authoring.exercise_folder import RIGHT, WRONG, read_named_cells
+from nbproof.authoring.exercise_folder import CHECKS, HIDDEN, RIGHT, WRONG, read_named_cells
 from nbproof.checks.regions import private_lines
+from nbproof.checks.visible import visible_texts
 
 __all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
 
@@ -104,6 +105,7 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
                 found += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
         if candidates:
             found += list(_candidates(root / "lessons" / folder.name))
+    public |= {_even(line) for line in _visible(root)}
     everything = "\n".join(public)
     first: dict[str, str] = {}
     for line, origin in found:
@@ -115,7 +117,20 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
 def public_text(root: Path) -> str:
     """All lines of ``source/`` that learners may see."""
     sources = (source for path in sorted((root / "source").glob("*/*.ipynb")) for _, source in _sources(path))
-    return "\n".join(line for source in sources for line in sorted(private_lines(source)[0]))
+    shown = [line for source in sources for line in sorted(private_lines(source)[0])]
+    return "\n".join([*shown, *_visible(root)])
+
+
+def _visible(root: Path) -> Iterator[str]:
+    """The lines of the checks that learners have: as they are written, for what was derived cannot vouch for itself."""
+    if not (root / "lessons").is_dir():
+        # A course that has come without its lessons: nobody can have derived anything anew.
+        for texts in visible_texts().values():
+            yield from (line for text in texts.values() for line in text.splitlines())
+        return
+    for path in sorted((root / "lessons").glob(f"*/*/{CHECKS}")):
+        for cell in read_named_cells(path):
+            yield from cell.source.partition(HIDDEN)[0].splitlines()
 
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:

@@ -47,6 +47,10 @@ class Cell:
     grade_id: str = ""
     points: float = 0.0
     metadata: tuple[tuple[str, Any], ...] = ()
+    call: str = ""
+    """The two lines of a test cell whose checks stand in its exercise's folder."""
+    checks: str = ""
+    """Their key in ``checks.json``."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +142,10 @@ def read_lesson(folder: Path) -> Lesson:
 
 def _tested(cell: Cell, checks: CheckCells) -> Cell:
     """A test cell with its whole text."""
-    source, written = checks.made_of(cell.source, cell.grade_id, cell.place)
-    refuse_bad_markers(source, written, cell.grade_id, cell.kind)
-    _compiles(source, written, cell.grade_id)
-    return replace(cell, source=source)
+    found = checks.made_of(cell.source, cell.grade_id, cell.place)
+    refuse_bad_markers(found.source, found.place, cell.grade_id, cell.kind)
+    _compiles(found.source, found.place, cell.grade_id)
+    return replace(cell, source=found.source, call=cell.source.strip() if found.key else "", checks=found.key)
 
 
 def _cell(raw: Any, place: str) -> Cell:

@@ -11,13 +11,15 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.build import derive
+from nbproof.authoring.check_texts import checks_are_stale, is_beside
 from nbproof.authoring.hint_texts import derived_hints, hints_are_stale
-from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.lesson import Lesson, find_lessons
 from nbproof.authoring.orphans import orphans
 from nbproof.authoring.outlining import outline_of, read_outline
 from nbproof.authoring.stated import contradictions, unannounced
 from nbproof.authoring.violation import Violation
 from nbproof.checks.regions import private_lines
+from nbproof.checks.visible import NAME
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
@@ -41,7 +43,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
                 mine += leaks(lesson, release)
             mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
             found += [replace(violation, lesson=lesson.slug) for violation in mine]
-    found += [*_stale_outline(root, lessons), *_stale_hints(root)]
+    found += [*_stale_outline(root, lessons), *_stale_checks(root, lessons), *_stale_hints(root)]
     return found
 
 
@@ -80,7 +82,7 @@ def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
     """Where the lessons stand beside the package, its outline must be theirs."""
     package = the_course().package
     path = root / package / "outline.json"
-    if (root / package / "__init__.py").exists():
+    if is_beside(root):
         known = read_outline(root)
         for lesson in lessons:
             if known.get(lesson.slug) != outline_of(lesson):
@@ -95,10 +97,17 @@ def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
                 yield Violation(f"{package}/outline.json knows {slug}, which is no lesson", str(path), "make build")
 
 
+def _stale_checks(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
+    """If the lessons stand beside the package, the checks that learners have must be theirs."""
+    package = the_course().package
+    if is_beside(root) and checks_are_stale(root, lessons, [folder.name for folder in find_lessons(root)]):
+        yield Violation(f"{package}/{NAME} is outdated", str(root / package / NAME), "make build")
+
+
 def _stale_hints(root: Path) -> Iterator[Violation]:
     """Where the lessons stand beside the package, its hints must be theirs; elsewhere they are only read."""
     package = the_course().package
-    if not (root / package / "__init__.py").exists():
+    if not is_beside(root):
         derived_hints(root)
     elif hints_are_stale(root):
         yield Violation(f"{package}/hints.json is outdated", str(root / package / "hints.json"), "make build")

@@ -1,6 +1,6 @@
 """The check: a probe that runs beside the learner's code, and a truth that knows what it should bring.
 
-A test cell of a lesson holds classes such as ::
+An exercise's ``checks.py`` holds classes such as ::
 
     from nbproof.checks.check import Check, check
 
@@ -17,6 +17,7 @@ A test cell of a lesson holds classes such as ::
 
     check("weight_grad", OneBackward)
 
+and the check cell of the notebook says ``check("weight_grad")``, which finds them (:mod:`nbproof.checks.visible`).
 In a notebook, and under stock nbgrader, ``check`` runs both in the kernel, shows a panel and raises
 where something is wrong. A grader that does not trust the kernel runs only :meth:`Check.probe` there
 (:func:`bring`) and everything else at home (:func:`judge`).
@@ -36,12 +37,13 @@ from nbproof.checks.case import Case
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.test_cell_names import CHECK_LINE, on_their_own
+from nbproof.checks.visible import made_into_tasks
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import CheckFailed, CheckResult, ProbeResult
 
-__all__ = ["CHECK_LINE", "Check", "bring", "check", "collecting", "decide", "judge", "listing", "seeds_of"]
+__all__ = ["CHECK_LINE", "Check", "bring", "check", "check_in", "collecting", "decide", "judge", "listing", "seeds_of"]
 
 
 class Check:
@@ -171,12 +173,21 @@ def seeds_of(task: type[Check], base: int) -> list[int]:
     return [base * 1000 + number for number in range(1, task.cases + 1)]
 
 
-def check(exercise: str, *tasks: type[Check]) -> None:
-    """Check an exercise in the notebook that calls this, show a panel, and raise CheckFailed where it is wrong."""
+def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
+    """Check an exercise in the notebook that calls this, show a panel, and raise CheckFailed if it is wrong.
+
+    Without ``tasks``: those that learners have, of the exercise or of one part. Raises CourseError if there are none.
+    """
+    check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
+
+
+def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
+    """:func:`check` for a notebook with these variables."""
+    tasks = tasks or _visible(exercise, part)
     if _listed is not None:
         _listed.extend((exercise, task) for task in tasks)
         return
-    namespace = _namespace if _namespace is not None else sys._getframe(1).f_globals
+    namespace = _namespace if _namespace is not None else variables
     base = _base_seed or int(os.environ.get("COURSE_SEED", "1"))
     findings = [_run(task(), exercise, namespace, base) for task in on_their_own(tasks, namespace)]
     if _collected is not None:
@@ -189,6 +200,13 @@ def check(exercise: str, *tasks: type[Check]) -> None:
     wrong = next((finding for finding in findings if not finding.passed), None)
     if wrong is not None:
         raise CheckFailed(wrong, text_of(wrong)) from None
+
+
+def _visible(exercise: str, part: str) -> tuple[type[Check], ...]:
+    """The checks of an exercise that learners have, made from their text."""
+    with listing() as listed:
+        made_into_tasks(exercise, part)
+    return tuple(task for _, task in listed)
 
 
 def _remember(exercise: str, findings: list[CheckResult]) -> None:

@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-__all__ = ["ProbePart", "probe_part"]
+__all__ = ["ProbePart", "needed_by", "probe_part"]
 
 _ALWAYS = {"probe", "cases", "poison"}
 """Members of a check that its worker's half has in any case."""
@@ -88,6 +88,25 @@ def probe_part(source: str) -> ProbePart:
     used = {name.id for node in body for name in ast.walk(node) if isinstance(name, ast.Name)}
     body = [node for node in body if not isinstance(node, (ast.Import, ast.ImportFrom)) or _binds(node) & used]
     return ProbePart(ast.unparse(ast.Module(body, [])), tuple(checks))
+
+
+def needed_by(part: ast.Module, before: str) -> list[str]:
+    """The lines of the text ``before`` that bind what ``part`` uses and does not bind itself: whole statements."""
+    own = {name for node in part.body for name in _defined_in(node)}
+    wanted = {node.id for node in ast.walk(part) if isinstance(node, ast.Name)} - own
+    tree, bound = ast.parse(before), dict[str, ast.stmt]()
+    for node in tree.body:
+        names = _binds(node) if isinstance(node, (ast.Import, ast.ImportFrom)) else _defined_in(node)
+        bound.update(dict.fromkeys(names, node))
+    kept = {id(node) for node in _reachable(sorted(wanted), bound).values()}
+    lines, found, imports = before.split("\n"), list[str](), True
+    for node in tree.body:
+        if id(node) in kept:
+            start = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+            if not isinstance(node, (ast.Import, ast.ImportFrom)):
+                imports = False
+            found += [*([] if imports or not found else ["", ""]), *lines[start - 1 : node.end_lineno]]
+    return found
 
 
 def _checked_in(node: ast.stmt) -> list[str]:

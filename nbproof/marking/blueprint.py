@@ -19,6 +19,7 @@ from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChec
 from traitlets.config import Config
 
 from nbproof.checks.test_cells import ProbePart, probe_part
+from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
@@ -53,7 +54,7 @@ class TestCell:
     grade_id: str
     points: float
     source: str
-    """With hidden tests: for the judge's eyes only."""
+    """With the visible checks that its two lines stand for, and with hidden tests: for the judge's eyes only."""
     probe: ProbePart
     """With hidden checks: for a process from which nothing is shown any more."""
     shown: ProbePart
@@ -204,7 +205,7 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs,
         {
-            name: _test_cell(name, points[name], text, shown[name], _tested(name, answers) or nearest[name], config)
+            name: _test_cell(name, points[name], whole(text), whole(shown[name]), _tested(name, answers) or nearest[name], config)
             for name, text in tests.items()
         },
         questions_in(instructor, learner),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from traitlets.config import Config
 
+from nbproof.checks.visible import digest_of_visible
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
@@ -63,7 +64,7 @@ class LessonState:
         stubs = [repr(self.config.get(name)) for name in ("ClearSolutions", "ClearHiddenTests")]
         return digest_of(
             self.path.read_bytes(), "".join(stubs).encode(), _limits_text(self.limits), grader_digest().encode(),
-            _showing_digest().encode(), *self.files,
+            _showing_digest().encode(), digest_of_visible(self.path.stem).encode(), *self.files,
         )  # fmt: skip
 
     @cached_property

@@ -1,0 +1,69 @@
+"""Derive ``course/checks.json``, the checks that learners have, and the check cells of the notebooks, which stand for them.
+
+A check cell of the lesson has the whole text of its checks. In the notebook it has two lines, and below them, between
+nbgrader's marks, what is hidden, with what that needs of the visible part: nbgrader takes it out for the release.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from nbproof.authoring.derived import write_where_it_differs
+from nbproof.authoring.lesson import Cell, Lesson
+from nbproof.checks.regions import visible_of
+from nbproof.checks.test_cell_names import CHECK_LINE
+from nbproof.checks.test_cells import needed_by
+from nbproof.checks.visible import NAME
+from nbproof.course_file import the_course
+
+__all__ = ["checks_are_stale", "in_the_notebook", "is_beside", "write_checks"]
+
+_BEGIN, _END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+
+
+def is_beside(root: Path) -> bool:
+    """Whether the package of the course that is in use lies here, beside its lessons: what is derived goes into it."""
+    return (root / the_course().package / "__init__.py").exists()
+
+
+def in_the_notebook(cell: Cell) -> str:
+    """The text of a check cell in the instructor's notebook."""
+    if not cell.call:
+        return cell.source
+    visible, _, hidden = cell.source.partition(_BEGIN)
+    lines = [CHECK_LINE, *cell.call.split("\n")]
+    if hidden:
+        hidden = hidden.partition(_END)[0].strip("\n")
+        brought = needed_by(ast.parse(hidden), visible)
+        lines += ["", _BEGIN, *([*brought, "", ""] if brought else []), *hidden.split("\n"), _END]
+    return "\n".join(lines)
+
+
+def _derived(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> str:
+    """The text of checks.json; of lessons that are not among these, what stands there already."""
+    path = root / the_course().package / NAME
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    texts = {slug: known[slug] for slug in slugs if slug in known}
+    for lesson in lessons:
+        cells = [cell for cell in lesson.cells if cell.kind == "test" and cell.call]
+        texts[lesson.slug] = {cell.checks: _text(cell) for cell in cells}
+    return json.dumps(texts, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _text(cell: Cell) -> str:
+    return visible_of(cell.source).removeprefix(CHECK_LINE).strip("\n")
+
+
+def checks_are_stale(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> bool:
+    """Whether the package beside the lessons has other checks than they have."""
+    path = root / the_course().package / NAME
+    return not path.exists() or path.read_text(encoding="utf-8") != _derived(root, lessons, slugs)
+
+
+def write_checks(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> Path | None:
+    """Bring checks.json up to date for ``lessons``; ``slugs`` are all there are. The path if it changed."""
+    path = root / the_course().package / NAME
+    return path if write_where_it_differs(_derived(root, lessons, slugs), path) else None

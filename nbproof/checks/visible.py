@@ -1,0 +1,109 @@
+"""The checks that learners have: a check cell is two lines, which stand for them.
+
+    from course import check
+
+    check("weight_grad")
+
+Their texts are written in ``lessons/``; a build gathers them in ``checks.json``, beside the modules of the course, so that
+a notebook reads as a lesson everywhere, also in editors that fold nothing. A notebook whose check cells hold
+their checks themselves, as all did before November 2026, runs as it always did.
+"""
+
+from __future__ import annotations
+
+import json
+import linecache
+import re
+from typing import Any
+
+from nbproof.course_file import the_course
+from nbproof.errors import CourseError
+from nbproof.files import digest_of
+
+__all__ = [
+    "NAME",
+    "digest_of_visible",
+    "is_two_lines",
+    "key_of",
+    "made_into_tasks",
+    "visible_text",
+    "visible_texts",
+    "whole",
+]
+
+NAME = "checks.json"
+
+_CALL = re.compile(r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
+
+
+def key_of(exercise: str, part: str = "") -> str:
+    """Of an exercise's checks, or of one part's, in ``checks.json``."""
+    return f"{exercise}/{part}" if part else exercise
+
+
+def visible_texts() -> dict[str, dict[str, str]]:
+    """Lesson -> key -> text; nothing if the course has no such file."""
+    path = the_course().folder / NAME
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise CourseError(
+            f"the checks cannot be read: {error}", str(path), "in a clone: make build; else install the course again"
+        ) from None
+
+
+def visible_text(exercise: str, part: str = "") -> str:
+    """The text of the checks that a check cell of two lines stands for. Raises CourseError if the course has none."""
+    key = key_of(exercise, part)
+    for texts in visible_texts().values():
+        if key in texts:
+            return texts[key]
+    raise CourseError(
+        f"there are no checks for {key!r} in the course that is installed here",
+        str(the_course().folder / NAME),
+        "the notebook is of another version of the course: install the one that it came with; in a clone: make build",
+    )
+
+
+def digest_of_visible(lesson: str) -> str:
+    """Changes with the visible checks of a lesson."""
+    return digest_of(json.dumps(visible_texts().get(lesson, {}), sort_keys=True).encode())
+
+
+def is_two_lines(source: str) -> bool:
+    """Whether a check cell, nbgrader's regions aside, stands for checks that are written elsewhere."""
+    return _found(source) is not None
+
+
+def whole(source: str) -> str:
+    """The text of a check cell with the visible checks themselves in the place of its two lines."""
+    found = _found(source)
+    if found is None:
+        return source
+    start, call = found
+    lines = source.split("\n")
+    number = lines.index(call[0], start)
+    return "\n".join([*lines[:start], visible_text(call["id"], call["part"] or ""), *lines[number + 1 :]])
+
+
+def _found(source: str) -> tuple[int, re.Match[str]] | None:
+    lines = source.split("\n")
+    imported = f"from {the_course().package} import check"
+    if imported not in lines:
+        return None
+    start = lines.index(imported)
+    after = (line for line in lines[start + 1 :] if line.strip())
+    call = _CALL.fullmatch(next(after, ""))
+    return None if call is None else (start, call)
+
+
+def made_into_tasks(exercise: str, part: str) -> dict[str, Any]:
+    """The namespace that the text of these checks makes when it runs, in none of the notebook's."""
+    text, place = visible_text(exercise, part), f"<the check of {key_of(exercise, part)}>"
+    # For an error in a check itself, which shows its line.
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(text, place, "exec"), namespace)  # noqa: S102 (a text of the course's own)
+    return namespace

@@ -1,0 +1,97 @@
+"""A check cell of two lines stands for the checks of the exercise that learners have."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nbproof.checks import visible
+from nbproof.checks.check import check, collecting, listing
+from nbproof.checks.visible import digest_of_visible, is_two_lines, whole
+from nbproof.course_file import CourseFile
+from nbproof.errors import CourseError
+
+DOUBLED = """\
+from nbproof.checks.check import Check, check
+
+helper = 4
+
+
+class Doubled(Check):
+    "The double."
+
+    def probe(self, nb, case):
+        return {"answer": nb.answer}
+
+    def truth(self, case):
+        return {"answer": helper}
+
+
+check("doubled", Doubled)
+"""
+CELL = '# Run this cell to check your answer.\nfrom knots import check\ncheck("doubled")'
+
+
+@pytest.fixture(autouse=True)
+def knots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course with the checks of one exercise, and of a part of another."""
+    texts = {"01": {"doubled": DOUBLED, "split/first": DOUBLED.replace("doubled", "split").replace("4", "5")}}
+    (tmp_path / "checks.json").write_text(json.dumps(texts))
+    monkeypatch.setattr(visible, "the_course", lambda: CourseFile("knots", tmp_path, ""))
+    return tmp_path / "checks.json"
+
+
+def test_it_finds_them_and_leaves_the_learner_s_names_alone() -> None:
+    for answer, passed in ((4, True), (3, False)):
+        variables = {"answer": answer, "helper": "mine"}
+        with collecting(namespace=variables) as found:
+            check("doubled")
+        assert [(one.check, one.passed) for one in found] == [("Doubled", passed)]
+        assert variables == {"answer": answer, "helper": "mine"}
+
+
+def test_a_part_is_found_by_its_name() -> None:
+    with listing() as listed:
+        check("split", part="first")
+    assert [(exercise, task.__name__) for exercise, task in listed] == [("split", "Doubled")]
+
+
+def test_a_grader_has_the_whole_text_in_their_place() -> None:
+    hidden = '\n\n### BEGIN HIDDEN TESTS\ncheck("doubled", Other)\n### END HIDDEN TESTS'
+    assert is_two_lines(CELL + hidden)
+    assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED + hidden
+    assert whole(CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
+    assert whole(DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"
+
+
+@pytest.mark.parametrize("name", ["other", "split", "split/second"])
+def test_a_notebook_of_another_version_is_told_so(name: str) -> None:
+    exercise, _, part = name.partition("/")
+    with pytest.raises(CourseError, match=rf"no checks for '{name}'.*\n.*\n.*another version"):
+        check(exercise, part=part)
+
+
+def test_without_the_file_there_are_none(knots: Path) -> None:
+    knots.unlink()
+    with pytest.raises(CourseError, match="no checks for 'doubled'"):
+        check("doubled")
+    knots.write_text("{")
+    with pytest.raises(CourseError, match="cannot be read"):
+        check("doubled")
+
+
+def test_an_error_in_a_check_shows_its_line(knots: Path) -> None:
+    knots.write_text(json.dumps({"01": {"doubled": DOUBLED.replace("helper}", "helper + missing}")}}))
+    with pytest.raises(NameError) as caught, collecting(namespace={"answer": 4}):
+        check("doubled")
+    assert "helper + missing" in str(caught.traceback[-1].statement)
+
+
+def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:
+    before = {name: digest_of_visible(name) for name in ("01", "02")}
+    texts = json.loads(knots.read_text())
+    texts["01"]["doubled"] += "\n"
+    knots.write_text(json.dumps(texts))
+    assert digest_of_visible("01") != before["01"] and digest_of_visible("02") == before["02"]
