@@ -8,7 +8,7 @@ from course.vision import watch_for_torchvision
 from nbproof.checks.test_cell_names import watch_test_cells
 from nbproof.course_file import use_course
 
-__all__ = ["check", "hint", "progress"]
+__all__ = ["check", "hint", "progress", "solution"]
 
 use_course(__file__)
 # Before any lesson imports torchvision; see course/vision.py for the reason.
@@ -38,3 +38,10 @@ def progress() -> None:
     from nbproof.display.progress import show_progress
 
     show_progress()
+
+
+def solution(exercise: str) -> None:
+    """Show the reference answer to an exercise that you have solved, and two other right ones."""
+    from nbproof.display.solution import show_solution
+
+    show_solution(exercise)

@@ -47,6 +47,10 @@ class CourseFile:
         """The module of :attr:`picture`; None where a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
 
+    def source_of(self, lesson: str) -> Path:
+        """The instructor's notebook of a lesson, beside the package. A class's learners do not have it."""
+        return self.folder.parent / "source" / lesson / f"{lesson}.ipynb"
+
     def warm_up(self) -> None:
         """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""
         self.enter()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from html import escape
 from typing import Any
 
-__all__ = ["FRAME", "MONO", "prose", "ran_before", "shell", "show"]
+__all__ = ["FRAME", "MONO", "person_at_work", "prose", "ran_before", "shell", "show"]
 
 FRAME = (
     "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:{width}em;line-height:1.45;"
@@ -40,6 +41,22 @@ def show(page: str, plain: str) -> bool:
 
     display({"text/html": page, "text/plain": plain}, raw=True)
     return True
+
+
+def person_at_work() -> bool:
+    """Whether somebody runs this cell in a front end and sees what it shows. In doubt: no.
+
+    A front end says with each cell that it could ask its user something, and which cell it is. What runs a whole
+    notebook and looks at nothing (nbgrader, nbconvert, papermill: nbclient) says neither.
+    """
+    found = shell()
+    if found is None or "NBGRADER_EXECUTION" in os.environ:
+        return False
+    try:
+        request = found.kernel.get_parent("shell")
+        return bool(request["content"]["allow_stdin"] and request["metadata"])
+    except (AttributeError, KeyError, TypeError):
+        return False
 
 
 def ran_before(first_line: str) -> str:

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from course import progress
+from nbproof.course_file import CourseFile
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
 from nbproof.display.progress import html_of, overview, text_of
 from nbproof.display.progress_store import note
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:
-    return OutlinedExercise(name, f"The <{name}>", "easy", minutes, 2.0, (("A",),), "")
+    return OutlinedExercise(name, f"The <{name}>", "easy", minutes, 2.0, (("A",),), (3,), "")
 
 
 LESSONS = (
@@ -44,7 +45,17 @@ def test_states_and_what_is_left() -> None:
     solve("b", passed=False)
     seen = overview()
     assert seen.states == {"a": "solved", "b": "tried", "c": "untried"}
-    assert seen.total == "1 of 3 exercises solved, 2 of 6 points, about 30 minutes left"
+    assert seen.total == (
+        "1 of 3 exercises solved; 3 more checks of them run when they are graded, 2 of 6 points, about 30 minutes left"
+    )
+
+
+def test_where_hidden_checks_are_at_hand_none_remains(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "source" / "01_first").mkdir(parents=True)
+    (tmp_path / "source" / "01_first" / "01_first.ipynb").touch()
+    monkeypatch.setattr("nbproof.display.progress.the_course", lambda: CourseFile("x", tmp_path / "x", ""))
+    solve("a")
+    assert overview().total.startswith("1 of 3 exercises solved, 2 of 6 points")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting, listing
-from nbproof.checks.visible import digest_of_visible, is_two_lines, whole
+from nbproof.checks.visible import digest_of_visible, whole
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
 
@@ -60,7 +60,6 @@ def test_a_part_is_found_by_its_name() -> None:
 
 def test_a_grader_has_the_whole_text_in_their_place() -> None:
     hidden = '\n\n### BEGIN HIDDEN TESTS\ncheck("doubled", Other)\n### END HIDDEN TESTS'
-    assert is_two_lines(CELL + hidden)
     assert whole(CELL + hidden) == "# Run this cell to check your answer.\n" + DOUBLED + hidden
     assert whole(CELL.replace("from knots", "from course")) == CELL.replace("from knots", "from course")
     assert whole(DOUBLED) == DOUBLED, "notebooks that were handed out earlier hold their checks"

@@ -31,16 +31,17 @@ def _outlined(lesson: Lesson, exercise: Exercise) -> dict[str, Any]:
         "difficulty": heading.difficulty if heading else "",
         "minutes": heading.minutes if heading else 0,
         "points": exercise.points,
-        "cells": [_visible_checks(cell.source) for cell in exercise.tests],
+        "cells": [_checks_in(visible_of(cell.source)) for cell in exercise.tests],
+        "hidden": [len(_checks_in(cell.source)) - len(_checks_in(visible_of(cell.source))) for cell in exercise.tests],
         "stub": fingerprint(stub_of(exercise.answer.source)),
     }
 
 
-def _visible_checks(source: str) -> list[str]:
-    """The classes that a learner's test cell hands to ``check``."""
+def _checks_in(source: str) -> list[str]:
+    """The classes that the text of a test cell hands to ``check``."""
     return [
         argument.id
-        for node in ast.walk(ast.parse(visible_of(source)))
+        for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
         for argument in node.args[1:]
         if isinstance(argument, ast.Name)

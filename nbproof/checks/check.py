@@ -29,7 +29,7 @@ import contextlib
 import inspect
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -37,7 +37,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.test_cell_names import CHECK_LINE, on_their_own
-from nbproof.checks.visible import made_into_tasks
+from nbproof.checks.visible import hidden_text, key_of, run_apart, visible_text
 from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
@@ -174,58 +174,73 @@ def seeds_of(task: type[Check], base: int) -> list[int]:
 
 
 def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
-    """Check an exercise in the notebook that calls this, show a panel, and raise CheckFailed if it is wrong.
+    """Check an exercise in the notebook that calls this, and show a panel. Raises CheckFailed if it is wrong and nobody looks.
 
-    Without ``tasks``: those that learners have, of the exercise or of one part. Raises CourseError if there are none.
+    Without ``tasks``: those that learners have, of the exercise or of one part, and where they are at hand those that
+    are hidden as well. Raises CourseError if there are none.
     """
     check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
 
 
 def check_in(variables: dict[str, Any], exercise: str, *tasks: type[Check], part: str = "") -> None:
     """:func:`check` for a notebook with these variables."""
-    tasks = tasks or _visible(exercise, part)
+    handed = tasks or _made_from(visible_text(exercise, part), f"the check of {key_of(exercise, part)}")
     if _listed is not None:
-        _listed.extend((exercise, task) for task in tasks)
+        _listed.extend((exercise, task) for task in handed)
         return
     namespace = _namespace if _namespace is not None else variables
     base = _base_seed or int(os.environ.get("COURSE_SEED", "1"))
-    findings = [_run(task(), exercise, namespace, base) for task in on_their_own(tasks, namespace)]
+    findings = [_run(task(), exercise, namespace, base) for task in on_their_own(handed, namespace)]
     if _collected is not None:
         _collected.extend(findings)
         return
-    from nbproof.display.panel import show_findings, text_of
-
-    show_findings(exercise, findings)
-    _remember(exercise, findings)
-    wrong = next((finding for finding in findings if not finding.passed), None)
-    if wrong is not None:
-        raise CheckFailed(wrong, text_of(wrong)) from None
+    if not tasks and "NBGRADER_EXECUTION" not in os.environ:
+        # Green means right: where the hidden checks are at hand they are asked as well. nbgrader runs them itself.
+        hidden = _made_from(hidden_text(exercise, part), f"a hidden check of {key_of(exercise, part)}")
+        findings += [_run(task(), exercise, namespace, base) for task in hidden]
+    _tell(exercise, tuple(task.__name__ for task in handed), findings)
 
 
-def _visible(exercise: str, part: str) -> tuple[type[Check], ...]:
-    """The checks of an exercise that learners have, made from their text."""
+def _made_from(text: str, name: str) -> tuple[type[Check], ...]:
+    """The checks that a text hands to :func:`check`."""
     with listing() as listed:
-        made_into_tasks(exercise, part)
+        run_apart(text, name)
     return tuple(task for _, task in listed)
 
 
-def _remember(exercise: str, findings: list[CheckResult]) -> None:
-    """For `hint()` and `progress()`, where a person is at work: not while nbgrader runs the notebook."""
-    from nbproof.front_end import ran_before, shell
+def _tell(exercise: str, handed: tuple[str, ...], findings: Sequence[CheckResult]) -> None:
+    """Show a panel, and raise CheckFailed if something is wrong and nobody sees the panel."""
+    from nbproof.display.panel import show_findings, text_of
+    from nbproof.front_end import person_at_work, shell
 
     if not findings or shell() is None or "NBGRADER_EXECUTION" in os.environ:
-        return
+        show_findings(exercise, findings)
+    else:
+        _tell_a_person(exercise, handed, findings)
+    wrong = next((finding for finding in findings if not finding.passed), None)
+    if wrong is not None and not person_at_work():
+        raise CheckFailed(wrong, text_of(wrong)) from None
+
+
+def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[CheckResult]) -> None:
+    """Show a panel in a notebook, and note what `hint()` and `progress()` go by."""
     from nbproof.display.help import remember
     from nbproof.display.outline import exercise_named, fingerprint
+    from nbproof.display.panel import say_untouched, show_findings
     from nbproof.display.progress_store import DiaryError, note
+    from nbproof.front_end import ran_before
 
-    remember(next((finding for finding in findings if not finding.passed), findings[-1]))
     known = exercise_named(exercise)
-    if known is not None and fingerprint(ran_before(CHECK_LINE)) == known.stub:
-        return  # "Run All" on a TODO cell as it was handed out is no try
+    wrong = next((finding for finding in findings if not finding.passed), None)
+    if wrong is not None and known is not None and fingerprint(ran_before(CHECK_LINE)) == known.stub:
+        remember(wrong)
+        return say_untouched(exercise)  # "Run All" on a TODO cell as it was handed out is no try
+    withheld = known.withheld(handed) if known is not None and len(findings) == len(handed) else 0
+    show_findings(exercise, findings, withheld)
+    solved = True
     with contextlib.suppress(DiaryError):
-        passed = {finding.check: finding.passed for finding in findings}
-        note(exercise, passed, known.cells if known is not None else ())
+        solved = note(exercise, dict.fromkeys(handed, wrong is None), known.cells if known is not None else ())
+    remember(wrong or findings[-1], withheld, solved)
 
 
 def _run(task: Check, exercise: str, namespace: dict[str, Any], base: int) -> CheckResult:

@@ -14,22 +14,12 @@ from __future__ import annotations
 import json
 import linecache
 import re
-from typing import Any
 
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of
 
-__all__ = [
-    "NAME",
-    "digest_of_visible",
-    "is_two_lines",
-    "key_of",
-    "made_into_tasks",
-    "visible_text",
-    "visible_texts",
-    "whole",
-]
+__all__ = ["NAME", "digest_of_visible", "hidden_text", "key_of", "run_apart", "visible_text", "visible_texts", "whole"]
 
 NAME = "checks.json"
 
@@ -67,14 +57,26 @@ def visible_text(exercise: str, part: str = "") -> str:
     )
 
 
+def hidden_text(exercise: str, part: str = "") -> str:
+    """The text of the hidden checks of an exercise, or of a part, if the instructor's notebooks lie beside the course; else ''.
+
+    A sealed process does not see them, and what learners are handed holds none.
+    """
+    key = key_of(exercise, part)
+    lesson = next((lesson for lesson, texts in visible_texts().items() if key in texts), "")
+    try:
+        cells = json.loads(the_course().source_of(lesson).read_text(encoding="utf-8"))["cells"]
+    except (OSError, ValueError, KeyError):
+        return ""
+    wanted = "test_" + key.replace("/", "_")
+    found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == wanted)
+    source = "".join(next(found, {"source": ""})["source"])
+    return source.partition("### BEGIN HIDDEN TESTS\n")[2].partition("### END HIDDEN TESTS")[0]
+
+
 def digest_of_visible(lesson: str) -> str:
     """Changes with the visible checks of a lesson."""
     return digest_of(json.dumps(visible_texts().get(lesson, {}), sort_keys=True).encode())
-
-
-def is_two_lines(source: str) -> bool:
-    """Whether a check cell, nbgrader's regions aside, stands for checks that are written elsewhere."""
-    return _found(source) is not None
 
 
 def whole(source: str) -> str:
@@ -99,11 +101,9 @@ def _found(source: str) -> tuple[int, re.Match[str]] | None:
     return None if call is None else (start, call)
 
 
-def made_into_tasks(exercise: str, part: str) -> dict[str, Any]:
-    """The namespace that the text of these checks makes when it runs, in none of the notebook's."""
-    text, place = visible_text(exercise, part), f"<the check of {key_of(exercise, part)}>"
+def run_apart(text: str, name: str) -> None:
+    """Run the text of checks in a namespace of its own: none of its names is the notebook's."""
+    place = f"<{name}>"
     # For an error in a check itself, which shows its line.
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(text, place, "exec"), namespace)  # noqa: S102 (a text of the course's own)
-    return namespace
+    exec(compile(text, place, "exec"), {"__name__": "__main__"})  # noqa: S102 (a text of the course's own)

@@ -13,16 +13,22 @@ from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.front_end import FRAME, MONO, prose, show
 from nbproof.values.results import CheckResult
 
-__all__ = ["remember", "show_next_step", "steps"]
+__all__ = ["remember", "say", "show_next_step", "steps"]
 
 _last: CheckResult | None = None
+_withheld = 0
+_open = False
+"""Whether another check of the exercise has yet to pass."""
 _shown: dict[tuple[str, str], int] = {}
 
 
-def remember(finding: CheckResult) -> None:
-    """Note the outcome of a check: the first one that failed, or the last one that passed."""
-    global _last
-    _last = finding
+def remember(finding: CheckResult, withheld: int = 0, solved: bool = True) -> None:
+    """Note the outcome of a check cell: the first check that failed, or the last one, if all have passed.
+
+    ``withheld``: how many more run when it is graded. ``solved``: whether the exercise's other check cells have passed.
+    """
+    global _last, _withheld, _open
+    _last, _withheld, _open = finding, withheld, not solved
     if finding.passed:
         # Whoever comes back to an exercise later starts at its first step again.
         for key in [key for key in _shown if key[0] == finding.exercise]:
@@ -37,16 +43,16 @@ def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
 def show_next_step(exercise: str | None = None) -> None:
     """Show one step more than the last time. Says what to do where there is nothing to help with."""
     if exercise is None and _last is None:
-        return _say(
+        return say(
             "No check has run yet.",
             "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
             'To find a beginning, give the exercise\'s name: `hint("weight_grad")`.',
         )
     if exercise is None and _last is not None and _last.passed:
-        return _say(f"`{_last.exercise}` has passed its check.", "There is nothing to help with. On to the next one.")
+        return say(*_praise(_last.exercise))
     if exercise is not None and exercise not in exercise_hints():
         near = difflib.get_close_matches(str(exercise), exercise_hints(), n=1)
-        return _say(
+        return say(
             f"No exercise is called `{exercise}`.",
             f'Did you mean `hint("{near[0]}")`?' if near else "Its name stands in the panel that its check shows.",
         )
@@ -58,13 +64,26 @@ def show_next_step(exercise: str | None = None) -> None:
         known = None
     hint = known or exercise_hints().get(exercise)
     if hint is None:
-        return _say(f"`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise.")
+        return say(f"`{exercise}` has no hints.", "Read what its check says, and the paragraph above the exercise.")
     key = (exercise, hint.id)
     count = min(_shown.get(key, 0) + 1, 3)
     more = count < 3
     _shown[key] = count
     title = f"Looks like {hint.name}." if known else "A way in."
     return _show(exercise, title, steps(hint)[:count], more)
+
+
+def _praise(exercise: str) -> tuple[str, str]:
+    """What there is to say after a check that passed."""
+    if _open:
+        return f"This check of `{exercise}` has passed.", "The exercise has another one: run it, too."
+    if _withheld:
+        more = "1 more check runs when it is graded" if _withheld == 1 else f"{_withheld} more run when it is graded"
+        return (
+            f"`{exercise}` has passed all checks that are shown here.",
+            f"{more}, on other inputs: read once more what the text asks for. Then on to the next one.",
+        )
+    return f"`{exercise}` has passed all of its checks.", "There is nothing to help with. On to the next one."
 
 
 def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bool) -> None:
@@ -86,7 +105,8 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
         print("\n".join(plain))
 
 
-def _say(fact: str, then: str) -> None:
+def say(fact: str, then: str) -> None:
+    """Show a fact, and what to do about it."""
     page = (
         f'<div role="note" style="{FRAME.format(accent="#5b8fd6", width=46)}"><b>{prose(fact)}</b> {prose(then)}</div>'
     )

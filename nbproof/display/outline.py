@@ -24,8 +24,14 @@ class OutlinedExercise:
     points: float
     cells: tuple[tuple[str, ...], ...]
     """Of each test cell, the names of the checks that learners have."""
+    hidden: tuple[int, ...]
+    """Of each test cell, how many checks learners do not have."""
     stub: str
     """:func:`fingerprint` of the TODO cell as it is handed out."""
+
+    def withheld(self, checks: tuple[str, ...]) -> int:
+        """How many more a grader asks, of the test cell that has these visible checks."""
+        return self.hidden[self.cells.index(checks)] if checks in self.cells else 0
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,9 @@ def outline() -> tuple[OutlinedLesson, ...]:
             OutlinedLesson(
                 slug, lesson["title"],
                 tuple(
-                    OutlinedExercise(**{**one, "cells": tuple(tuple(cell) for cell in one["cells"])})
+                    OutlinedExercise(
+                        **{**one, "cells": tuple(map(tuple, one["cells"])), "hidden": tuple(one["hidden"])}
+                    )
                     for one in lesson["exercises"]
                 ),
             )

@@ -11,9 +11,9 @@ from nbproof.display.hints import Hint, all_hints
 from nbproof.front_end import FRAME, MONO, prose, shell, show
 from nbproof.values.results import CheckResult
 
-__all__ = ["html_of", "show_findings", "text_of"]
+__all__ = ["html_of", "say_untouched", "show_findings", "text_of"]
 
-_GOOD, _BAD = "#2f9e63", "#e2604c"  # both stand out on the light and on the dark theme
+_GOOD, _BAD, _NEUTRAL = "#2f9e63", "#e2604c", "#8a8f98"  # they stand out on the light and on the dark theme
 
 
 def _hint(finding: CheckResult) -> Hint | None:
@@ -33,7 +33,9 @@ def text_of(finding: CheckResult) -> str:
     return "\n".join(lines)
 
 
-def html_of(exercise: str, findings: Sequence[CheckResult], ask: bool = False, picture: str = "") -> str:
+def html_of(
+    exercise: str, findings: Sequence[CheckResult], ask: bool = False, picture: str = "", withheld: int = 0
+) -> str:
     """The panel: one line a check, and for the first wrong one what was got, wanted, where, and its misconception.
 
     ``ask``: whether there is a notebook in which the learner can ask for the first step of help; without
@@ -41,11 +43,10 @@ def html_of(exercise: str, findings: Sequence[CheckResult], ask: bool = False, p
     """
     wrong = next((finding for finding in findings if not finding.passed), None)
     accent = _GOOD if wrong is None else _BAD
-    passed = sum(finding.passed for finding in findings)
-    title = "passed" if wrong is None else "not yet"
+    title, count = _outcome(findings, withheld)
     rows = [
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {title}'
-        f' <span style="font-weight:400;opacity:.75">({passed} of {len(findings)} checks)</span></div>'
+        f' <span style="font-weight:400;opacity:.75">{count}</span></div>'
     ]
     for finding in findings:
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
@@ -88,15 +89,38 @@ def _details(finding: CheckResult, ask: bool, picture: str) -> str:
     return body
 
 
-def show_findings(exercise: str, findings: Sequence[CheckResult]) -> None:
-    """Show the panel where a front end can draw it, the same in words where not."""
+def _outcome(findings: Sequence[CheckResult], withheld: int) -> tuple[str, str]:
+    """What the panel's first line says: the outcome, and how many checks it rests on."""
+    passed = sum(finding.passed for finding in findings)
+    if passed < len(findings):
+        return "not yet", f"({passed} of {len(findings)} checks)"
+    if not withheld:
+        return "passed", f"({passed} of {len(findings)} checks)"
+    shown = "passed the check shown here" if passed == 1 else f"passed the {passed} checks shown here"
+    return shown, f"({withheld} more {'runs' if withheld == 1 else 'run'} when it is graded)"
+
+
+def say_untouched(exercise: str) -> None:
+    """What a check says of a TODO cell that is as it was handed out."""
+    said = "is still as you got it. Write your answer into the TODO cell above, run that cell, then this one."
+    page = (
+        f'<div role="status" style="{FRAME.format(accent=_NEUTRAL, width=46)}">'
+        f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}</div>'
+    )
+    show(page, f"{exercise} {said}")
+
+
+def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int = 0) -> None:
+    """Show the panel where a front end can draw it, the same in words where not.
+
+    ``withheld``: how many more checks run when it is graded.
+    """
     wrong = next((finding for finding in findings if not finding.passed), None)
-    count = sum(finding.passed for finding in findings)
-    plain = f"{exercise}: {'passed' if wrong is None else 'not yet'} ({count} of {len(findings)} checks)"
+    plain = f"{exercise}: {' '.join(_outcome(findings, withheld))}"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
     if shell() is not None:
-        show(html_of(exercise, findings, ask=True, picture=_picture(wrong)), plain)
+        show(html_of(exercise, findings, ask=True, picture=_picture(wrong), withheld=withheld), plain)
     elif wrong is None:
         print(plain)
 

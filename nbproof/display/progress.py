@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
+from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
 from nbproof.display.progress_store import DiaryError, StoredTry, entries
 from nbproof.front_end import FRAME, MONO, prose, show
@@ -34,7 +35,14 @@ class Overview:
         left = sum(one.minutes for one in everything) - sum(one.minutes for one in solved)
         points = f"{sum(one.points for one in solved):g} of {sum(one.points for one in everything):g} points"
         rest = f"about {_time(left)} left" if left else "nothing left to do"
-        return f"{len(solved)} of {len(everything)} exercises solved, {points}, {rest}"
+        withheld = sum(
+            sum(one.hidden)
+            for lesson in self.lessons
+            for one in lesson.exercises
+            if one in solved and not the_course().source_of(lesson.slug).exists()
+        )
+        more = f"; {withheld} more checks of them run when they are graded" if withheld else ""
+        return f"{len(solved)} of {len(everything)} exercises solved{more}, {points}, {rest}"
 
 
 def _time(minutes: int) -> str:

@@ -61,10 +61,11 @@ def _opened() -> Iterator[sqlite3.Connection]:
         raise DiaryError(f"{path} cannot be used: {error}") from None
 
 
-def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> None:
+def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str]]) -> bool:
     """Write down one run of a test cell: which of its checks passed. ``cells``: the checks of each test cell.
 
-    An exercise is solved once every cell's checks have passed together, and stays so. Raises DiaryError.
+    An exercise is solved once every cell's checks have passed together, and stays so; returns whether it is. Raises
+    DiaryError.
     """
     key, now = ",".join(passed), time.time()
     with _opened() as connection:
@@ -81,6 +82,8 @@ def note(exercise: str, passed: Mapping[str, bool], cells: Sequence[Sequence[str
         }
         if {",".join(cell) for cell in cells} <= whole:
             connection.execute("UPDATE exercise SET solved = ? WHERE id = ? AND solved IS NULL", (now, exercise))
+        (solved,) = connection.execute("SELECT solved FROM exercise WHERE id = ?", (exercise,)).fetchone()
+        return solved is not None
 
 
 def entries() -> dict[str, StoredTry]:

@@ -1,0 +1,157 @@
+"""Green means right: what a check cell asks, says and raises where a person is at work, and where nobody is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import nbproof.display.help
+from course import check, hint, solution
+from nbproof import course_file
+from nbproof.course_file import the_course
+from nbproof.display.progress_store import entries, note
+from nbproof.values.results import CheckFailed
+
+RIGHT = "def func(grad):\n    return grad * 2"
+TRAP = "def func(grad):\n    grad *= 2\n    return grad"
+"""It changes what another hook, and a neighbour in a sum, will get: the visible check of old did not see it."""
+
+Answer = Callable[[str], str]
+
+
+class FrontEnd:
+    """A kernel's shell with the request of a front end; keeps the words of what is displayed."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.user_ns: dict[str, Any] = {"In": [""]}
+        self.request: Any = {"content": {"allow_stdin": True}, "metadata": {"cellId": "c1"}}
+        self.kernel = types.SimpleNamespace(get_parent=lambda channel: self.request)
+
+    def has_trait(self, name: str) -> bool:
+        return name == "kernel"
+
+    def display(self, data: Any, **kwargs: Any) -> None:
+        self.said.append(data.get("text/plain", ""))
+
+
+@pytest.fixture
+def front_end(monkeypatch: pytest.MonkeyPatch) -> FrontEnd:
+    found = FrontEnd()
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: found))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=found.display))  # type: ignore[arg-type]
+    monkeypatch.setattr(nbproof.display.help, "_last", None)
+    return found
+
+
+@pytest.fixture
+def answer(front_end: FrontEnd) -> Answer:
+    """Run a TODO cell, then its check cell; what was displayed."""
+
+    def run(text: str, call: str = 'check("double_grad")') -> str:
+        front_end.said.clear()
+        front_end.user_ns["In"] += [text, f"# Run this cell to check your answer.\nfrom course import check\n{call}"]
+        space: dict[str, Any] = {"torch": torch, "check": check}
+        exec(text, space)
+        exec(call, space)
+        return "\n".join(front_end.said)
+
+    return run
+
+
+@pytest.fixture
+def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The course as a class's learners have it: no instructor's notebook, no lessons."""
+    shutil.copytree(the_course().folder, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(course_file, "_used", [str(tmp_path / "course")])
+
+
+def test_where_hidden_checks_are_at_hand_a_trap_is_not_green(answer: Answer) -> None:
+    assert "double_grad: not yet" in answer(TRAP)
+    assert entries()["double_grad"].solved is None
+    assert "double_grad: passed (" in answer(RIGHT)
+    assert entries()["double_grad"].solved is not None
+
+
+@pytest.mark.usefixtures("class_copy")
+def test_where_they_are_withheld_the_panel_and_hint_say_how_many_remain(answer: Answer, front_end: FrontEnd) -> None:
+    said = answer(RIGHT)
+    assert "shown here" in said and "when it is graded" in said
+    hint()
+    assert "passed all checks that are shown here" in front_end.said[-1] and "when it is graded" in front_end.said[-1]
+
+
+def test_a_person_s_run_goes_on_after_a_check_that_failed(answer: Answer) -> None:
+    answer(TRAP)  # raises nothing
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {"content": {"allow_stdin": False}, "metadata": {"cellId": "c1"}},  # nbclient, and all that is built upon it
+        {"content": {"allow_stdin": True}, "metadata": {}},  # a script with a kernel's client
+        {},
+        None,
+    ],
+)
+def test_whatever_runs_a_notebook_without_a_person_gets_the_error(
+    answer: Answer, front_end: FrontEnd, request_of: Any
+) -> None:
+    front_end.request = request_of
+    with pytest.raises(CheckFailed):
+        answer(TRAP)
+
+
+def test_nbgrader_gets_the_error_whoever_asks(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    with pytest.raises(CheckFailed):
+        answer("def func(grad):\n    return grad * 3")
+
+
+def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None:
+    said = answer(
+        "def func(grad):\n    # TODO: make backward go on with twice the gradient.\n    pass  # TODO: your code"
+    )
+    assert said == (
+        "double_grad is still as you got it. Write your answer into the TODO cell above, run that cell, then this one."
+    )
+    assert entries() == {}
+
+
+def test_after_one_of_two_check_cells_hint_names_the_other(answer: Answer, front_end: FrontEnd) -> None:
+    predicted = "predicted = [None]"
+    answer(predicted, 'check("fan_out", part="prediction")')
+    nbproof.display.help._last = None
+    note("fan_out", {"One": True}, [("One",), ("Other",)])
+    from nbproof.values.results import CheckResult
+
+    nbproof.display.help.remember(CheckResult("fan_out", "One", "", True, 1), 0, solved=False)
+    hint()
+    assert "has another one" in front_end.said[-1]
+
+
+def test_a_solution_is_shown_after_solving_and_not_before(front_end: FrontEnd) -> None:
+    solution("double_grad")
+    assert "is not solved yet" in front_end.said[-1]
+    note("double_grad", {"A": True}, [("A",)])
+    solution("double_grad")
+    shown = front_end.said[-1]
+    assert shown.startswith("**The reference answer**\n\n```python\ndef func(grad):") and "return grad * 2" in shown
+    assert shown.count("**Also right:") == 2
+    assert "SOLUTION" not in shown
+    solution("duble_grad")
+    assert 'Did you mean `solution("double_grad")`?' in front_end.said[-1]
+
+
+@pytest.mark.usefixtures("class_copy")
+def test_a_class_is_not_given_the_solutions(front_end: FrontEnd) -> None:
+    note("double_grad", {"A": True}, [("A",)])
+    solution("double_grad")
+    assert "not part of what you were handed" in front_end.said[-1]
