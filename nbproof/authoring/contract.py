@@ -27,10 +27,22 @@ from nbproof.command import course_command
 from nbproof.display.hints import all_hints
 from nbproof.errors import UsageError
 
-__all__ = ["MIN_ACCEPTED", "MIN_MUTANTS", "Record", "Violation", "check_contract", "check_release", "chosen", "select"]
+__all__ = [
+    "MAX_UNSEEN",
+    "MIN_ACCEPTED",
+    "MIN_MUTANTS",
+    "Record",
+    "Violation",
+    "check_contract",
+    "check_release",
+    "chosen",
+    "select",
+]
 
 MIN_ACCEPTED = 4
 MIN_MUTANTS = 6
+MAX_UNSEEN = 0.05
+"""Of an exercise's mutants, or one: what is hidden guards against answers made for the visible inputs, not against a trap."""
 
 
 @dataclass
@@ -44,6 +56,8 @@ class Record:
     """Mutants that get the hint they declare, be it none."""
     named: int = 0
     """Mutants that get a hint of their own."""
+    seen: int = 0
+    """Mutants that the visible checks find: the others get a green panel where hidden checks are withheld."""
     seconds: float = 0.0
     ways: dict[str, Way] = field(default_factory=dict)
     """How each mutant that was killed died, by its name."""
@@ -149,9 +163,19 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
         else:
             _judge_mutant(record, candidate, outcome, failing)
             killers[candidate.name] = failing[0]
-    for name in _hidden_checks(exercise):
+    hidden = set(_hidden_checks(exercise))
+    for name in sorted(hidden):
         if {name} not in killers.values():
             _judge_needless(record, name, killers)
+    unseen = sorted(name for name, who in killers.items() if who and who <= hidden)
+    record.seen = sum(1 for who in killers.values() if who) - len(unseen)
+    if len(unseen) > max(1, MAX_UNSEEN * len(killers)):
+        record.broken(
+            f"{len(unseen)} of {len(killers)} mutants pass the visible checks, at most {MAX_UNSEEN:.0%} may: "
+            + ", ".join(unseen),
+            cure=f"in {exercise.id}/checks.py move what finds them ({_listed(set().union(*(killers[one] for one in unseen)))}) "
+            "above the line of the hidden checks",
+        )
 
 
 def _judge_needless(record: Record, name: str, killers: Mapping[str, set[str]]) -> None:

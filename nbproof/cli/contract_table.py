@@ -18,14 +18,14 @@ def print_contract(checkup: Checkup) -> None:
     records, violations = checkup.records, checkup.violations
     console = console_for_output()
     table = Table("lesson", "exercise", *(), title="author contract")
-    for name in ("points", "accepted", "mutants killed", "hinted", "seconds"):
+    for name in ("points", "accepted", "mutants killed", "by visible checks", "hinted", "seconds"):
         table.add_column(name, justify="right")
     table.add_column("")
     for record in records:
-        exercise = record.exercise
+        exercise, mutants = record.exercise, len(record.exercise.mutants)
         table.add_row(
             exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
-            f"{record.killed}/{len(exercise.mutants)}", f"{record.named}/{len(exercise.mutants)}",
+            f"{record.killed}/{mutants}", f"{record.seen / max(mutants, 1):.0%}", f"{record.named}/{mutants}",
             f"{record.seconds:.1f}", _state(record, checkup),
         )  # fmt: skip
     console.print(table)
@@ -40,6 +40,7 @@ def print_contract(checkup: Checkup) -> None:
     console.print(
         f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
+        f"{sum(r.seen for r in records) / max(mutants, 1):.1%} by visible checks, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
         f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
