@@ -35,7 +35,7 @@ class CourseFile:
     says: str
     """One sentence, for the head of the help."""
     leaves: tuple[str, ...] = ()
-    """Libraries whose values count as values, besides Python's own: ``torch``."""
+    """Libraries whose values count as values, besides Python's own: ``torch``, ``numpy`` (nbproof/values/leaf.py)."""
     warm: tuple[str, ...] = ()
     """Modules that lessons import, so that they are there before a process is forked for a submission. One that is not
     installed is passed over; ``course.pictures.*`` means all that are in a package."""
@@ -83,7 +83,7 @@ def the_course() -> CourseFile:
     """The course that this process works for. Raises UsageError if there is none, or if its file cannot be read."""
     if not _used[0]:
         find_course(Path())
-    return _read(Path(_used[0]))
+    return _read(_used[0])
 
 
 def find_course(root: Path) -> None:
@@ -103,7 +103,8 @@ def find_course(root: Path) -> None:
 
 
 @cache
-def _read(folder: Path) -> CourseFile:
+def _read(package: str) -> CourseFile:
+    folder = Path(package)
     path = folder / _NAME
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -14,8 +14,9 @@ import torch
 
 from nbproof.values import evidence
 from nbproof.values.evidence import MAX_BYTES, MAX_ITEMS, TensorRecord, Unreadable, snapshot
+from nbproof.values.leaf import ITEM_SIZES, leaf_named
 
-DTYPES = [getattr(torch, name) for name in sorted(evidence._DTYPES)]
+DTYPES = [getattr(torch, name) for name in sorted(ITEM_SIZES)]
 
 
 class Liar:
@@ -200,7 +201,7 @@ def test_the_tensors_of_one_answer_share_a_budget_of_bytes() -> None:
 )
 def test_a_record_that_does_not_fit_together_cannot_be_made(dtype: str, shape: tuple[int, ...], data: bytes) -> None:
     with pytest.raises(ValueError, match="tensor"):
-        TensorRecord(dtype, shape, data)
+        TensorRecord(dtype, shape, data, leaf_named("torch"))
 
 
 def test_a_snapshot_within_a_snapshot_stays_as_it_is() -> None:

@@ -9,7 +9,7 @@ import torch
 
 from nbproof.values.compare import Matches, first_difference
 from nbproof.values.evidence import snapshot
-from nbproof.values.restraint import TooMuch, restrained
+from nbproof.values.leaf import TooMuch, restrained
 
 ROW, COLUMN = torch.ones(1, 30_000), torch.ones(30_000, 1)
 LARGE = torch.ones(2**23)

@@ -99,7 +99,7 @@ def _word(item: Evidence) -> str:
 def _as_tensor(side: Evidence) -> torch.Tensor | None:
     """A tensor, a number or a list of numbers as a tensor; None for the rest."""
     if isinstance(side, TensorRecord):
-        return side.tensor()
+        return torch.as_tensor(side.tensor())
     plain = side if isinstance(side, list) else [side]
     if plain and all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in plain):
         return torch.tensor(side, dtype=torch.float64)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
 
-import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from nbproof.authoring.hearsay import rests_on_hearsay
@@ -23,6 +22,7 @@ from nbproof.display.hints import all_hints
 from nbproof.values.compare import leaves
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
+from nbproof.values.leaf import leaf_types, seeded
 from nbproof.values.results import CheckResult
 
 with contextlib.suppress(ImportError):
@@ -93,7 +93,8 @@ def prepare(trial: Trial) -> tuple[str, ...]:
 
     Returns what setup cells raised.
     """
-    torch.set_num_threads(1)
+    for leaf in leaf_types():
+        leaf.prepare()
     with contextlib.redirect_stdout(io.StringIO()):
         errors = [_cell(f"setup cell {number}", source) for number, source in enumerate(trial.setup)]
         for name, source in trial.tests:
@@ -103,7 +104,7 @@ def prepare(trial: Trial) -> tuple[str, ...]:
 
 
 def _warm_up(tests: CodeType, seed: int) -> None:
-    """Compute each truth once, for its side effects: large models are kept, and torch prepares what it does first."""
+    """Compute each truth once, for its side effects: large models are kept, and libraries prepare what they do first."""
     with listing() as tasks:
         exec(tests, dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
     for _, task in tasks:
@@ -206,11 +207,12 @@ def _flaws(trial: Trial) -> Iterator[str]:
 def _flaws_of(task: type[Check], name: str) -> Iterator[str]:
     hints = set(task.blame.values())
     for seed in seeds_of(task, 1):
-        torch.manual_seed(seed)
-        wanted, mistakes = task().truth(Case(seed)), dict(task().mistakes(Case(seed)))
+        with seeded(seed):
+            wanted, mistakes = task().truth(Case(seed)), dict(task().mistakes(Case(seed)))
         hints |= set(mistakes)
-        torch.manual_seed(seed + 1)
-        if list(leaves(wanted)) != list(leaves(task().truth(Case(seed)))):
+        with seeded(seed + 1):
+            again = task().truth(Case(seed))
+        if list(leaves(wanted)) != list(leaves(again)):
             yield f"{name}: its truth differs from run to run: draw from the case, build models with case.build"
         for where, leaf, atol in leaves(wanted):
             if isinstance(leaf, Unreadable):
@@ -228,6 +230,6 @@ def _is_faint(leaf: Evidence, atol: float) -> bool:
     """Whether a float value is so small that 0 passes for it, though it is more than a rounding error."""
     if isinstance(leaf, float):
         return 1e-7 < abs(leaf) <= atol
-    if not isinstance(leaf, TensorRecord) or not leaf.data or not leaf.tensor().is_floating_point():
+    if not isinstance(leaf, TensorRecord) or not leaf.data or not leaf.dtype.startswith(("float", "bfloat")):
         return False
-    return 1e-7 < float(leaf.tensor().abs().max()) <= atol
+    return 1e-7 < float(abs(leaf.tensor()).max()) <= atol

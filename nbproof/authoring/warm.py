@@ -1,7 +1,7 @@
 """What the server of :mod:`nbproof.authoring.forks` has ready for its forks. Import it there only.
 
-IPython's shell; what lessons import, matplotlib above all; and the parts of torch that import themselves when they
-are first used: the first optimizer step and the first vmap import torch._dynamo, for more than a second.
+IPython's shell; what lessons import, matplotlib above all; and the parts of its leaf types that import themselves when they
+are first used.
 """
 
 from __future__ import annotations
@@ -10,19 +10,14 @@ import gc
 import os
 import tempfile
 
-import torch._dynamo
-import torch.func
-import torch.fx
-import torch.utils.checkpoint
-import torch.utils.flop_counter  # noqa: F401
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from nbproof.course_file import the_course
+from nbproof.values import leaf
 
 __all__ = ["SHELL"]
 
-the_course().warm_up()
+leaf.warm_up()
 
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.

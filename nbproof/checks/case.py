@@ -9,17 +9,17 @@ from __future__ import annotations
 import copy
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import torch
+from nbproof.values.leaf import leaf_named, leaf_types, seeded
 
 __all__ = ["Case"]
 
 T = TypeVar("T")
-M = TypeVar("M", bound=torch.nn.Module)
+M = TypeVar("M")
 
 _WORDS = (  # noqa: SIM905
     "amber birch cedar coral delta ember fjord grove heron indigo juniper koala lemon maple nectar "
@@ -33,54 +33,45 @@ class Case:
 
     seed: int
 
-    def _derived(self, name: str) -> int:
+    def seed_of(self, name: str) -> int:
+        """The seed of what is drawn under this name."""
         digest = hashlib.blake2b(f"{self.seed}/{name}".encode(), digest_size=7).digest()
         return int.from_bytes(digest, "big")
 
     def tensor(
-        self,
-        name: str,
-        *shape: int,
-        requires_grad: bool = False,
-        positive: bool = False,
-        dtype: torch.dtype = torch.float32,
-    ) -> torch.Tensor:
-        """A new leaf tensor of ``shape``: magnitudes from 0.5 to 2 (integers: 2 to 8), signs mixed unless ``positive``.
+        self, name: str, *shape: int, requires_grad: bool = False, positive: bool = False, dtype: Any = None
+    ) -> Any:
+        """A new leaf ``torch.Tensor`` of ``shape``, float32 if no dtype is named.
 
-        No element is near 0, so that products, quotients and ratios of sums stay well behaved.
+        Magnitudes from 0.5 to 2 (integers: 2 to 8), signs mixed unless ``positive``. No element is near 0, so that products,
+        quotients and ratios of sums stay well behaved.
         """
-        generator = torch.Generator().manual_seed(self._derived(name))
-        values = torch.rand(shape, generator=generator, dtype=torch.float64) * 1.5 + 0.5
-        if not (dtype.is_floating_point or dtype.is_complex):
-            values = (values * 4).round()
-        if not positive and dtype.is_signed:
-            signs = torch.randint(0, 2, shape, generator=generator) * 2 - 1
-            values = values * signs
-        return values.to(dtype).requires_grad_(requires_grad)
+        values = leaf_named("torch").drawn(self.seed_of(name), shape, positive, dtype)
+        return values.requires_grad_(requires_grad)
+
+    def array(self, name: str, *shape: int, positive: bool = False, dtype: Any = None) -> Any:
+        """The same as a new ``numpy.ndarray``, float64 if no dtype is named."""
+        return leaf_named("numpy").drawn(self.seed_of(name), shape, positive, dtype)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """An integer from ``low`` to ``high``, both included."""
-        return random.Random(self._derived(name)).randint(low, high)
+        return random.Random(self.seed_of(name)).randint(low, high)
 
     def shape(self, name: str, dims: int = 2, low: int = 2, high: int = 6) -> tuple[int, ...]:
         """A shape of ``dims`` different sizes from ``low`` to ``high``: never square, never 1 wide."""
-        return tuple(random.Random(self._derived(name)).sample(range(low, high + 1), dims))
+        return tuple(random.Random(self.seed_of(name)).sample(range(low, high + 1), dims))
 
     def words(self, name: str, count: int) -> list[str]:
         """``count`` different lower-case words, for names that nobody can have typed in."""
-        return random.Random(self._derived(name)).sample(_WORDS, count)
+        return random.Random(self.seed_of(name)).sample(_WORDS, count)
 
     def shuffled(self, name: str, items: Sequence[T]) -> list[T]:
         """The items in another order."""
-        return random.Random(self._derived(name)).sample(list(items), len(items))
+        return random.Random(self.seed_of(name)).sample(list(items), len(items))
 
-    @contextmanager
-    def seeded(self, name: str) -> Iterator[None]:
-        """Within this block torch's global generator starts from the case's seed; restored afterwards."""
-        with torch.random.fork_rng(devices=[]):
-            # The CPU's generator alone: torch.manual_seed also formats a stack for every kind of GPU that may yet come.
-            torch.default_generator.manual_seed(self._derived(name))
-            yield
+    def seeded(self, name: str) -> AbstractContextManager[None]:
+        """Within this block the generators of torch and NumPy start from the case's seed; restored afterwards."""
+        return seeded(self.seed_of(name))
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:
         """``factory(*args, **kwargs)`` with seeded initial weights: two calls give two equal, separate models."""
@@ -88,10 +79,10 @@ class Case:
         key = (self.seed, name, factory, args, tuple(sorted(kwargs.items()))) if plain else ()
         kept = _large.get(key)
         if kept is not None:
-            return copy.deepcopy(kept)  # type: ignore[return-value]
+            return copy.deepcopy(kept)  # type: ignore[no-any-return]
         with self.seeded(name):
             model = factory(*args, **kwargs)
-        if plain and sum(parameter.numel() for parameter in model.parameters()) > _WORTH_KEEPING:
+        if plain and sum(leaf.numbers_in(model) for leaf in leaf_types()) > _WORTH_KEEPING:
             # Drawing eleven million weights takes ten times as long as copying them.
             _large.clear()
             _large[key] = copy.deepcopy(model)
@@ -99,5 +90,5 @@ class Case:
 
 
 _WORTH_KEEPING = 1_000_000
-_large: dict[tuple[object, ...], torch.nn.Module] = {}
+_large: dict[tuple[object, ...], Any] = {}
 """The large model that was built last, for the truth and the mistakes that want it again."""

@@ -14,28 +14,17 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch
-from torch import nn
-from torch.nn.modules import module as module_internals
-
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
 from nbproof.text import readable
+from nbproof.values.leaf import leaf_named, leaf_types, not_a_number
 from nbproof.values.results import ProbeError
 
 __all__ = ["Notebook", "Unanswered", "trouble_of", "undisturbed"]
 
-_HOOK_REGISTERS = tuple(
-    name
-    for name in dir(module_internals)
-    if name.startswith("_global_") and isinstance(getattr(module_internals, name), dict)
-)
-
 _MAX_PRINTED = 100_000
 
-_TORCH = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
 _LIBRARIES = (
-    _TORCH,
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     *(os.path.join(folder, "") for folder in {sys.prefix, sys.base_prefix}),
 )
@@ -71,10 +60,10 @@ class Notebook:
             raise Unanswered(f"`{name}` is {_kind(value)}, wanted a function.")
         return value  # type: ignore[no-any-return]
 
-    def module(self, name: str) -> nn.Module:
-        """The variable ``name``, which must be an nn.Module."""
+    def module(self, name: str) -> Any:
+        """The variable ``name``, which must be an nn.Module of torch's."""
         value = getattr(self, name)
-        if not isinstance(value, nn.Module):
+        if not isinstance(value, leaf_named("torch").models):
             raise Unanswered(f"`{name}` is {_kind(value)}, wanted an nn.Module.")
         return value
 
@@ -97,63 +86,30 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
     """Run a probe so that nothing around it, and nothing it does, reaches further.
 
     Yields the stream that gathers what is printed meanwhile. Warnings, log records and stderr are
-    dropped (under stock nbgrader a byte on stderr costs all marks). The global random generator, the
-    gradient mode, the default dtype, hooks for all modules and hooks for saved tensors are set aside and put
-    back, as are the variables named in ``poison``, each a NaN tensor meanwhile.
+    dropped (under stock nbgrader a byte on stderr costs all marks). What is process-wide in the course's leaf types (their
+    generators, torch's gradient mode and hooks for all modules) is set aside and put back, as are the variables named in
+    ``poison``, each a NaN meanwhile.
     """
     before = {name: namespace[name] for name in poison if name in namespace}
-    registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
-    contents = {name: dict(register) for name, register in registers.items()}
-    backward_kind = module_internals._global_is_full_backward_hook
-    dtype, muted = torch.get_default_dtype(), logging.root.manager.disable
+    muted = logging.root.manager.disable
     printed = _Printed()
     with contextlib.ExitStack() as aside:
         aside.enter_context(contextlib.redirect_stdout(printed))
         aside.enter_context(_no_stderr())
-        aside.enter_context(case.seeded("probe"))
-        aside.enter_context(torch.enable_grad())
-        aside.enter_context(_no_saved_tensors_hooks())
+        for leaf in leaf_types():
+            aside.enter_context(leaf.seeded(case.seed_of("probe")))
+            aside.enter_context(leaf.undisturbed())
         try:
             logging.disable(logging.CRITICAL)
-            torch.set_default_dtype(torch.float32)
-            namespace.update({name: torch.full((1,), float("nan"), requires_grad=True) for name in poison})
-            for register in registers.values():
-                register.clear()
-            module_internals._global_is_full_backward_hook = None
+            namespace.update({name: not_a_number() for name in poison})
             yield printed
         finally:
             logging.disable(muted)
-            torch.set_default_dtype(dtype)
-            module_internals._global_is_full_backward_hook = backward_kind
-            for name, register in registers.items():
-                register.clear()
-                register.update(contents[name])
             for name in poison:
                 if name in before:
                     namespace[name] = before[name]
                 else:
                     namespace.pop(name, None)
-
-
-@contextlib.contextmanager
-def _no_saved_tensors_hooks() -> Iterator[None]:
-    """Set pack and unpack hooks aside that somebody has left on, and take those off that are left on meanwhile."""
-
-    def taken_off() -> list[tuple[Any, Any]]:
-        pairs = []
-        while (pair := autograd._top_saved_tensors_default_hooks(True)) is not None:
-            autograd._pop_saved_tensors_default_hooks()
-            pairs.append(pair)
-        return pairs
-
-    autograd: Any = torch._C._autograd  # type: ignore[attr-defined]
-    before = taken_off()
-    try:
-        yield
-    finally:
-        taken_off()
-        for pack, unpack in reversed(before):
-            autograd._push_saved_tensors_default_hooks(pack, unpack)
 
 
 @contextlib.contextmanager
@@ -184,10 +140,11 @@ def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
     if isinstance(error, Unanswered):
         return ProbeError("Unanswered", str(error))
     line = inside = ""
-    libraries = (*_LIBRARIES, str(the_course().folder) + os.sep)
+    folders = tuple(leaf.folder for leaf in leaf_types())
+    libraries = (*folders, *_LIBRARIES, str(the_course().folder) + os.sep)
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
-        inside = frame.f_code.co_name if file.startswith(_TORCH) else ""
+        inside = frame.f_code.co_name if file.startswith(folders) else ""
         if not file.startswith(libraries) and file != probe_file:
             code = linecache.getline(file, number, frame.f_globals).strip()
             line = f"line {number} of your cell: {code}" if code else f"line {number} of your cell"

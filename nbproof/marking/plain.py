@@ -21,6 +21,7 @@ from traitlets.config import Config
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.marking.results import CellRun, TestVerdict
+from nbproof.text import readable
 
 __all__ = [
     "PlainRun",
@@ -144,9 +145,6 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
     ``error``: what the worker says ended the cell. Its output may have been cut off, which must not earn points.
     ``quoting``: whether the sentence may hold a word of the learner's.
     """
-    # torch comes with it: reports read lessons without.
-    from nbproof.text import readable
-
     told = [
         made for one in (outputs if isinstance(outputs, list) else []) if (made := _as_nbgrader_reads(one)) is not None
     ]

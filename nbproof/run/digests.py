@@ -7,17 +7,15 @@ import os
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import metadata
 from pathlib import Path
 
 from traitlets.config import Config
 
 from nbproof.checks.visible import digest_of_visible
-from nbproof.course_file import the_course
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, read_attachments, read_blueprint
-from nbproof.run.environment import MARKED_BY, SHOWN_BY, digest_of_course, digest_of_rooms
+from nbproof.run.environment import MARKED_BY, SHOWN_BY, digest_of_course, digest_of_rooms, leaf_versions
 
 __all__ = ["BASIS", "LessonState", "grader_digest"]
 
@@ -34,9 +32,9 @@ BASIS = {
 
 @cache
 def grader_digest() -> str:
-    """Changes with the code that verdicts are reached with: rooms of the tool, the course's own modules and hints, torch."""
-    torch = metadata.version("torch") if "torch" in the_course().leaves else ""
-    return digest_of(torch.encode(), digest_of_rooms(MARKED_BY).encode(), digest_of_course().encode())
+    """Changes with the code that verdicts are reached with: rooms of the tool, the course's modules and hints, leaf types."""
+    leaves = json.dumps(leaf_versions(), sort_keys=True)
+    return digest_of(leaves.encode(), digest_of_rooms(MARKED_BY).encode(), digest_of_course().encode())
 
 
 @cache

@@ -17,12 +17,13 @@ from pathlib import Path
 from nbproof.course_file import the_course
 from nbproof.files import digest_of
 
-__all__ = ["MARKED_BY", "SHOWN_BY", "digest_of_course", "digest_of_rooms", "environment", "versions"]
+__all__ = ["MARKED_BY", "SHOWN_BY", "digest_of_course", "digest_of_rooms", "environment", "leaf_versions", "versions"]
 
 
-def _installed() -> dict[str, str]:
-    found = {"Python": ".".join(platform.python_version_tuple()[:2])}
-    for name in ("torch", "numpy"):
+def leaf_versions() -> dict[str, str]:
+    """The versions of the course's leaf types. Nothing of them is imported."""
+    found = {}
+    for name in the_course().leaves:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -55,8 +56,9 @@ def _digest_of_files(paths: Iterable[Path]) -> str:
 @cache
 def _loaded() -> dict[str, str]:
     # When it is first asked, and never again: a process that goes on after `git pull` still runs the old code.
+    python = ".".join(platform.python_version_tuple()[:2])
     code = {"the grader": digest_of_rooms(MARKED_BY), "the course": digest_of_course()}
-    return {**_installed(), **{name: digest[:12] for name, digest in code.items()}}
+    return {"Python": python, **leaf_versions(), **{name: digest[:12] for name, digest in code.items()}}
 
 
 def versions() -> dict[str, str]:

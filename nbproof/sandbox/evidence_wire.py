@@ -14,6 +14,7 @@ from typing import Any
 from nbproof.sandbox.wire import WireError
 from nbproof.text import readable
 from nbproof.values.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
+from nbproof.values.leaf import Leaf, leaf_types
 
 __all__ = ["MAX_TEXT", "decode", "encode", "opened", "packed"]
 
@@ -29,10 +30,6 @@ _MAX_FORM = 4 * 1024 * 1024
 """Bytes of evidence's JSON: values, shapes and texts, of which there are :data:`MAX_TEXT` characters at most."""
 _MAX_MARKS = 30 * MAX_ITEMS + MAX_TEXT
 """Commas and brackets in it: a tensor's shape has up to 16, and text may consist of them."""
-_ITEM_SIZES = {
-    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
-    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
-}  # fmt: skip
 
 
 def encode(evidence: Evidence) -> tuple[Any, bytes]:
@@ -50,7 +47,7 @@ def encode(evidence: Evidence) -> tuple[Any, bytes]:
             return count(value)
         if isinstance(value, TensorRecord):
             blobs.append(value.data)
-            return {"t": [value.dtype, list(value.shape), len(value.data)]}
+            return {value.leaf.mark: [value.dtype, list(value.shape), len(value.data)]}
         if isinstance(value, Unreadable):
             return {"u": count(value.what[:200])}
         if isinstance(value, list):
@@ -96,6 +93,7 @@ def decode(data: Any, payload: bytes) -> Evidence:
 class _Decoder:
     def __init__(self, payload: bytes) -> None:
         self.payload, self.position, self.items, self.characters = payload, 0, 0, 0
+        self.leaves = {leaf.mark: leaf for leaf in leaf_types()}
 
     def whole(self, data: Any) -> Evidence:
         try:
@@ -119,8 +117,8 @@ class _Decoder:
         if not isinstance(data, dict) or len(data) != 1:
             raise WireError("evidence of no known form")
         ((kind, value),) = data.items()
-        if kind == "t":
-            return self.tensor(*value)
+        if kind in self.leaves:
+            return self.tensor(self.leaves[kind], *value)
         if kind == "u" and isinstance(value, str):
             return Unreadable(self.text(value[:200]))
         if kind == "l" and isinstance(value, list):
@@ -137,15 +135,15 @@ class _Decoder:
             raise WireError("more text than a check reads")
         return readable(text)
 
-    def tensor(self, dtype: str, shape: list[int], size: int) -> TensorRecord:
-        if dtype not in _ITEM_SIZES or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
+    def tensor(self, leaf: Leaf, dtype: str, shape: list[int], size: int) -> TensorRecord:
+        if dtype not in leaf.item_sizes or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
             raise WireError("a tensor of no known form")
         if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:
             raise WireError("a tensor of impossible size")
-        if type(size) is not int or size != math.prod(shape) * _ITEM_SIZES[dtype]:
+        if type(size) is not int or size != math.prod(shape) * leaf.item_sizes[dtype]:
             raise WireError("a tensor whose bytes do not fit its shape")
         data = self.payload[self.position : self.position + size]
         if len(data) != size:
             raise WireError("a tensor without its bytes")
         self.position += size
-        return TensorRecord(dtype, tuple(shape), data)
+        return TensorRecord(dtype, tuple(shape), data, leaf)

@@ -29,6 +29,7 @@ from nbproof.sandbox.cell_names import additions, names_in
 from nbproof.sandbox.evidence_wire import packed
 from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
+from nbproof.values import leaf
 from nbproof.values.results import ProbeResult
 
 __all__ = ["serve", "warm_up"]
@@ -42,14 +43,8 @@ def warm_up() -> None:
     """Import what lessons import, and make the shell: all before the fork, and without computing anything."""
     global _shell, _pristine
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
-    import torch
-
-    torch.set_num_threads(1)
-    # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
-    # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
-    torch.backends.cpu.get_cpu_capability()
     _shell = new_shell()
-    the_course().warm_up()
+    leaf.warm_up()
     _pristine = Pristine("nbproof", the_course().package)
 
 
@@ -97,7 +92,7 @@ def _settle(request: dict[str, Any], data: bytes) -> None:
         LOGNAME="learner", PIP_NO_INDEX="1",  # there is no network: pip says so at once, and does not try again and again
     )  # fmt: skip
     tempfile.tempdir = None  # noted while warming up; to be looked up anew
-    # A submission's own modules can be imported, but come last: none of them takes torch's place.
+    # A submission's own modules can be imported, but come last: none of them takes a library's place.
     sys.path[:] = [path for path in sys.path if path] + [os.getcwd()]
     sys.stdin = io.StringIO()
     sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")

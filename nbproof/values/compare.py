@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import torch
-
 from nbproof.values.describe import count_of, in_words, kind_and_value, kind_of, wordless
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
-from nbproof.values.restraint import restrained
+from nbproof.values.leaf import restrained
 
 __all__ = [
     "AnyOf",
@@ -30,6 +28,7 @@ __all__ = [
 
 _TOP = "the result"
 _RTOL, _ATOL = 1.3e-6, 1e-5
+_INEXACT = ("float", "bfloat", "complex")
 
 # torch.testing.assert_close's rule. What is not listed and not exact has float32's.
 _TOLERANCES = {
@@ -226,7 +225,7 @@ def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) ->
     if isinstance(wanted, Unreadable):
         raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
     if isinstance(wanted, TensorRecord):
-        if not isinstance(got, TensorRecord):
+        if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
             return Difference(where, "type", kind_and_value(got), kind_of(wanted))
         return _between_tensors(got, wanted, where, tolerance)
     if type(wanted) is int and tolerance is not None:
@@ -255,38 +254,25 @@ def _between_tensors(got: TensorRecord, wanted: TensorRecord, where: str, tolera
         return Difference(where, "shape", str(got.shape), str(wanted.shape))
     if got.dtype != wanted.dtype:
         return Difference(where, "dtype", got.dtype, wanted.dtype)
-    one, other = got.tensor(), wanted.tensor()
-    if other.is_floating_point() or other.is_complex() or tolerance is not None:
-        # In double precision, which holds every value of every dtype but the largest integers.
-        wide = torch.complex128 if other.is_complex() else torch.float64
-        one, other = one.to(wide), other.to(wide)
-        rtol, atol = tolerance or tolerance_of(wanted.dtype)
-        lost = one.isfinite().logical_not() & other.isfinite()
-        if bool(lost.any()):
-            index = _first_index(lost)
-            detail = f"{one[index].item()} at index {_in_brackets(index)}" if index else ""
-            return Difference(where, "nonfinite", in_words(got), in_words(wanted), detail)
-        bad = torch.isclose(one, other, rtol=rtol, atol=atol, equal_nan=False).logical_not()
-    else:
-        bad = one != other
-    if not bool(bad.any()):
+    usual = tolerance_of(wanted.dtype) if wanted.dtype.startswith(_INEXACT) else None
+    unlike = wanted.leaf.first_unlike(got, wanted, tolerance or usual)
+    if unlike is None:
         return None
-    index = _first_index(bad)
-    detail = f"{_digits(one[index])} instead of {_digits(other[index])}"
-    if one.numel() > 1:
-        detail = f"{int(bad.sum())} of {one.numel()} elements differ, first at index {_in_brackets(index)}: {detail}"
-    elif not torch.isclose(one, other, rtol=1e-2).any():
-        detail = ""  # torch prints four decimals, which are enough to see this
+    index = f"index {_in_brackets(unlike.index)}"
+    if not unlike.count:
+        detail = f"{unlike.got} at {index}" if unlike.index else ""
+        return Difference(where, "nonfinite", in_words(got), in_words(wanted), detail)
+    detail = f"{_digits(unlike.got)} instead of {_digits(unlike.wanted)}"
+    elements = math.prod(got.shape)
+    if elements > 1:
+        detail = f"{unlike.count} of {elements} elements differ, first at {index}: {detail}"
+    elif not unlike.near:
+        detail = ""  # what the library prints is enough to see this
     return Difference(where, "value", in_words(got), in_words(wanted), detail)
 
 
-def _digits(element: torch.Tensor) -> str:
-    number = element.item()
+def _digits(number: object) -> str:
     return f"{number:.9g}" if isinstance(number, (float, complex)) else repr(number)
-
-
-def _first_index(mask: torch.Tensor) -> tuple[int, ...]:
-    return tuple(mask.nonzero()[0].tolist())
 
 
 def _in_brackets(index: tuple[int, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,7 +16,7 @@ _wordless: ContextVar[bool] = ContextVar("wordless", default=False)
 
 
 _SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
-"""Elements: up to how many a tensor is shown as torch prints it, and how many are shown of a larger one."""
+"""Elements: up to how many a tensor is shown as its library prints it, and how many are shown of a larger one."""
 
 
 @contextmanager
@@ -39,11 +40,11 @@ def in_words(value: Evidence, limit: int = 160) -> str:
 def _words(value: Evidence) -> str:
     if isinstance(value, TensorRecord):
         if len(value.data) > 2**20:
-            return f"a tensor of shape {value.shape}"
+            return kind_of(value)
         tensor = value.tensor()
-        if tensor.numel() <= _SHOWN_WHOLE:
+        if math.prod(value.shape) <= _SHOWN_WHOLE:
             return " ".join(repr(tensor).split())
-        # torch would format each element, for a text that is cut after the first few.
+        # The library would format each element, for a text that is cut after the first few.
         head, bracket, tail = " ".join(repr(tensor.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
         return f"{head}, ...{bracket}{tail} of shape {value.shape}"
     if isinstance(value, Unreadable):
@@ -60,7 +61,7 @@ def _words(value: Evidence) -> str:
 def kind_of(value: Evidence) -> str:
     """What sort of thing a value is."""
     if isinstance(value, TensorRecord):
-        return f"a tensor of shape {value.shape}"
+        return f"{value.leaf.noun} of shape {value.shape}"
     if isinstance(value, Unreadable):
         return value.what
     if isinstance(value, list):

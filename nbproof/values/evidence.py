@@ -11,11 +11,13 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
-import torch
+from nbproof.values.leaf import Leaf, leaf_types
 
-__all__ = ["MAX_BYTES", "MAX_ITEMS", "Evidence", "TensorRecord", "Unreadable", "key_text", "snapshot"]
+__all__ = [
+    "MAX_BYTES", "MAX_ITEMS", "TOO_LARGE", "Evidence", "TensorRecord", "Unreadable", "key_text", "snapshot",
+]  # fmt: skip
 
 MAX_BYTES = 64 * 1024 * 1024
 """Bytes of tensor data that one snapshot may carry."""
@@ -26,45 +28,30 @@ MAX_ITEMS = 20_000
 _MAX_DEPTH = 12
 _MAX_TEXT = 100_000
 
-# Of the other dtypes (float8, int4, bits8 ...) torch on a CPU can neither compare nor print the values.
-_DTYPES = frozenset(
-    f"{kind}{bits}"
-    for kind, sizes in {
-        "bool": ("",),
-        "uint": (8, 16, 32, 64),
-        "int": (8, 16, 32, 64),
-        "float": (16, 32, 64),
-        "bfloat": (16,),
-        "complex": (64, 128),
-    }.items()
-    for bits in sizes
-)
-
 
 @dataclass(frozen=True)
 class TensorRecord:
-    """A dense tensor as bytes: ``data`` holds its elements in row-major order.
+    """A dense tensor or array as bytes: ``data`` holds its elements in row-major order.
 
-    Raises ValueError where the three do not belong together, so that no record, wherever it comes
-    from, can break the comparison.
+    Raises ValueError if its parts do not belong together, so that no record, wherever it comes from, can break the comparison.
     """
 
     dtype: str
     shape: tuple[int, ...]
     data: bytes
+    leaf: Leaf
+    """Of which library it is."""
 
     def __post_init__(self) -> None:
-        if self.dtype not in _DTYPES or any(type(size) is not int or size < 0 for size in self.shape):
+        item = self.leaf.item_sizes.get(self.dtype)
+        if item is None or any(type(size) is not int or size < 0 for size in self.shape):
             raise ValueError(f"no tensor has dtype {self.dtype!r} and shape {self.shape!r}")
-        if len(self.data) != math.prod(self.shape) * getattr(torch, self.dtype).itemsize:
+        if len(self.data) != math.prod(self.shape) * item:
             raise ValueError(f"{len(self.data)} bytes are no {self.dtype} tensor of shape {self.shape}")
 
-    def tensor(self) -> torch.Tensor:
-        """The recorded tensor, rebuilt (shape and dtype as recorded, no gradient)."""
-        dtype = getattr(torch, self.dtype)
-        if not self.data:
-            return torch.empty(self.shape, dtype=dtype)
-        return torch.frombuffer(bytearray(self.data), dtype=dtype).reshape(self.shape)
+    def tensor(self) -> Any:
+        """The recorded tensor or array, rebuilt (shape and dtype as recorded, no gradient)."""
+        return self.leaf.rebuilt(self)
 
 
 @dataclass(frozen=True)
@@ -73,6 +60,8 @@ class Unreadable:
 
     what: str
 
+
+TOO_LARGE = Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
 
 Evidence: TypeAlias = (
     "bool | int | float | str | TensorRecord | Unreadable | list[Evidence] | dict[str, Evidence] | None"
@@ -92,6 +81,7 @@ class _Snapshot:
     def __init__(self) -> None:
         self.items = 0
         self.bytes = 0
+        self.leaves = leaf_types()
 
     def take(self, value: object, depth: int = 0) -> Evidence:
         self.items += 1
@@ -112,8 +102,9 @@ class _Snapshot:
             return text if len(text) <= _MAX_TEXT else Unreadable(f"a text of {len(text)} characters")
         if issubclass(kind, (dict, list, tuple)) and self.beyond(value):
             return Unreadable(f"more than {MAX_ITEMS} values")
-        if issubclass(kind, torch.Tensor):
-            return self.take_tensor(cast(torch.Tensor, value))
+        for leaf in self.leaves:
+            if issubclass(kind, leaf.kinds):
+                return self.take_leaf(leaf, value)
         if kind is TensorRecord:
             return self.take_record(cast(TensorRecord, value))
         if kind is Unreadable:
@@ -152,37 +143,21 @@ class _Snapshot:
 
     def take_record(self, value: TensorRecord) -> Evidence:
         if self.bytes + len(value.data) > MAX_BYTES:
-            return Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
+            return TOO_LARGE
         self.bytes += len(value.data)
-        return TensorRecord(value.dtype, tuple(value.shape), bytes(value.data))
+        return TensorRecord(value.dtype, tuple(value.shape), bytes(value.data), value.leaf)
 
-    def take_tensor(self, value: torch.Tensor) -> Evidence:
-        if type(value) not in (torch.Tensor, torch.nn.Parameter):
-            return Unreadable(f"a {type(value).__name__}, a subclass of torch.Tensor"[:200])
-        with torch.no_grad():
-            # A new object: attributes that were set on the learner's (tensor.numel = ...) stay behind.
-            plain = torch.Tensor.detach(value)
-            if plain.is_nested:
-                return Unreadable("a nested tensor")
-            if plain.layout is not torch.strided or plain.device.type != "cpu" or plain.is_quantized:
-                return Unreadable(f"a tensor with layout {plain.layout} on device {plain.device}")
-            dtype = str(plain.dtype).removeprefix("torch.")
-            if dtype not in _DTYPES:
-                return Unreadable(f"a tensor of dtype {dtype}")
-            size = plain.numel() * plain.element_size()
-            if self.bytes + size > MAX_BYTES:
-                return Unreadable(f"more than {MAX_BYTES // 2**20} MiB of tensors")
-            if size and not plain.untyped_storage().nbytes():
-                return Unreadable("a tensor whose memory was given back")
-            self.bytes += size
-            dense = plain.resolve_conj().resolve_neg().contiguous()
-            data = bytes(dense.reshape(-1).view(torch.uint8).numpy()) if size else b""
-        return TensorRecord(dtype, tuple(plain.shape), data)
+    def take_leaf(self, leaf: Leaf, value: object) -> Evidence:
+        found = leaf.taken(value, MAX_BYTES - self.bytes)
+        if isinstance(found, TensorRecord):
+            self.bytes += len(found.data)
+        return found if isinstance(found, (TensorRecord, Unreadable)) else self.take(found)
 
 
 def _in_words(value: object) -> str:
     name = str(type(value).__name__)[:80]
-    if callable(value) and not isinstance(value, (type, torch.nn.Module)):
+    models = (model for leaf in leaf_types() for model in leaf.models)
+    if callable(value) and not isinstance(value, (type, *models)):
         return f"a function ({str(getattr(value, '__name__', name))[:80]})"
     article = "an" if name[:1].lower() in "aeiou" else "a"
     return f"{article} {name}"
@@ -191,8 +166,8 @@ def _in_words(value: object) -> str:
 def snapshot(value: object) -> Evidence:
     """Copy ``value`` into plain data now; later changes of it do not show.
 
-    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), tensors become
-    bytes. Anything else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`,
+    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), tensors and arrays (of the course's leaf
+    types) become bytes. Anything else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`,
     which equals nothing that a check could want.
     """
     return _Snapshot().take(value)

@@ -6,10 +6,9 @@ grader can note the place while it marks, and somebody else can draw it later.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import torch
 
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
@@ -105,7 +104,7 @@ def _family(side: Evidence) -> str:
 
 def _count(side: Evidence) -> int:
     if isinstance(side, TensorRecord):
-        return int(torch.Size(side.shape).numel())
+        return math.prod(side.shape)
     if isinstance(side, str):
         return 2 if len(side) > 40 or "\n" in side else 1
     return len(side) if isinstance(side, (list, dict)) else 1

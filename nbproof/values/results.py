@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    # Findings are passed on where nobody has imported torch.
+    # Findings are passed on where nobody reads evidence.
     from nbproof.values.evidence import Evidence
 
 __all__ = ["CheckFailed", "CheckResult", "ProbeError", "ProbeResult"]
@@ -23,7 +23,7 @@ class ProbeError:
     line: str = ""
     """Where in the learner's code, with the line itself; empty where no frame was theirs."""
     inside: str = ""
-    """The function of PyTorch's that raised it, or called what raised it (``_call_impl``); empty for other code."""
+    """The library's function that raised it, or called what raised it (``_call_impl``); empty for other code."""
 
 
 @dataclass(frozen=True)

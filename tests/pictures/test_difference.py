@@ -24,6 +24,7 @@ from course.pictures.canvas import RED
 from course.pictures.difference import difference_html, draw_difference
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord, Unreadable, snapshot
+from nbproof.values.leaf import leaf_named
 from tests.pictures.gallery import texts
 
 
@@ -280,7 +281,8 @@ ODD: dict[str, Callable[[], Any]] = {
     "long list": lambda: list(range(30_000)), "no text": lambda: ["\x00", "\ud800"], "formats": lambda: ["$\\frac{", "%s {}"],
     "large": lambda: torch.tensor([1e308, -1e308], dtype=torch.float64), "all nan": lambda: torch.full((3, 3), torch.nan),
     "no rows": lambda: torch.empty(0, 3, 0), "no columns": lambda: torch.empty(2, 0, 4), "six": lambda: torch.ones([1] * 6),
-    "nones": lambda: [None, None], "record": lambda: TensorRecord("int64", (0,), b""), "what": lambda: Unreadable("x"),
+    "nones": lambda: [None, None], "record": lambda: TensorRecord("int64", (0,), b"", leaf_named("torch")),
+    "what": lambda: Unreadable("x"),
     "mixed": lambda: [torch.ones(2), "text"], "no key": lambda: {"": torch.ones(2)}, "ints": lambda: torch.tensor([2**63 - 1]),
     "bytes tensor": lambda: torch.ones(3, dtype=torch.uint8), "tiny": lambda: torch.tensor([1e-320, 1.0]).double(),
     "true": lambda: [True, False],

@@ -14,7 +14,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["TooMuch", "restrained"]
+from nbproof.values.leaf import TooMuch
+
+__all__ = ["TorchRestraint"]
 
 _MOST_GROWN = 2**22
 """Elements that an operation may have to do with, where none of its tensors has as many."""
@@ -37,11 +39,7 @@ _SIZED = frozenset(
 """Operations whose result is as large as a number says."""
 
 
-class TooMuch(Exception):
-    """An author's function went too far with what a learner shaped."""
-
-
-class restrained(TorchFunctionMode):
+class TorchRestraint(TorchFunctionMode):
     """Within this block an operation on tensors that would take much more than they do raises TooMuch, before it begins."""
 
     def __init__(self) -> None:

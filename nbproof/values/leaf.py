@@ -1,0 +1,193 @@
+"""Leaf types: the libraries whose values count as values, besides Python's own. ``course.toml`` names those of a course.
+
+This is all that the tool knows of such a library. One module in :mod:`nbproof.values.leaves` says it of each; nothing else
+here imports the library, and that module is imported only in a course that names it. A process in which a learner's code
+will run has it before that code begins: :func:`warm_up`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from nbproof.course_file import the_course
+from nbproof.errors import UsageError
+
+if TYPE_CHECKING:
+    from nbproof.values.evidence import Evidence, TensorRecord
+
+__all__ = [
+    "ITEM_SIZES", "Leaf", "TooMuch", "Unlike", "leaf_named", "leaf_types", "not_a_number", "restrained", "seeded",
+    "warm_up",
+]  # fmt: skip
+
+ITEM_SIZES: Mapping[str, int] = {
+    "float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "complex64": 8, "complex128": 16,
+    "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "bool": 1, "uint16": 2, "uint32": 4, "uint64": 8,
+}  # fmt: skip
+"""The dtypes that values may have, and the bytes of one element."""
+
+
+class TooMuch(Exception):
+    """An author's function went too far with what a learner shaped."""
+
+
+@dataclass(frozen=True)
+class Unlike:
+    """The first element in which two values of one shape and dtype differ, and how many do."""
+
+    index: tuple[int, ...]
+    got: Any
+    wanted: Any
+    """Both as numbers of Python's own."""
+    count: int
+    """Of elements that differ; 0 if this one is nan or infinite, and should not be."""
+    near: bool
+    """Whether the two are so near that a library prints them alike."""
+
+
+class Leaf:
+    """One library. Its only object has no attributes of its own: a class is put back before each probe, an object is not."""
+
+    __slots__ = ()
+
+    name: ClassVar[str]
+    """In ``course.toml``; what the library is installed as, and the name of the module that holds this."""
+    mark: ClassVar[str]
+    """One letter for records of it on the wire: no other leaf type has it."""
+    noun: ClassVar[str]
+    """What one of its values is called: ``a tensor``."""
+    folder: ClassVar[str]
+    """Where the library's code lies: errors that come from there are not a learner's line."""
+    kinds: ClassVar[tuple[type, ...]]
+    """Classes of its values. A value of a subclass comes to :meth:`taken`, too."""
+    models: ClassVar[tuple[type, ...]] = ()
+    """Classes of what learners build with it, such as ``torch.nn.Module``."""
+    item_sizes: ClassVar[Mapping[str, int]] = ITEM_SIZES
+    """The dtypes that it can compare and print."""
+    warm: ClassVar[tuple[str, ...]] = ()
+    """Modules of it that import themselves when they are first needed: rather before a fork than in each."""
+
+    def prepare(self) -> None:
+        """Called once, before a process forks: one thread, and whatever it looks up only once. Must not compute anything."""
+
+    def taken(self, value: Any, room: int) -> Evidence:
+        """A value as plain data: a record, a plain value, or Unreadable. What has more than ``room`` bytes is not copied."""
+        raise NotImplementedError
+
+    def rebuilt(self, record: TensorRecord) -> Any:
+        """The value that a record was taken of."""
+        raise NotImplementedError
+
+    def first_unlike(
+        self, got: TensorRecord, wanted: TensorRecord, tolerance: tuple[float, float] | None
+    ) -> Unlike | None:
+        """Where two records of one shape and dtype differ, by (rtol, atol), or exactly; None if nowhere. nan equals nothing."""
+        raise NotImplementedError
+
+    def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> Any:
+        """Magnitudes from 0.5 to 2 (integers: 2 to 8), with either sign, unless ``positive``. Equal seeds draw equal values."""
+        raise NotImplementedError
+
+    def not_a_number(self) -> Any:
+        """What a poisoned variable holds."""
+        raise NotImplementedError
+
+    def numbers_in(self, model: Any) -> int:
+        """How many numbers a model holds; 0 for anything else."""
+        return 0
+
+    def seeded(self, seed: int) -> AbstractContextManager[None]:
+        """Within this block the library's own generator starts from a seed; afterwards it goes on as before."""
+        return contextlib.nullcontext()
+
+    def undisturbed(self) -> AbstractContextManager[None]:
+        """Within this block its process-wide state is as in a fresh process; afterwards it is as before."""
+        return contextlib.nullcontext()
+
+    def restrained(self) -> AbstractContextManager[object]:
+        """Within this block an operation that would take much more than its values do raises TooMuch, before it begins.
+
+        For a library that cannot say so the limits of the judge's process have to do.
+        """
+        return contextlib.nullcontext()
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return leaf_named, (self.name,)
+
+
+def leaf_types() -> tuple[Leaf, ...]:
+    """Those of this course, in the order in which its ``course.toml`` names them. The first call imports their libraries."""
+    return _plugged(the_course().leaves)
+
+
+@cache
+def _plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
+    found = []
+    for name in names:
+        try:
+            found.append(importlib.import_module(f"nbproof.values.leaves.{name}").LEAF)
+        except ModuleNotFoundError as error:
+            missing = str(error.name)
+            what, then = f"the leaf type {name} needs {missing}, which is not installed", f"pip install {missing}"
+            if missing.startswith("nbproof"):
+                what, then = f"no leaf type is called {name!r}", "choose from: numpy, torch"
+            raise UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then) from None
+    return tuple(found)
+
+
+def leaf_named(name: str) -> Leaf:
+    """One of this course's leaf types. Raises UsageError if the course does not name it."""
+    for leaf in leaf_types():
+        if leaf.name == name:
+            return leaf
+    raise UsageError(
+        f"this course has no leaf type {name}",
+        str(the_course().folder / "course.toml"),
+        f'add it to leaves: ["{name}"]',
+    )
+
+
+def warm_up() -> None:
+    """Import what lessons import, all of it before a fork and before any learner's code, and compute nothing.
+
+    The course comes first, for it may have to mend what others import.
+    """
+    the_course().enter()
+    for leaf in leaf_types():
+        leaf.prepare()
+        for name in leaf.warm:
+            importlib.import_module(name)
+    the_course().warm_up()
+
+
+def not_a_number() -> Any:
+    """What a poisoned variable holds: a NaN of the course's first leaf type."""
+    return next((leaf.not_a_number() for leaf in leaf_types()), math.nan)
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Within this block the libraries' own generators start from a seed; afterwards they go on as before."""
+    with ExitStack() as all_of_them:
+        for leaf in leaf_types():
+            all_of_them.enter_context(leaf.seeded(seed))
+        yield
+
+
+@contextmanager
+def restrained() -> Iterator[None]:
+    """A bound on what may be computed from data that a learner shaped: what goes beyond it raises TooMuch."""
+    with ExitStack() as all_of_them:
+        for leaf in leaf_types():
+            all_of_them.enter_context(leaf.restrained())
+        yield

@@ -1,0 +1,175 @@
+"""Tensors and modules of PyTorch as values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, cast
+
+import torch
+from torch.nn.modules import module as module_internals
+
+from nbproof.values.evidence import TOO_LARGE, TensorRecord, Unreadable
+from nbproof.values.leaf import ITEM_SIZES, Leaf, Unlike
+from nbproof.values.leaves.torch_restraint import TorchRestraint
+
+__all__ = ["LEAF"]
+
+_HOOK_REGISTERS = tuple(
+    name
+    for name in dir(module_internals)
+    if name.startswith("_global_") and isinstance(getattr(module_internals, name), dict)
+)
+
+
+class TorchLeaf(Leaf):
+    """Dense tensors on the CPU, of the dtypes whose values torch can compare and print there; parameters count as tensors."""
+
+    __slots__ = ()
+
+    name, mark, noun = "torch", "t", "a tensor"
+    folder = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+    kinds = (torch.Tensor,)
+    models = (torch.nn.Module,)
+    # The first optimizer step and the first vmap import torch._dynamo, for more than a second.
+    warm = ("torch._dynamo", "torch.func", "torch.fx", "torch.utils.checkpoint", "torch.utils.flop_counter")
+
+    def prepare(self) -> None:
+        """One thread, and the look at the processor."""
+        torch.set_num_threads(1)
+        # torch looks once, at its first computation, what this processor can do, and it looks in /sys. In a sealed fork that
+        # is not there: torch would compute without vector instructions, slower, and rounded otherwise than the judge does.
+        torch.backends.cpu.get_cpu_capability()
+
+    def taken(self, value: Any, room: int) -> TensorRecord | Unreadable:
+        """A record of it, detached and dense."""
+        if type(value) not in (torch.Tensor, torch.nn.Parameter):
+            return Unreadable(f"a {type(value).__name__}, a subclass of torch.Tensor"[:200])
+        with torch.no_grad():
+            # A new object: attributes that were set on the learner's (tensor.numel = ...) stay behind.
+            plain = torch.Tensor.detach(value)
+            if plain.is_nested:
+                return Unreadable("a nested tensor")
+            if plain.layout is not torch.strided or plain.device.type != "cpu" or plain.is_quantized:
+                return Unreadable(f"a tensor with layout {plain.layout} on device {plain.device}")
+            dtype = str(plain.dtype).removeprefix("torch.")
+            if dtype not in ITEM_SIZES:
+                return Unreadable(f"a tensor of dtype {dtype}")
+            size = plain.numel() * plain.element_size()
+            if size > room:
+                return TOO_LARGE
+            if size and not plain.untyped_storage().nbytes():
+                return Unreadable("a tensor whose memory was given back")
+            dense = plain.resolve_conj().resolve_neg().contiguous()
+            data = bytes(dense.reshape(-1).view(torch.uint8).numpy()) if size else b""
+        return TensorRecord(dtype, tuple(plain.shape), data, self)
+
+    def rebuilt(self, record: TensorRecord) -> torch.Tensor:
+        """A tensor of its own, without a gradient."""
+        dtype = getattr(torch, record.dtype)
+        if not record.data:
+            return torch.empty(record.shape, dtype=dtype)
+        return torch.frombuffer(bytearray(record.data), dtype=dtype).reshape(record.shape)
+
+    def first_unlike(
+        self, got: TensorRecord, wanted: TensorRecord, tolerance: tuple[float, float] | None
+    ) -> Unlike | None:
+        """Compared with a tolerance in double precision, which holds every value of every dtype but the largest integers."""
+        one, other = self.rebuilt(got), self.rebuilt(wanted)
+        lost = False
+        if tolerance is None:
+            bad = one != other
+        else:
+            wide = torch.complex128 if other.is_complex() else torch.float64
+            one, other = one.to(wide), other.to(wide)
+            bad = one.isfinite().logical_not() & other.isfinite()
+            lost = bool(bad.any())
+            if not lost:
+                bad = torch.isclose(one, other, *tolerance, equal_nan=False).logical_not()
+        if not bool(bad.any()):
+            return None
+        index = tuple(bad.nonzero()[0].tolist())
+        one, other = one[index], other[index]
+        return Unlike(
+            index, one.item(), other.item(), 0 if lost else int(bad.sum()), bool(torch.isclose(one, other, rtol=1e-2))
+        )
+
+    def drawn(self, seed: int, shape: tuple[int, ...], positive: bool, dtype: Any = None) -> torch.Tensor:
+        """float32, if nothing else is asked for."""
+        dtype = dtype or torch.float32
+        generator = torch.Generator().manual_seed(seed)
+        values = torch.rand(shape, generator=generator, dtype=torch.float64) * 1.5 + 0.5
+        if not (dtype.is_floating_point or dtype.is_complex):
+            values = (values * 4).round()
+        if not positive and dtype.is_signed:
+            signs = torch.randint(0, 2, shape, generator=generator) * 2 - 1
+            values = values * signs
+        return values.to(dtype)
+
+    def not_a_number(self) -> torch.Tensor:
+        """One element, so that it broadcasts, and asks for a gradient, as what it stands for may have."""
+        return torch.full((1,), float("nan"), requires_grad=True)
+
+    def numbers_in(self, model: Any) -> int:
+        """Those of its parameters."""
+        return sum(one.numel() for one in model.parameters()) if isinstance(model, torch.nn.Module) else 0
+
+    @contextmanager
+    def seeded(self, seed: int) -> Iterator[None]:
+        """The CPU's generator."""
+        with torch.random.fork_rng(devices=[]):
+            # Of the CPU alone: torch.manual_seed also formats a stack for every kind of GPU that may yet come.
+            torch.default_generator.manual_seed(seed)
+            yield
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """The gradient mode, the default dtype, hooks for all modules and hooks for saved tensors."""
+        registers = {name: getattr(module_internals, name) for name in _HOOK_REGISTERS}
+        contents = {name: dict(register) for name, register in registers.items()}
+        backward_kind = module_internals._global_is_full_backward_hook
+        dtype = torch.get_default_dtype()
+        with ExitStack() as aside:
+            aside.enter_context(torch.enable_grad())
+            aside.enter_context(_no_saved_tensors_hooks())
+            try:
+                torch.set_default_dtype(torch.float32)
+                for register in registers.values():
+                    register.clear()
+                module_internals._global_is_full_backward_hook = None
+                yield
+            finally:
+                torch.set_default_dtype(dtype)
+                module_internals._global_is_full_backward_hook = backward_kind
+                for name, register in registers.items():
+                    register.clear()
+                    register.update(contents[name])
+
+    def restrained(self) -> AbstractContextManager[object]:
+        """By the shapes that go into each operation."""
+        return cast("AbstractContextManager[object]", TorchRestraint())
+
+
+@contextmanager
+def _no_saved_tensors_hooks() -> Iterator[None]:
+    """Set pack and unpack hooks aside that somebody has left on, and take those off that are left on meanwhile."""
+
+    def taken_off() -> list[tuple[Any, Any]]:
+        pairs = []
+        while (pair := autograd._top_saved_tensors_default_hooks(True)) is not None:
+            autograd._pop_saved_tensors_default_hooks()
+            pairs.append(pair)
+        return pairs
+
+    autograd: Any = torch._C._autograd  # type: ignore[attr-defined]
+    before = taken_off()
+    try:
+        yield
+    finally:
+        taken_off()
+        for pack, unpack in reversed(before):
+            autograd._push_saved_tensors_default_hooks(pack, unpack)
+
+
+LEAF = TorchLeaf()
