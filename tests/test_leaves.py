@@ -1,0 +1,411 @@
+"""Leaf types plug in: a course without torch and NumPy needs neither, and one with NumPy compares arrays as others do tensors."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nbproof import course_file
+from nbproof.checks.case import Case
+from nbproof.checks.namespace import undisturbed
+from nbproof.course_file import use_course
+from nbproof.errors import UsageError
+from nbproof.run.environment import leaf_versions
+from nbproof.sandbox.evidence_wire import opened, packed
+from nbproof.sandbox.wire import WireError
+from nbproof.values import leaf
+from nbproof.values.compare import Close, first_difference
+from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
+from nbproof.values.leaf import leaf_types
+
+LESSON = '''\
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A lesson without tensors
+#
+# Time: about 5 minutes, one exercise for 2 points. <!-- grading limits -->
+
+# %% HEAD setup_imports
+import knots
+
+# %% [markdown]
+# ### Exercise: Longest
+#
+# easy · 5 min · 2 points
+#
+# Write `longest(words)`: the longest of them, the first one of equals.
+
+# %% HEAD longest
+def longest(words):
+    ### BEGIN SOLUTION
+    return max(words, key=len)
+    ### END SOLUTION
+
+# %% HEAD test_longest
+from nbproof.checks.check import Check, check
+
+
+class Longest(Check):
+    """The longest word."""
+
+    poison = ("words",)
+    blame = {"answer": "another_word"}
+
+    def probe(self, nb, case):
+        return {"answer": nb.function("longest")(case.words("words", 4) + ["extraordinary"])}
+
+    def truth(self, case):
+        return {"answer": max(case.words("words", 4) + ["extraordinary"], key=len)}
+
+
+check("longest", Longest)
+
+### BEGIN HIDDEN TESTS
+class First(Check):
+    """Of equals it is the first, wherever it stands."""
+
+    blame = {"answer": "another_word"}
+
+    def probe(self, nb, case):
+        return {"answer": [nb.function("longest")(case.shuffled("order", ["delta", "ember", "grove", "a"])), 1.5]}
+
+    def truth(self, case):
+        return {"answer": [max(case.shuffled("order", ["delta", "ember", "grove", "a"]), key=len), 1.5]}
+
+
+check("longest", First)
+### END HIDDEN TESTS
+'''
+RIGHT = {
+    "by_max": "return max(words, key=len)",
+    "by_sorting": "return sorted(words, key=len, reverse=True)[0]",
+    "by_index": "return words[max(range(len(words)), key=lambda at: len(words[at]))]",
+    "by_negative": "return min(words, key=lambda word: -len(word))",
+}
+WRONG = {
+    "last": "return sorted(words, key=len)[-1]",
+    "shortest": "return min(words, key=len)",
+    "alphabet": "return max(words)",
+    "first_word": "return words[0]",
+    "length": "return len(max(words, key=len))",
+    "second": "return sorted(words, key=len)[-2]",
+}
+HINTS = """\
+[way_in]
+question = "What decides which of two words is the longer one?"
+idea = "A function can be handed to another one, which asks it about every word."
+read = "Lesson 01, 'Longest'"
+
+[another_word]
+name = "another word"
+question = "Which word does the function return for 'a', 'abc', 'ab'?"
+idea = "Sorting by length puts equals in their old order, the longest last."
+read = "Lesson 01, 'Longest'"
+"""
+
+
+CONFIG = """\
+c = get_config()
+c.CourseDirectory.course_id = "knots"
+c.ClearSolutions.code_stub = {"python": "pass  # TODO: your code"}
+"""
+
+
+def _head(name: str) -> str:
+    """nbgrader's words for a cell: tests, the TODO cell, or one that is read only."""
+    graded, answer = name.startswith("test_"), name == "longest"
+    kind = {
+        "grade": graded,
+        "grade_id": name,
+        "locked": not answer,
+        "schema_version": 3,
+        "solution": answer,
+        "task": False,
+    }
+    return "nbgrader=" + json.dumps({**kind, "points": 2} if graded else kind)
+
+
+def _cells(bodies: dict[str, str], above: str = "") -> str:
+    return "\n".join(f"# %% {name}\n{above}def longest(words):\n    {body}\n" for name, body in bodies.items())
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a course of plain Python, beside one in which importing torch or NumPy fails."""
+    root = tmp_path_factory.mktemp("bare")
+    for library in ("torch", "numpy"):
+        (root / "none" / library).mkdir(parents=True)
+        (root / "none" / library / "__init__.py").write_text(f"raise ImportError('{library} was asked for')")
+    package = root / "packages" / "knots"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("from nbproof.course_file import use_course\n\nuse_course(__file__)\n")
+    (package / "course.toml").write_text('says = "Knots"\n')
+    exercise = root / "course" / "lessons" / "01_words" / "longest"
+    exercise.mkdir(parents=True)
+    (root / "course" / "knots").symlink_to(package)
+    text = re.sub("HEAD (.*)", lambda found: _head(found[1]), LESSON)
+    (exercise.parent / "lesson.py").write_text(text)
+    (exercise / "right.py").write_text(_cells(RIGHT))
+    (exercise / "wrong.py").write_text(_cells(WRONG, "# misconception: another word | hint: another_word\n"))
+    (exercise / "hints.toml").write_text(HINTS)
+    (root / "course" / "nbgrader_config.py").write_text(CONFIG)
+    return root / "course"
+
+
+def _run(course: Path, *command: str, without: str = "none") -> subprocess.CompletedProcess[str]:
+    """Run Python in the course's folder, where importing what ``without`` holds fails."""
+    kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+    found = os.pathsep.join(str(course.parent / name) for name in (without, "packages"))
+    return subprocess.run(
+        [sys.executable, *command], cwd=course, env={**kept, "PYTHONPATH": found}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+
+
+def test_every_module_of_the_tool_is_imported_without_torch_and_numpy(bare: Path) -> None:
+    code = (
+        "import importlib, sys, pathlib, nbproof\n"
+        "tool = pathlib.Path(nbproof.__file__).parent\n"
+        "for path in sorted(tool.rglob('*.py')):\n"
+        "    name = '.'.join(path.relative_to(tool.parent).with_suffix('').parts).removesuffix('.__init__')\n"
+        "    if name != 'nbproof.__main__' and not name.startswith('nbproof.values.leaves.'):\n"
+        "        importlib.import_module(name)\n"
+        "print({'torch', 'numpy'} & {*sys.modules})"
+    )
+    done = _run(bare, "-c", code)
+    assert done.stdout == "set()\n", done.stderr
+
+
+def test_a_course_of_plain_python_is_built_proven_and_graded_without_torch_and_numpy(bare: Path) -> None:
+    refused = _run(bare, "-c", "import torch")
+    assert "torch was asked for" in refused.stderr
+    told = bare / "grade.json"
+    for command, said in {
+        "build": "changed release",
+        "check": "6 of 6 mutants killed",
+        f"grade --json {told}": "isolat",
+    }.items():
+        done = _run(bare, "-m", "nbproof", *command.split())
+        assert done.returncode == 0 and said in done.stdout, done.stdout + done.stderr
+    scores = {one["learner"]: one["score"] for one in json.loads(told.read_text())["submissions"]}
+    assert (scores["ada"], scores["goro"]) == (2, 0)
+    page = (bare / "demo" / "feedback" / "goro" / "01_words" / "01_words.html").read_text()
+    assert "Looks like" in page and "another word" in page
+
+
+BROUGHT_AND_JUDGED = """
+import sys
+import numpy as np
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check, bring, decide
+from nbproof.sandbox.evidence_wire import opened, packed
+from nbproof.values.results import ProbeResult
+
+class Doubled(Check):
+    "Twice the array."
+    poison = ("x",)
+    def probe(self, nb, case):
+        return {"answer": nb.function("twice")(case.array("x", 2, 3)), "x": nb.x}
+    def truth(self, case):
+        return {"answer": case.array("x", 2, 3) * 2, "x": np.array([1.0])}
+
+for twice in (lambda x: x + x, lambda x: x * 2 + (x > 1)):
+    brought = bring(Doubled(), {"twice": twice, "x": 0}, Case(1))
+    print(decide(Doubled(), "doubled", Case(1), ProbeResult(opened(packed(brought.evidence)))).sentence)
+print("torch" in sys.modules)
+"""
+
+
+def test_a_course_of_arrays_is_graded_without_torch(bare: Path) -> None:
+    toml = bare / "knots" / "course.toml"
+    before = toml.read_text()
+    (bare.parent / "no_torch").mkdir()
+    (bare.parent / "no_torch" / "torch").symlink_to(bare.parent / "none" / "torch")
+    toml.write_text(before + 'leaves = ["numpy"]\n')
+    try:
+        done = _run(bare, "-c", BROUGHT_AND_JUDGED, without="no_torch")
+    finally:
+        toml.write_text(before)
+    poisoned, wrong, torch = done.stdout.splitlines()
+    assert poisoned == "x is array([nan]), wanted array([1.]) (nan at index 0)", done.stderr
+    assert wrong.startswith("answer is array([[") and "of 6 elements differ, first at index" in wrong
+    assert torch == "False"
+
+
+@pytest.fixture
+def with_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Work for a course with these leaf types."""
+    monkeypatch.setenv("NBPROOF_COURSE", "")
+    monkeypatch.setattr(course_file, "_used", [""])
+
+    def use(*names: str) -> None:
+        folder = tmp_path / "_".join(("with", *names))
+        folder.mkdir()
+        (folder / "course.toml").write_text(f'says = "x"\nleaves = {json.dumps(names)}\n')
+        use_course(str(folder / "__init__.py"))
+
+    return use
+
+
+ARRAYS = {
+    "numbers": np.arange(6.0).reshape(2, 3),
+    "strided": np.arange(10)[::3],
+    "transposed": np.arange(6).reshape(2, 3).T,
+    "broadcast": np.broadcast_to(np.float32(1), (2, 2)),
+    "other byte order": np.arange(3, dtype=">i4"),
+    "bools": np.array([True, False]),
+    "complex": np.array([1 + 2j]),
+    "empty": np.empty((2, 0, 3)),
+    "no dimension": np.array(3),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_comes_back_over_the_wire(name: str, with_leaves: Callable[..., None]) -> None:
+    with_leaves("torch", "numpy")
+    array = ARRAYS[name]
+    record = opened(packed(snapshot(array)))
+    assert isinstance(record, TensorRecord)
+    assert type(record.tensor()) is np.ndarray
+    assert (record.tensor().dtype.name, record.shape) == (array.dtype.name, array.shape)
+    assert (record.tensor() == array).all()
+    assert first_difference(record, array.copy()) is None
+    assert pickle.loads(pickle.dumps(record)) == record
+
+
+class Lying(np.ndarray):  # type: ignore[type-arg]
+    """Says that it is equal to everything."""
+
+
+class LyingNumber(np.float64):
+    """Says that it is another number."""
+
+    def item(self) -> float:  # type: ignore[override]
+        return 7.0
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (np.str_("word"), "word"),
+        (np.uint64(2**63), Unreadable("an int beyond 64 bits")),
+        (np.str_("a" * 200_000), Unreadable("a text of 200000 characters")),
+        (np.complex128(1j), Unreadable("a complex128")),
+        (np.datetime64("2026-11-22"), Unreadable("a datetime64")),
+        (np.array(["text"]), Unreadable("an array of dtype str128")),
+        (np.array([object()]), Unreadable("an array of dtype object")),
+        (np.zeros(2).view(Lying), Unreadable("a Lying, a subclass of NumPy's")),
+        (LyingNumber(1.0), Unreadable("a LyingNumber, a subclass of NumPy's")),
+        (np.ma.masked_array([1.0]), Unreadable("a MaskedArray, a subclass of NumPy's")),
+        (np.broadcast_to(np.float64(1), (MAX_BYTES,)), Unreadable("more than 64 MiB of tensors")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_scalars_are_plain_values_and_what_is_no_plain_array_is_named(
+    value: object, plain: object, with_leaves: Callable[..., None]
+) -> None:
+    with_leaves("numpy")
+    assert snapshot([value]) == [plain]
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "said"),
+    [
+        (np.ones(3), np.ones((3, 1)), "has shape (3,), wanted (3, 1)"),
+        (np.ones(2), np.ones(2, dtype=np.float32), "has dtype float64, wanted float32"),
+        (np.array([1.0, np.nan]), np.ones(2), "is array([ 1., nan]), wanted array([1., 1.]) (nan at index 1)"),
+        (np.array([1, 2, 4]), np.array([1, 2, 3]), "(1 of 3 elements differ, first at index 2: 4 instead of 3)"),
+        (np.array([1.0]), np.array([1.0 + 1e-6]), "is array([1.]), wanted array([1.000001]) (1 instead of 1.000001)"),
+        ([1.0], np.ones(1), "is a list of 1 item, wanted an array of shape (1,)"),
+        (np.ones(2), Close(np.ones(2) * 1.01, rtol=0.1), None),
+        (np.array([np.nan]), np.array([np.nan]), "is array([nan]), wanted array([nan])"),
+    ],
+    ids=["shape", "dtype", "finite", "integers", "near", "type", "close", "nan is not nan"],
+)
+def test_arrays_are_compared_as_tensors_are(
+    got: object, wanted: object, said: str | None, with_leaves: Callable[..., None]
+) -> None:
+    with_leaves("numpy")
+    difference = first_difference(snapshot(got), wanted)
+    assert (difference is None) == (said is None)
+    assert difference is None or said in difference.sentence()  # type: ignore[operator]
+
+
+def test_a_tensor_is_no_array(with_leaves: Callable[..., None]) -> None:
+    with_leaves("torch", "numpy")
+    difference = first_difference(snapshot(torch.ones(2)), np.ones(2, dtype=np.float32))
+    assert difference is not None
+    assert difference.sentence() == "the result is a tensor of shape (2,), wanted an array of shape (2,)"
+
+
+def test_what_a_course_does_not_name_is_no_value_there(with_leaves: Callable[..., None]) -> None:
+    with_leaves("numpy")
+    array = packed(snapshot(np.ones(2)))
+    assert snapshot(torch.ones(2)) == Unreadable("a Tensor")
+    with_leaves("torch")
+    assert snapshot(np.ones(2)) == Unreadable("a ndarray")
+    with pytest.raises(WireError, match="evidence of no known form"):
+        opened(array)
+    with pytest.raises(UsageError, match="no leaf type numpy"):
+        Case(1).array("x", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "said"),
+    [("pandas", "", "no leaf type is called 'pandas'"), ("numpy", "numpy", "needs numpy, which is not installed")],
+)
+def test_a_leaf_type_that_is_not_there_is_told(
+    name: str, missing: str, said: str, with_leaves: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_leaves(name)
+    leaf._plugged.cache_clear()
+    if missing:
+        monkeypatch.setitem(sys.modules, missing, None)
+        monkeypatch.delitem(sys.modules, "nbproof.values.leaves.numpy", raising=False)
+    with pytest.raises(UsageError, match=said):
+        leaf_types()
+
+
+def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
+    with_leaves("numpy")
+    assert Case(3).array("x", 4).tolist() == Case(3).array("x", 4).tolist() != Case(4).array("x", 4).tolist()
+    assert set(Case(3).array("x", 40, dtype=int).tolist()) <= {*range(-8, -1), *range(2, 9)}
+    np.random.seed(5)
+    wanted = np.random.RandomState(5).rand()
+    drawn = []
+    for _ in range(2):
+        with undisturbed(space := {"x": 1}, ("x",), Case(1)):
+            drawn.append(np.random.rand())
+            assert np.isnan(space["x"]).all()
+    assert drawn[0] == drawn[1]
+    assert np.random.rand() == wanted
+    with_leaves()
+    with undisturbed(space := {"x": 1}, ("x",), Case(1)):
+        assert space["x"] != space["x"]
+
+
+def test_the_versions_that_count_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
+    for names in ((), ("numpy",), ("torch", "numpy"), ("no_such_library",)):
+        with_leaves(*names)
+        assert tuple(leaf_versions()) == names
+    assert leaf_versions() == {"no_such_library": "none"}
