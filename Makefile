@@ -24,11 +24,11 @@ ifneq ($(shell test -x $(PY) && cat $(USE) 2>/dev/null),$(CURDIR))
 .PHONY: $(USE) $(DEV)
 endif
 
-$(USE): requirements.txt constraints.txt pyproject.toml
+$(USE): requirements.txt constraints.txt pyproject.toml nbproof/pyproject.toml
 	$(INSTALL)
 
 # What authors need holds what graders need: one round for both.
-$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml
+$(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml nbproof/pyproject.toml
 	$(INSTALL) --development
 
 lab: $(USE) ## open the first lesson in JupyterLab
@@ -53,4 +53,4 @@ bench: $(DEV) ## stock nbgrader, the engine and the floor; then cost as the clas
 	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth
 
 clean: ## remove what can be made again
-	rm -rf $(VENV) *.egg-info .pytest_cache .ruff_cache .mypy_cache
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache

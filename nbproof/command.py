@@ -17,6 +17,7 @@ from nbproof.errors import UsageError
 
 __all__ = [
     "Command", "course_command", "course_in", "module_name", "nbgrader_command", "prepared_python", "this_python",
+    "with_extra",
 ]  # fmt: skip
 
 _PATH = os.environ.get("PATH")
@@ -97,6 +98,15 @@ def nbgrader_command(words: str) -> str:
     if os.name == "nt":
         return f"{this_python()} -m nbgrader {words}"
     return f'PATH={shlex.quote(tools)}:"$PATH" nbgrader {words}'
+
+
+def with_extra(extra: str) -> str:
+    """The command that installs an extra of the tool's: from the clone that it lies in, or as it was installed."""
+    tool = Path(__file__).resolve().parent
+    if not (tool / "pyproject.toml").exists():
+        return shlex.join([this_python(), "-m", "pip", "install", f"nbproof[{extra}]"])
+    pins = _from_here(str(tool.parent / "constraints.txt"))
+    return shlex.join([this_python(), "-m", "pip", "install", "-c", pins, "-e", f"{_from_here(str(tool))}[{extra}]"])
 
 
 def prepared_python(words: Sequence[str]) -> str:

@@ -172,6 +172,8 @@ def folder(tmp_path: Path) -> Path:
     """What `make lab` needs to set up, with nothing to install but what cannot be had."""
     for name in ("install.py", "Makefile", "constraints.txt", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "nbproof").mkdir()
+    shutil.copy(ROOT / "nbproof" / "pyproject.toml", tmp_path / "nbproof")
     (tmp_path / "requirements.txt").write_text("nothing-of-this-name==1\n")
     return tmp_path
 

@@ -20,6 +20,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import use_course
 from nbproof.errors import UsageError
+from nbproof.marking import few_words
 from nbproof.run.environment import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.wire import WireError
@@ -193,6 +194,7 @@ def test_every_module_of_the_tool_is_imported_without_torch_and_numpy(bare: Path
     assert done.stdout == "set()\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_course_of_plain_python_is_built_proven_and_graded_without_torch_and_numpy(bare: Path) -> None:
     refused = _run(bare, "-c", "import torch")
     assert "torch was asked for" in refused.stderr
@@ -349,6 +351,11 @@ def test_arrays_are_compared_as_tensors_are(
     difference = first_difference(snapshot(got), wanted)
     assert (difference is None) == (said is None)
     assert difference is None or said in difference.sentence()  # type: ignore[operator]
+
+
+def test_an_array_that_a_hidden_check_was_brought_is_told_in_few_words() -> None:
+    for words in ("an array of shape (2, 3)", "array([1, 2])"):
+        assert few_words._in_form(words, frozenset()) == words
 
 
 def test_a_tensor_is_no_array(with_leaves: Callable[..., None]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbproof.command import course_command, nbgrader_command
+from nbproof.command import course_command, nbgrader_command, with_extra
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.text import printable
@@ -34,8 +35,19 @@ class ReportRequest:
     json: bool = False
 
 
+_LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
+"""What grading needs none of: an extra of the tool's."""
+
+
 def report(request: ReportRequest) -> int:
     """0 where all is written; 1 where a grade file lacks learners, who are listed. Raises CourseError."""
+    missing = [name for name in _LIBRARIES if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            "a report computes and draws with libraries that are not installed",
+            ", ".join(missing),
+            with_extra("report"),
+        )
     from nbproof.cli.report_table import print_report
     from nbproof.report.records import read_class
     from nbproof.report.report import folder_of, make_report

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from nbproof.command import this_python
+from nbproof.command import with_extra
 from nbproof.errors import UsageError
 from nbproof.sandbox.exceptions import ClusterLost
 
@@ -68,7 +68,7 @@ class Address:
             raise UsageError(
                 "dask is not installed here",
                 "--dask ADDRESS",
-                f"{this_python()} -m pip install -c constraints.txt -e '.[dask]'",
+                with_extra("dask"),
             ) from None
         try:
             socket.create_connection((self.host, self.port), _CONNECT_SECONDS).close()

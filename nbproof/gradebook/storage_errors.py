@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
-from nbproof.command import nbgrader_command, this_python
+from nbproof.command import nbgrader_command, with_extra
 from nbproof.errors import CourseError
 from nbproof.sandbox.exceptions import GradingError
 
@@ -63,7 +63,7 @@ def trouble_with_gradebook(db_url: str) -> Iterator[None]:
             raise
         raise GradingError(
             f"the gradebook's driver is not installed: {error}", masked(db_url),
-            f"{this_python()} -m pip install -c constraints.txt -e '.[postgres]', {_KEPT}",
+            f"{with_extra('postgres')}, {_KEPT}",
         ) from None  # fmt: skip
 
 

@@ -23,7 +23,7 @@ HIDDEN_FAILED = "A hidden check failed"
 _NUMBERS = 6
 """Numbers of one field that are told, of four digits each."""
 _FORM_WORDS = """
-a an of the and is has not at with only tensor list dict tuple text bool int float function shape dtype item items None
+a an of the and is has not at with only tensor array list dict tuple text bool int float function shape dtype item items None
 True False nan inf missing there first index result torch grad_fn requires_grad dimension dimensions size uint8 int8 int16
 int32 int64 float16 bfloat16 float32 float64 complex64 complex128
 """
@@ -31,7 +31,7 @@ _FORM = frozenset(_FORM_WORDS.split())
 """Words that say what form something has."""
 _TYPE_NAMES = """
 Tensor Parameter NoneType Linear ReLU Sequential Conv2d BatchNorm2d Module ModuleList ModuleDict RemovableHandle list dict
-tuple set str int float bool function method generator type
+tuple set str int float bool function method generator type ndarray
 """
 _TYPES = frozenset(_TYPE_NAMES.split())
 _ERRORS = frozenset(

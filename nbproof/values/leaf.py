@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from nbproof.command import this_python
 from nbproof.course_file import the_course
 from nbproof.errors import UsageError
 
@@ -138,7 +139,10 @@ def _plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
             found.append(importlib.import_module(f"nbproof.values.leaves.{name}").LEAF)
         except ModuleNotFoundError as error:
             missing = str(error.name)
-            what, then = f"the leaf type {name} needs {missing}, which is not installed", f"pip install {missing}"
+            what, then = (
+                f"the leaf type {name} needs {missing}, which is not installed",
+                f"{this_python()} -m pip install {missing}",
+            )
             if missing.startswith("nbproof"):
                 what, then = f"no leaf type is called {name!r}", "choose from: numpy, torch"
             raise UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then) from None

@@ -1,0 +1,119 @@
+"""Two distributions from one repository: the tool, and the course that is made with it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from email.message import Message
+from email.parser import BytesParser
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.report_command import ReportRequest, report
+from nbproof.command import with_extra
+from nbproof.errors import UsageError
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, zipfile.ZipFile]:
+    """Both, built offline from what a clone holds, by their names."""
+    folder = tmp_path_factory.mktemp("wheels")
+    listed = ["git", "ls-files", "-co", "--exclude-standard", "nbproof", "course", "pyproject.toml", "LICENSE"]
+    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    done = subprocess.run(
+        [*pip, "-w", "made", "./nbproof", "."], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (folder / "nbproof").iterdir()} == {path.name for path in _own("nbproof")}
+    return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in (folder / "made").iterdir()}
+
+
+def _own(package: str) -> list[Path]:
+    return [path for path in (ROOT / package).iterdir() if path.name != "__pycache__"]
+
+
+def _metadata(wheel: zipfile.ZipFile) -> Message:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    return BytesParser().parsebytes(wheel.read(name))
+
+
+def _named(requirements: list[str]) -> set[str]:
+    return {re.split(r"[\[ <>=;~!]", one)[0].lower() for one in requirements}
+
+
+@pytest.mark.parametrize(("wheel", "package"), [("nbproof", "nbproof"), ("pytorch_hooks_course", "course")])
+def test_a_wheel_holds_its_package_and_nothing_else(
+    wheel: str, package: str, wheels: dict[str, zipfile.ZipFile]
+) -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", package], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    wanted = {name for name in tracked if (ROOT / name).exists() and not name.endswith("pyproject.toml")}
+    found = {name for name in wheels[wheel].namelist() if ".dist-info/" not in name}
+    assert found == wanted
+
+
+def test_each_says_what_it_needs_and_no_pin_stands_in_the_way_of_what_is_there(
+    wheels: dict[str, zipfile.ZipFile],
+) -> None:
+    assert set(wheels) == {"nbproof", "pytorch_hooks_course"}
+    tool, course = _metadata(wheels["nbproof"]), _metadata(wheels["pytorch_hooks_course"])
+    for one in (tool, course):
+        assert one["Requires-Python"] == ">=3.11"
+        assert not [line for line in one.get_all("Requires-Dist", []) if "==" in line.partition(";")[0]]
+    plain = [line for line in tool.get_all("Requires-Dist", []) if "extra ==" not in line]
+    assert not {"torch", "numpy", "matplotlib", "scikit-learn"} & _named(plain)
+    assert set(tool.get_all("Provides-Extra", [])) == {"torch", "numpy", "report", "jupyterlab", "dask", "postgres"}
+    assert {"nbproof", "torch", "torchvision"} <= _named(course.get_all("Requires-Dist", []))
+    entry = wheels["nbproof"].read("nbproof-1.0.0.dist-info/entry_points.txt").decode()
+    assert "nbproof = nbproof.__main__:run" in entry
+
+
+@pytest.mark.parametrize(("wheel", "package"), [("nbproof", "nbproof"), ("pytorch_hooks_course", "course")])
+def test_every_library_that_is_imported_is_one_that_it_names(
+    wheel: str, package: str, wheels: dict[str, zipfile.ZipFile]
+) -> None:
+    named = _named(_metadata(wheels[wheel]).get_all("Requires-Dist", []))
+    providers = packages_distributions()
+    imported = {
+        name.split(".")[0]
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import)
+            else [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+        )
+    }  # fmt: skip
+    foreign = imported - set(sys.stdlib_module_names) - {"course", "nbproof", "__future__"}
+    assert "nbgrader" in foreign or package == "course"
+    missing = {
+        name for name in foreign if not named & {one.lower().replace("_", "-") for one in providers.get(name, [name])}
+    }
+    assert missing == set()
+
+
+def test_an_extra_is_installed_from_the_clone_or_as_the_tool_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert with_extra("dask").endswith(" -m pip install -c constraints.txt -e 'nbproof[dask]'")
+    monkeypatch.setattr("nbproof.command.__file__", str(tmp_path / "nbproof" / "command.py"))
+    assert with_extra("dask").endswith(" -m pip install 'nbproof[dask]'")
+
+
+def test_a_report_without_its_libraries_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(UsageError, match="not installed") as error:
+        report(ReportRequest(ROOT))
+    assert error.value.place == "sklearn" and "[report]" in error.value.next_command
