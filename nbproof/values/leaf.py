@@ -134,17 +134,17 @@ def leaf_types() -> tuple[Leaf, ...]:
 @cache
 def _plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
     found = []
-    for name in names:
+    for library in names:
         try:
-            found.append(importlib.import_module(f"nbproof.values.leaves.{name}").LEAF)
+            found.append(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
         except ModuleNotFoundError as error:
             missing = str(error.name)
             what, then = (
-                f"the leaf type {name} needs {missing}, which is not installed",
+                f"the leaf type {library} needs {missing}, which is not installed",
                 f"{this_python()} -m pip install {missing}",
             )
             if missing.startswith("nbproof"):
-                what, then = f"no leaf type is called {name!r}", "choose from: numpy, torch"
+                what, then = f"no leaf type is called {library!r}", "choose from: numpy, torch"
             raise UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then) from None
     return tuple(found)
 
