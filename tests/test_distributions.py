@@ -23,24 +23,34 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, zipfile.ZipFile]:
-    """Both, built offline from what a clone holds, by their names."""
-    folder = tmp_path_factory.mktemp("wheels")
-    listed = ["git", "ls-files", "-co", "--exclude-standard", "nbproof", "course", "pyproject.toml", "LICENSE"]
-    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a clone holds of both."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in _tracked("nbproof", "course", "pyproject.toml", "LICENSE"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheels(clone: Path) -> dict[str, zipfile.ZipFile]:
+    """Both, built offline, by their names."""
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
     done = subprocess.run(
-        [*pip, "-w", "made", "./nbproof", "."], cwd=folder, capture_output=True, text=True, check=False
+        [*pip, "-w", "made", "./nbproof", "."], cwd=clone, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in (folder / "nbproof").iterdir()} == {path.name for path in _own("nbproof")}
-    return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in (folder / "made").iterdir()}
+    made = {path.name for path in (clone / "nbproof").iterdir()}
+    assert made == {Path(name).parts[1] for name in _tracked("nbproof")}, (
+        "a build writes beside the modules, not among them"
+    )
+    return {path.name.partition("-")[0]: zipfile.ZipFile(path) for path in (clone / "made").iterdir()}
 
 
-def _own(package: str) -> list[Path]:
-    return [path for path in (ROOT / package).iterdir() if path.name != "__pycache__"]
+def _tracked(*names: str) -> list[str]:
+    listed = ["git", "ls-files", "-co", "--exclude-standard", *names]
+    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return [name for name in found if (ROOT / name).exists()]
 
 
 def _metadata(wheel: zipfile.ZipFile) -> Message:
@@ -56,12 +66,20 @@ def _named(requirements: list[str]) -> set[str]:
 def test_a_wheel_holds_its_package_and_nothing_else(
     wheel: str, package: str, wheels: dict[str, zipfile.ZipFile]
 ) -> None:
-    tracked = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", package], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    wanted = {name for name in tracked if (ROOT / name).exists() and not name.endswith("pyproject.toml")}
+    wanted = {name for name in _tracked(package) if not name.endswith("pyproject.toml")}
     found = {name for name in wheels[wheel].namelist() if ".dist-info/" not in name}
     assert found == wanted
+
+
+@pytest.mark.parametrize("project", [".", "nbproof"])
+def test_installed_for_editing_neither_puts_the_repository_on_the_path(
+    project: str, clone: Path, wheels: dict[str, zipfile.ZipFile]
+) -> None:
+    made = "from setuptools import build_meta; print(build_meta.build_editable('.'))"
+    done = subprocess.run([sys.executable, "-c", made], cwd=clone / project, capture_output=True, text=True, check=True)
+    with zipfile.ZipFile(clone / project / done.stdout.split()[-1]) as wheel:
+        (path,) = (wheel.read(name).decode() for name in wheel.namelist() if name.endswith(".pth"))
+    assert path.startswith("import __editable__") and str(clone) not in path
 
 
 def test_each_says_what_it_needs_and_no_pin_stands_in_the_way_of_what_is_there(

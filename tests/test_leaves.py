@@ -23,11 +23,12 @@ from nbproof.errors import UsageError
 from nbproof.marking import few_words
 from nbproof.run.environment import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
+from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.wire import WireError
-from nbproof.values import leaf
+from nbproof.values import evidence, leaf
 from nbproof.values.compare import Close, first_difference
 from nbproof.values.evidence import MAX_BYTES, TensorRecord, Unreadable, snapshot
-from nbproof.values.leaf import leaf_types
+from nbproof.values.leaf import leaf_named, leaf_types
 
 LESSON = '''\
 # ---
@@ -391,6 +392,21 @@ def test_a_leaf_type_that_is_not_there_is_told(
         monkeypatch.delitem(sys.modules, "nbproof.values.leaves.numpy", raising=False)
     with pytest.raises(UsageError, match=said):
         leaf_types()
+
+
+def test_what_a_learner_makes_of_a_leaf_type_is_put_back_before_a_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours = leaf_named("torch")
+    before = snapshot(torch.ones(2))
+    pristine = Pristine("nbproof")
+    taken = type(ours).taken
+    monkeypatch.setattr(type(ours), "taken", lambda self, value, room: "whatever is wanted")
+    monkeypatch.setattr(taken, "__code__", (lambda self, value, room: "whatever is wanted").__code__)
+    monkeypatch.setattr(evidence, "leaf_types", lambda: ())
+    assert snapshot(torch.ones(2)) != before
+    pristine.restore()
+    assert snapshot(torch.ones(2)) == before
+    with pytest.raises(AttributeError):  # an object is not put back, so it has nothing that could be changed
+        ours.taken = None  # type: ignore[method-assign, assignment]
 
 
 def test_seeds_and_poison_are_those_of_the_leaf_types(with_leaves: Callable[..., None]) -> None:
