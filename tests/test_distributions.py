@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from nbproof.authoring.bundle import contents_of
 from nbproof.cli.report_command import ReportRequest, report
 from nbproof.command import with_extra
+from nbproof.display.lab import released_lessons
 from nbproof.errors import UsageError
 
 ROOT = Path(__file__).parent.parent
@@ -69,6 +71,14 @@ def test_a_wheel_holds_its_package_and_nothing_else(
     wanted = {name for name in _tracked(package) if not name.endswith("pyproject.toml")}
     found = {name for name in wheels[wheel].namelist() if ".dist-info/" not in name}
     assert found == wanted
+
+
+def test_the_course_s_wheel_gives_away_no_more_than_what_learners_get(wheels: dict[str, zipfile.ZipFile]) -> None:
+    """The bundle is searched for every line of a solution, a hidden check and an answer."""
+    bundled = contents_of(ROOT, released_lessons(ROOT))
+    wheel = wheels["pytorch_hooks_course"]
+    held = {name: wheel.read(name) for name in wheel.namelist() if ".dist-info/" not in name}
+    assert held == {name: data for name, data in bundled.items() if name.startswith("course/")}
 
 
 @pytest.mark.parametrize("project", [".", "nbproof"])
