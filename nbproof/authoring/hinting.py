@@ -11,6 +11,7 @@ from nbproof.authoring.hint_texts import WAY_IN, place_of
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.violation import Violation
 from nbproof.checks.regions import private_lines
+from nbproof.command import course_command
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 
 __all__ = ["SHARE", "check_hints", "check_share", "given_away", "share_named"]
@@ -49,7 +50,7 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
                 yield Violation(
                     f"{exercise.id} has no way in",
                     f"{lesson.path.parent / exercise.id / HINTS}: no [{WAY_IN}]",
-                    "write one: question, idea, read; then: make build",
+                    f"write one: question, idea, read; then: {course_command('build')}",
                 )
     titles = {lesson.slug[:2]: _titles(lesson) for lesson in lessons}
     hints = [*all_hints().values(), *exercise_hints().values()]
@@ -90,7 +91,7 @@ def given_away(lesson: Lesson, hints: Sequence[Hint]) -> Iterator[Violation]:
                     yield Violation(
                         f"the hint {hint.id!r} holds a line of a solution of {exercise.id}: {line}",
                         _place([lesson], hint),
-                        "lead to the idea, in words; then: make build",
+                        f"lead to the idea, in words; then: {course_command('build')}",
                     )
 
 

@@ -184,7 +184,7 @@ def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
     if isinstance(error, Unanswered):
         return ProbeError("Unanswered", str(error))
     line = inside = ""
-    libraries = (*_LIBRARIES, str(the_course().folder) + os.sep)
+    libraries = (*_LIBRARIES, *(place + os.sep for place in the_course().own_code))
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = frame.f_code.co_name if file.startswith(_TORCH) else ""

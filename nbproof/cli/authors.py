@@ -13,7 +13,9 @@ __all__ = ["COMMANDS"]
 
 def _bundle_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that are released)")
-    command.add_argument("--out", type=Path, metavar="FILE", help="the zip (default: pytorch-hooks-course.zip)")
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="the zip (default: named as the course, in its folder)"
+    )
 
 
 def _bundle(arguments: argparse.Namespace) -> int:
