@@ -13,11 +13,12 @@ def run() -> int:
     """The command's exit code. Help is given without a course, too, and `new` makes one."""
     named = argparse.ArgumentParser(add_help=False)
     named.add_argument("--course", type=Path, default=Path())
+    without = None
     try:
         find_course(named.parse_known_args()[0].course)
     except UsageError as error:
-        return main(without=error)
-    return main()
+        without = error
+    return main(without=without)
 
 
 if __name__ == "__main__":
