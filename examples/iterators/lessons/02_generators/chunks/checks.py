@@ -22,10 +22,10 @@ class ShortLast(_Chunks):
     """Lists of `size` things each come in their order; the last one holds what is left."""
 
     def probe(self, nb, case):
-        return {"the chunks": list(nb.function("chunks")(case.words("items", 8), 3))}
+        return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 8), 3))}
 
     def truth(self, case):
-        return {"the chunks": pieces(case.words("items", 8), 3)}
+        return {"list(chunks(items, size))": pieces(case.words("items", 8), 3)}
 
     def mistakes(self, case):
         items, wanted = case.words("items", 8), pieces(case.words("items", 8), 3)
@@ -37,7 +37,7 @@ class ShortLast(_Chunks):
             "chunks_one_too_many": pieces(items, 4),
             "chunks_overlap": [items[at : at + 3] for at in range(8)],
         }
-        return {hint: {"the chunks": value} for hint, value in brought.items()}
+        return {hint: {"list(chunks(items, size))": value} for hint, value in brought.items()}
 
 
 check("chunks", ShortLast)
@@ -46,13 +46,13 @@ check("chunks", ShortLast)
 class NoEmptyList(_Chunks):
     """No list is empty, also if the things fill the last one."""
 
-    blame = {"the chunks": "chunks_empty_at_the_end"}
+    blame = {"list(chunks(items, size))": "chunks_empty_at_the_end"}
 
     def probe(self, nb, case):
-        return {"the chunks": list(nb.function("chunks")(case.words("items", 6), 2))}
+        return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 6), 2))}
 
     def truth(self, case):
-        return {"the chunks": pieces(case.words("items", 6), 2)}
+        return {"list(chunks(items, size))": pieces(case.words("items", 6), 2)}
 
 
 class FromAStream(_Chunks):
@@ -63,11 +63,11 @@ class FromAStream(_Chunks):
     def probe(self, nb, case):
         source = iter(case.words("items", 11))
         found = list(islice(nb.function("chunks")(source, 3), 2))
-        return {"two chunks": found, "what is left in the source": list(source)}
+        return {"a list of two chunks": found, "what is left in the source": list(source)}
 
     def truth(self, case):
         items = case.words("items", 11)
-        return {"two chunks": pieces(items, 3)[:2], "what is left in the source": items[6:]}
+        return {"a list of two chunks": pieces(items, 3)[:2], "what is left in the source": items[6:]}
 
     def mistakes(self, case):
         return {"reads_everything": {"what is left in the source": []}}

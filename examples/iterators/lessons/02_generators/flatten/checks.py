@@ -25,10 +25,10 @@ class BoxesInABox(_Flatten):
         return [one, [two, three], four, [five]]
 
     def probe(self, nb, case):
-        return {"the things": list(nb.function("flatten")(self.nested(case)))}
+        return {"list(flatten(nested))": list(nb.function("flatten")(self.nested(case)))}
 
     def truth(self, case):
-        return {"the things": case.words("things", 5)}
+        return {"list(flatten(nested))": case.words("things", 5)}
 
     def mistakes(self, case):
         one, two, three, four, five = case.words("things", 5)
@@ -39,7 +39,7 @@ class BoxesInABox(_Flatten):
             "flatten_opens_texts": AnyOf(list("".join(case.words("things", 5))), [*one, two, three, *four, five]),
             "flatten_yields_a_generator": Matches(holds_a_generator, "a generator among the things"),
         }
-        return {hint: {"the things": value} for hint, value in brought.items()}
+        return {hint: {"list(flatten(nested))": value} for hint, value in brought.items()}
 
 
 check("flatten", BoxesInABox)
@@ -48,29 +48,29 @@ check("flatten", BoxesInABox)
 class AnyDepth(_Flatten):
     """Lists within lists are opened to any depth, and empty ones hold nothing."""
 
-    blame = {"the things": "flatten_one_level"}
+    blame = {"list(flatten(nested))": "flatten_one_level"}
 
     def probe(self, nb, case):
         one, two, three = case.words("things", 3)
-        return {"the things": list(nb.function("flatten")([[[[one], []], two], [], [[[[three]]]]]))}
+        return {"list(flatten(nested))": list(nb.function("flatten")([[[[one], []], two], [], [[[[three]]]]]))}
 
     def truth(self, case):
-        return {"the things": case.words("things", 3)}
+        return {"list(flatten(nested))": case.words("things", 3)}
 
 
 class OnlyLists(_Flatten):
     """A tuple is a thing like any other, and so is a number."""
 
-    blame = {"the things": "flatten_opens_everything"}
+    blame = {"list(flatten(nested))": "flatten_opens_everything"}
 
     def things(self, case):
         return [(case.integer("x", 1, 90), case.integer("y", 1, 90)), case.integer("z", 1, 90)]
 
     def probe(self, nb, case):
-        return {"the things": list(nb.function("flatten")([self.things(case)]))}
+        return {"list(flatten(nested))": list(nb.function("flatten")([self.things(case)]))}
 
     def truth(self, case):
-        return {"the things": self.things(case)}
+        return {"list(flatten(nested))": self.things(case)}
 
 
 check("flatten", AnyDepth, OnlyLists)

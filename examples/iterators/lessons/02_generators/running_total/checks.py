@@ -35,10 +35,10 @@ class SumsSoFar(_Total):
     """After each number comes the sum of all numbers so far, in each call anew."""
 
     def probe(self, nb, case):
-        return {"the totals": list(nb.function("running_total")(self.numbers(case, "number", 5)))}
+        return {"list(running_total(numbers))": list(nb.function("running_total")(self.numbers(case, "number", 5)))}
 
     def truth(self, case):
-        return {"the totals": sums(self.numbers(case, "number", 5))}
+        return {"list(running_total(numbers))": sums(self.numbers(case, "number", 5))}
 
     def mistakes(self, case):
         numbers = self.numbers(case, "number", 5)
@@ -48,7 +48,7 @@ class SumsSoFar(_Total):
             "total_before_adding": [0, *sums(numbers)[:-1]],
             "total_kept_between_calls": higher_throughout(sums(numbers)),
         }
-        return {hint: {"the totals": value} for hint, value in brought.items()}
+        return {hint: {"list(running_total(numbers))": value} for hint, value in brought.items()}
 
 
 check("running_total", SumsSoFar)
@@ -60,11 +60,11 @@ class OneAtATime(_Total):
     def probe(self, nb, case):
         source = iter(self.numbers(case, "number", 7))
         totals = list(islice(nb.function("running_total")(source), 3))
-        return {"three totals": totals, "what is left in the source": list(source)}
+        return {"a list of three totals": totals, "what is left in the source": list(source)}
 
     def truth(self, case):
         numbers = self.numbers(case, "number", 7)
-        return {"three totals": sums(numbers)[:3], "what is left in the source": numbers[3:]}
+        return {"a list of three totals": sums(numbers)[:3], "what is left in the source": numbers[3:]}
 
     def mistakes(self, case):
         return {"reads_everything": {"what is left in the source": []}}
