@@ -1,4 +1,4 @@
-"""Derive ``course/checks.json``, the checks that learners have, and the check cells of the notebooks, which stand for them.
+"""Derive ``checks.json``, the checks that learners have, and the check cells of the notebooks, which stand for them.
 
 A check cell of the lesson has the whole text of its checks. In the notebook it has two lines, and below them, between
 nbgrader's marks, what is hidden, with what that needs of the visible part: nbgrader takes it out for the release.

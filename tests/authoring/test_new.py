@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from nbproof.authoring.exercise_folder import HIDDEN
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.new import FIRST, new_course, new_exercise
+from nbproof.checks.case import Case
+from nbproof.checks.check import bring, judge, listing
 from nbproof.errors import UsageError
 
 LESSON, EXERCISE = FIRST
 KEPT = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
 
 
-def run(folder: Path, *words: str) -> str:
-    """What `python -m nbproof WORDS` prints there; it has to succeed."""
+def run(folder: Path, *words: str, fails: bool = False) -> str:
+    """What `python -m nbproof WORDS` prints there; it has to succeed, or to find something."""
     command = [sys.executable, "-m", "nbproof", *words]
     environment = KEPT | {"COURSE_PROGRESS": str(folder / "progress.db")}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == int(fails), done.stdout + done.stderr
     return done.stdout
 
 
@@ -56,6 +61,28 @@ def test_a_class_is_graded_isolated_and_gets_pages(course: Path) -> None:
 def test_learners_get_it_without_its_answers(course: Path) -> None:
     assert "Last word first" in run(course, "progress")
     assert "none is in it" in run(course, "bundle", "--out", "handed_out.zip")
+
+
+def test_the_check_that_the_guide_shows_tells_right_from_wrong() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs/authors.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```python\n(from nbproof import Check.*?)```", page, re.DOTALL)
+    with listing() as tasks:
+        exec(text, {"__name__": "guide"})
+    ((exercise, task),) = tasks
+    assert exercise == EXERCISE
+    found = []
+    for answer in (lambda sentence: " ".join(reversed(sentence.split())), print):
+        found.append(judge(task(), exercise, Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
+    assert [(one.passed, one.hint) for one in found] == [(True, None), (False, "returns_nothing")]
+
+
+def test_without_its_hidden_check_a_mutant_survives_as_the_guide_says(course: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(course, tmp_path / "knots", ignore=shutil.ignore_patterns("demo", ".course")))
+    path = copy / "lessons" / LESSON / EXERCISE / "checks.py"
+    path.write_text(path.read_text().partition(HIDDEN)[0] + HIDDEN + "\n")
+    run(copy, "build")
+    told = run(copy, "check", EXERCISE, fails=True)
+    assert "the mutant each_blank survives" in told and "wrong.py:" in told
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

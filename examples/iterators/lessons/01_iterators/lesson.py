@@ -20,16 +20,16 @@
 # - **Time** about 60 minutes: three exercises for 8 points, and one question in your own words, 2 points.
 # - **Out of scope** `yield`. It gets the next lesson for itself.
 #
-# Write your code where a cell says `# TODO`, run the cell, and run the folded one below it. Its panel says line by line what was
+# Write your code where a cell says `# TODO`, run the cell, and run the one below it. Its panel says line by line what was
 # checked. At the first ✗, run `hint()` in any cell: you get a question; run it again for the idea, and again for where to read.
-# `progress()` shows what you have solved.
+# `progress()` shows what you have solved; `solution("take")` shows other right answers, once you have found one.
 #
 # <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from itertools import count, islice
 
-from nbproof import hint, progress
+from nbproof import hint, progress, solution
 
 # %% [markdown]
 # ## What a `for` loop does

@@ -25,7 +25,7 @@
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from itertools import count, islice
 
-from nbproof import hint, progress
+from nbproof import hint, progress, solution
 
 # %% [markdown]
 # ## `yield` hands out, and waits
