@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from nbproof.dask.tasks import prepare
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "iterators"
 LESSONS = ("01_iterators", "02_generators")
 
@@ -78,6 +80,11 @@ def test_feedback_and_report_call_the_misconceptions_by_name(graded: Path) -> No
 def _text(page: Path) -> str:
     """A page as its reader sees it, with `backticks` for code."""
     return html.unescape(re.sub(r"</?code>", "`", page.read_text()))
+
+
+def test_a_clusters_worker_without_the_courses_folder_says_what_it_needs() -> None:
+    told = prepare("run", b"", {}, ("", "/nowhere/iterators"))
+    assert told == {"unfit": "there is no /nowhere/iterators: share the course's folder with it, under the same path"}
 
 
 def test_a_notebook_finds_its_course_checks_and_helps(course: Path, diary: Path) -> None:
