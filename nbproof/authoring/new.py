@@ -36,7 +36,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
     lesson, exercise = FIRST
     words = {
         "name": name,
-        "title": title or name.replace("_", " ").capitalize(),
+        "title": _title(title, name),
         "leaves": ", ".join(f'"{one}"' for one in leaves),
         "imports": "".join(_LEAVES[one][0] for one in leaves),
         "requirements": "\n".join(line for one in leaves for line in _LEAVES[one][1]),
@@ -75,10 +75,16 @@ def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> tuple[l
     return [path, *made], list(contradictions(read_lesson(folder)))
 
 
+def _title(given: str, name: str) -> str:
+    """The title that was given, or one made of the name. It stands in quotation marks of both kinds, in TOML and in hints."""
+    if set(given) & set("\"'\\\n"):
+        raise UsageError("a title with quotation marks, a backslash or more than one line", given, "leave them out")
+    return given or name.replace("_", " ").capitalize()
+
+
 def _words_of_exercise(lesson: str, name: str, title: str) -> dict[str, str]:
     number = re.match(r"\d+", lesson)
-    title = title or name.replace("_", " ").capitalize()
-    return {"name": name, "title": title, "number": number[0] if number else lesson}
+    return {"name": name, "title": _title(title, name), "number": number[0] if number else lesson}
 
 
 def _filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:

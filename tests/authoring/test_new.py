@@ -120,6 +120,12 @@ def test_an_exercise_that_cannot_be_added_changes_nothing(tmp_path: Path, lesson
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_a_title_that_would_break_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a title with quotation marks"):
+        new_course(tmp_path / "knots", title='Say "knot"')
+    assert not (tmp_path / "knots").exists()
+
+
 def test_an_exercise_comes_behind_the_last_one_and_what_the_prose_says_otherwise_is_told(tmp_path: Path) -> None:
     new_course(tmp_path)
     path = tmp_path / "lessons" / LESSON / "lesson.py"
