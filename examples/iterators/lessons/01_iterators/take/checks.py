@@ -45,9 +45,6 @@ class FromAnIterator(_Take):
         return {"take(items, n)": case.words("items", 7)[:3]}
 
 
-check("take", FirstOfAList, FromAnIterator)
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class LeavesTheRest(_Take):
     """What comes after the first `n` things is still in the iterator."""
 
@@ -76,4 +73,19 @@ class FewerThanAskedFor(_Take):
         return {"take(items, n)": case.words("items", 2)}
 
 
-check("take", LeavesTheRest, FewerThanAskedFor)
+check("take", FirstOfAList, FromAnIterator, LeavesTheRest, FewerThanAskedFor)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class NothingAskedFor(_Take):
+    """If nothing is asked for, nothing is taken."""
+
+    blame = {"take(items, n)": "take_at_least_one", "what is left": "take_at_least_one"}
+
+    def probe(self, nb, case):
+        return brought(nb.function("take"), iter(case.words("items", 3)), 0)
+
+    def truth(self, case):
+        return {"take(items, n)": [], "what is left": case.words("items", 3)}
+
+
+check("take", NothingAskedFor)

@@ -60,3 +60,13 @@ def take(items, n):
 # misconception: shows the result and does not return it | hint: returns_nothing
 def take(items, n):
     print(list(islice(items, n)))
+
+# %% at_least_one
+# misconception: asks whether there are enough only after it has taken one | hint: take_at_least_one
+def take(items, n):
+    found = []
+    for item in items:
+        found.append(item)
+        if len(found) >= n:
+            break
+    return found

@@ -40,21 +40,6 @@ class ShortLast(_Chunks):
         return {hint: {"list(chunks(items, size))": value} for hint, value in brought.items()}
 
 
-check("chunks", ShortLast)
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class NoEmptyList(_Chunks):
-    """No list is empty, also if the things fill the last one."""
-
-    blame = {"list(chunks(items, size))": "chunks_empty_at_the_end"}
-
-    def probe(self, nb, case):
-        return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 6), 2))}
-
-    def truth(self, case):
-        return {"list(chunks(items, size))": pieces(case.words("items", 6), 2)}
-
-
 class FromAStream(_Chunks):
     """A list comes as soon as its things are there: the rest is still in the source."""
 
@@ -73,4 +58,19 @@ class FromAStream(_Chunks):
         return {"reads_everything": {"what is left in the source": []}}
 
 
-check("chunks", NoEmptyList, FromAStream)
+check("chunks", ShortLast, FromAStream)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class NoEmptyList(_Chunks):
+    """No list is empty, also if the things fill the last one."""
+
+    blame = {"list(chunks(items, size))": "chunks_empty_at_the_end"}
+
+    def probe(self, nb, case):
+        return {"list(chunks(items, size))": list(nb.function("chunks")(case.words("items", 6), 2))}
+
+    def truth(self, case):
+        return {"list(chunks(items, size))": pieces(case.words("items", 6), 2)}
+
+
+check("chunks", NoEmptyList)

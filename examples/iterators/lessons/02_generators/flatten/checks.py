@@ -42,9 +42,6 @@ class BoxesInABox(_Flatten):
         return {hint: {"list(flatten(nested))": value} for hint, value in brought.items()}
 
 
-check("flatten", BoxesInABox)
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class AnyDepth(_Flatten):
     """Lists within lists are opened to any depth, and empty ones hold nothing."""
 
@@ -58,6 +55,9 @@ class AnyDepth(_Flatten):
         return {"list(flatten(nested))": case.words("things", 3)}
 
 
+check("flatten", BoxesInABox, AnyDepth)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class OnlyLists(_Flatten):
     """A tuple is a thing like any other, and so is a number."""
 
@@ -73,4 +73,4 @@ class OnlyLists(_Flatten):
         return {"list(flatten(nested))": self.things(case)}
 
 
-check("flatten", AnyDepth, OnlyLists)
+check("flatten", OnlyLists)

@@ -51,9 +51,6 @@ class SumsSoFar(_Total):
         return {hint: {"list(running_total(numbers))": value} for hint, value in brought.items()}
 
 
-check("running_total", SumsSoFar)
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OneAtATime(_Total):
     """A total is there as soon as its numbers are: the rest is still in the source."""
 
@@ -70,4 +67,23 @@ class OneAtATime(_Total):
         return {"reads_everything": {"what is left in the source": []}}
 
 
-check("running_total", OneAtATime)
+check("running_total", SumsSoFar, OneAtATime)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class ZeroIsATotal(_Total):
+    """A sum of zero is handed out like any other."""
+
+    blame = {"list(running_total(numbers))": "total_skips_zero"}
+
+    def there_and_back(self, case):
+        first, second = case.integer("first", 2, 40), case.integer("second", 41, 90)
+        return [first, -first, second]
+
+    def probe(self, nb, case):
+        return {"list(running_total(numbers))": list(nb.function("running_total")(self.there_and_back(case)))}
+
+    def truth(self, case):
+        return {"list(running_total(numbers))": sums(self.there_and_back(case))}
+
+
+check("running_total", ZeroIsATotal)

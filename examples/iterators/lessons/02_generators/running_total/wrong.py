@@ -60,3 +60,12 @@ def running_total(numbers):
     for number in numbers:
         total += number
         print(total)
+
+# %% if_total
+# misconception: takes a sum of zero for no sum | hint: total_skips_zero
+def running_total(numbers):
+    total = 0
+    for number in numbers:
+        total += number
+        if total:
+            yield total
