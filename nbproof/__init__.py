@@ -1,1 +1,59 @@
-"""Checks that are proven, feedback that names the misconception, grading that cannot be cheated: for any nbgrader course."""
+"""Checks that are proven, feedback that names the misconception, grading that cannot be cheated: for any nbgrader course.
+
+What the notebooks of a course import stands here: ``from nbproof import Check, check`` in checks, ``from nbproof import hint,
+progress`` in lessons. What they need is imported when they are called, or asked for: the import itself costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TYPE_CHECKING, Any
+
+from nbproof.checks.test_cell_names import watch_test_cells
+
+if TYPE_CHECKING:
+    from nbproof.checks.check import Check
+    from nbproof.values.compare import AnyOf, Close, Matches
+
+__all__ = ["AnyOf", "Check", "Close", "Matches", "check", "hint", "progress", "solution"]
+
+_ROOMS = {"nbproof.checks.check": ("Check",), "nbproof.values.compare": ("AnyOf", "Close", "Matches")}
+
+# Before any test cell runs; see nbproof/checks/test_cell_names.py.
+watch_test_cells()
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _ROOMS.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
+    """Check your answer to an exercise, or one part of it: shows a panel, and raises an error if nobody looks at it."""
+    from nbproof.checks.check import check_in
+
+    check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)
+
+
+def hint(exercise: str | None = None) -> None:
+    """Show the next step of help: after a check that failed, or, with an exercise's id, for a start."""
+    from nbproof.display.help import show_next_step
+
+    show_next_step(exercise)
+
+
+def progress() -> None:
+    """Show which exercises are solved, which were tried, and where to go on. It is kept on this disk only."""
+    from nbproof.display.progress import show_progress
+
+    show_progress()
+
+
+def solution(exercise: str) -> None:
+    """Show the reference answer to an exercise that you have solved, and two other right ones."""
+    from nbproof.display.solution import show_solution
+
+    show_solution(exercise)

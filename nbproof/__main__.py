@@ -10,16 +10,15 @@ from nbproof.errors import UsageError
 
 
 def run() -> int:
-    """The command's exit code. Help is given without a course, too."""
+    """The command's exit code. Help is given without a course, too, and `new` makes one."""
     named = argparse.ArgumentParser(add_help=False)
     named.add_argument("--course", type=Path, default=Path())
+    without = None
     try:
         find_course(named.parse_known_args()[0].course)
     except UsageError as error:
-        if not {"-h", "--help"} & set(sys.argv):
-            print("\n".join(error.lines()), file=sys.stderr)
-            return error.exit_code
-    return main()
+        without = error
+    return main(without=without)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,8 @@ class Command:
     add_arguments: Callable[[argparse.ArgumentParser], None]
     passes_on: bool = False
     """Whether options that it does not know are another program's."""
+    needs_course: bool = True
+    """Whether it works in a course's folder."""
 
 
 def this_python() -> str:
@@ -110,7 +112,7 @@ def with_extra(extra: str) -> str:
 
 
 def prepared_python(words: Sequence[str]) -> str:
-    """``python -m course WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
+    """``python -m MODULE WORDS`` by the course's own environment, for a Python that lacks the packages; or how to make it."""
     home = Path(__file__).resolve().parent.parent
     place = home / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if place.exists() and not os.path.samefile(sys.prefix, home / ".venv"):

@@ -1,6 +1,7 @@
-"""What the tool has to know of the course that it works for: ``course.toml``, in the course's own package.
+"""What the tool has to know of the course that it works for: ``course.toml``.
 
-A process works for one course, and so does every process that it starts. The course's package says so when it is imported
+It lies in the course's folder, or, if the course has a package of its own that its lessons import, in that package. A process
+works for one course, and so does every process that it starts. A course's package says so when it is imported
 (:func:`use_course`); whoever starts from a folder looks for it there (:func:`find_course`).
 """
 
@@ -29,11 +30,13 @@ class CourseFile:
     """One course, as its ``course.toml`` tells it."""
 
     package: str
-    """What lessons import it as."""
+    """What lessons import it as; empty if the course has no package of its own."""
     folder: Path
-    """Of that package: its hints and its outline lie in there."""
+    """Where ``course.toml`` lies, and what a build makes of hints and outline: the package, or the course's folder."""
     says: str
-    """One sentence, for the head of the help."""
+    """What the course is called, for people."""
+    name: str = ""
+    """The same for files: what learners get is called so, and where their progress is kept."""
     leaves: tuple[str, ...] = ()
     """Libraries whose values count as values, besides Python's own: ``torch``, ``numpy`` (nbproof/values/leaf.py)."""
     warm: tuple[str, ...] = ()
@@ -43,13 +46,29 @@ class CourseFile:
     """The module whose ``difference_html(got, wanted)`` and ``draw_place(place)`` show what was brought beside what was
     wanted; empty where a course has no such pictures."""
 
+    @property
+    def root(self) -> Path:
+        """The course's folder, in which its lessons lie."""
+        return self.folder.parent if self.package else self.folder
+
+    @property
+    def own_code(self) -> tuple[str, ...]:
+        """The folder of the course's package, if it has one. A course's folder holds what no learner may see."""
+        return (str(self.folder),) if self.package else ()
+
+    def derived_in(self, root: Path) -> Path | None:
+        """Where a build in ``root`` writes hints and outline; None if that folder only holds lessons."""
+        if self.package:
+            return root / self.package if (root / self.package / "__init__.py").exists() else None
+        return root if (root / _NAME).exists() else None
+
     def pictures(self) -> Any:
         """The module of :attr:`picture`; None where a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
 
     def source_of(self, lesson: str) -> Path:
-        """The instructor's notebook of a lesson, beside the package. A class's learners do not have it."""
-        return self.folder.parent / "source" / lesson / f"{lesson}.ipynb"
+        """The instructor's notebook of a lesson, in the course's folder. A class's learners do not have it."""
+        return self.root / "source" / lesson / f"{lesson}.ipynb"
 
     def warm_up(self) -> None:
         """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""
@@ -62,20 +81,22 @@ class CourseFile:
                 importlib.import_module(f"{module.__name__}.{one.name}")
 
     def enter(self) -> None:
-        """Import the course's package, also if it is not installed but only lies there."""
+        """Import the course's package, if it has one, also if it is not installed but only lies there."""
+        if not self.package:
+            return
         if str(self.folder.parent) not in sys.path:
             sys.path.append(str(self.folder.parent))
         importlib.import_module(self.package)
 
 
 _INHERITED = "NBPROOF_COURSE"
-"""The environment variable that tells a process which course the one that started it works for: its package's folder."""
+"""The environment variable that tells a process which course the one that started it works for: where its course.toml lies."""
 _used = [os.environ.get(_INHERITED, "")]
-"""The folder of the course's package: kept here too, for what a learner's code makes of the environment is not asked."""
+"""The same, kept here too, for what a learner's code makes of the environment is not asked."""
 
 
 def use_course(file: str) -> None:
-    """Work for the course whose package has this ``__init__.py``. Reads nothing before it is asked."""
+    """Work for the course whose ``course.toml`` lies beside this file. Reads nothing before it is asked."""
     _used[0] = os.environ[_INHERITED] = str(Path(file).resolve().parent)
 
 
@@ -87,18 +108,22 @@ def the_course() -> CourseFile:
 
 
 def find_course(root: Path) -> None:
-    """Work for the course in this folder: the one whose package lies there, which is imported.
+    """Work for the course in this folder: its ``course.toml`` lies there, or in a package there, which is imported.
 
-    Raises UsageError if there is none, or more than one.
+    In a folder within a course, such as its ``demo``, it is that course. Raises UsageError if there is none, or more than one.
     """
-    found = sorted(path.parent for path in root.resolve().glob(f"*/{_NAME}"))
+    root = root.resolve()
+    # A package is imported from the named folder only: nobody expects code of a folder above to run.
+    above = (folder / _NAME for folder in root.parents)
+    found = [root / _NAME] if (root / _NAME).is_file() else sorted(root.glob(f"*/{_NAME}"))
+    found = found or [path for path in above if path.is_file() and not (path.parent / "__init__.py").exists()][:1]
     if len(found) != 1:
         what = "more than one course" if found else "no course"
         raise UsageError(
-            f"{what} here: {', '.join(map(str, found)) or f'no folder holds a {_NAME}'}", str(root.resolve()),
-            "cd into the course's folder, or --course DIR",
+            f"{what} here: {', '.join(str(one.parent) for one in found) or f'no folder holds a {_NAME}'}",
+            str(root), "cd into the course's folder, or --course DIR",
         )  # fmt: skip
-    use_course(str(found[0] / "__init__.py"))
+    use_course(str(found[0]))
     the_course().enter()
 
 
@@ -109,7 +134,9 @@ def _read(package: str) -> CourseFile:
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm")}
-        return CourseFile(folder.name, folder, str(told["says"]), picture=str(told.get("picture", "")), **lists)
+        package = folder.name if (folder / "__init__.py").exists() else ""
+        name = str(told.get("name", folder.parent.name if package else folder.name))
+        return CourseFile(package, folder, str(told["says"]), name, picture=str(told.get("picture", "")), **lists)
     except (OSError, ValueError) as error:
         raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None
     except KeyError as missing:

@@ -76,6 +76,32 @@ def test_a_folder_tells_its_course(nowhere: None, tmp_path: Path) -> None:
     assert str(tmp_path) in sys.path, "sealed processes are shown it from there"
 
 
+def test_a_course_needs_no_package_of_its_own(nowhere: None, tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text('says = "Knots"\nname = "tied"')
+    (tmp_path / "demo").mkdir()
+    find_course(tmp_path / "demo")
+    one = the_course()
+    assert (one.package, one.folder, one.root, one.name) == ("", tmp_path, tmp_path, "tied")
+    assert one.own_code == (), "submissions are shown no folder in which solutions lie"
+    assert one.derived_in(tmp_path) == tmp_path and one.derived_in(tmp_path / "demo") is None
+
+
+def test_no_package_of_a_folder_above_is_imported(nowhere: None, tmp_path: Path) -> None:
+    _course(tmp_path, "knots", 'says = "Knots"')
+    (tmp_path / "inner").mkdir()
+    with pytest.raises(UsageError, match="no course here"):
+        find_course(tmp_path / "inner")
+
+
+def test_what_notebooks_import_costs_nothing() -> None:
+    code = (
+        "import sys; from nbproof import hint, progress; before = 'torch' in sys.modules; "
+        "from nbproof import Check, check; print(before, check.__module__, Check.__module__)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["False", "nbproof", "nbproof.checks.check"]
+
+
 @pytest.mark.parametrize(
     ("told", "said"),
     [

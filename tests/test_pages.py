@@ -38,8 +38,6 @@ NOT_OURS = frozenset(
      "--nthreads"}
 )  # fmt: skip
 """Options of JupyterLab, Docker and Dask that pages name by themselves."""
-EXAMPLES = ("07_halve",)
-"""What pages tell their readers to make."""
 
 
 @cache
@@ -162,7 +160,7 @@ def test_targets_of_make_are_there(page: str) -> None:
 def test_commands_of_the_course_are_read(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     parser = course_parser()
     for words in commands(page):
-        rest = after(words, "-m", "course")
+        rest = after(words, "-m", "course") or after(words, "-m", "nbproof")
         if rest is None or rest in ([], ["--help"], ["<command>"]):
             continue
         try:
@@ -203,9 +201,8 @@ def test_modules_that_are_run_are_there_with_their_options(page: str) -> None:
 @EVERY_PAGE
 def test_files_that_pages_name_are_there(page: str) -> None:
     for span in (token.content for token in tokens(page) if token.type == "code_inline"):
-        if re.fullmatch(r"(course|nbproof|tests|docs|lessons|benchmarks)/[\w./]+", span):
-            made = any(name in span for name in EXAMPLES)
-            assert made or any((base / span).exists() for base in (ROOT, ROOT / "course", ROOT / "docs")), span
+        if re.fullmatch(r"(course|nbproof|tests|docs|lessons|benchmarks|examples)/[\w./]+", span):
+            assert any((base / span).exists() for base in (ROOT, ROOT / "course", ROOT / "docs")), span
 
 
 def test_the_lessons_are_those_of_readme() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.check_texts import in_the_notebook, is_beside, write_checks
+from nbproof.authoring.check_texts import in_the_notebook, write_checks
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, write_where_it_differs
 from nbproof.authoring.hint_texts import write_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons
@@ -26,6 +26,7 @@ from nbproof.authoring.outlining import write_outline
 from nbproof.authoring.stated import contradictions
 from nbproof.authoring.syllabus import read_syllabus, refuse_abandoned
 from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.gradebook.schema import create_tables
 from nbproof.limits import GradingLimits
@@ -86,7 +87,7 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
     changed = derive(root, lessons, root, say)
     if not names:
         sweep(root, say)
-    if is_beside(root):
+    if the_course().derived_in(root) is not None:
         slugs = [folder.name for folder in find_lessons(root)]
         derived = (write_outline(root, lessons, slugs), write_checks(root, lessons, slugs), write_hints(root))
         changed += [path for path in derived if path]
@@ -113,11 +114,12 @@ def derive(
     """
     limits = GradingLimits(config=course_config(root))
     changed = []
+    two_lines = the_course().derived_in(root) is not None
     with tempfile.TemporaryDirectory() as scratch:
         for number, lesson in enumerate(lessons, 1):
             say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
             source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
-            if write_where_it_differs(as_text(notebook_of(lesson, limits, is_beside(root))), source):
+            if write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
                 changed.append(source)
             release = into / "release" / lesson.slug / f"{lesson.slug}.ipynb"
             try:

@@ -1,4 +1,4 @@
-"""What learners are handed, as one zip: released lessons, the learner part of ``course/``, what to install, how to start.
+"""What learners are handed, as one zip: released lessons, their part of course and tool, what to install, how to start.
 
 The zip is made in memory, searched for every line of the solutions and hidden tests, and only then written. Equal
 contents give equal bytes.
@@ -20,7 +20,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.authoring.leaks import Secrets, leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.orphans import orphans
-from nbproof.command import course_command
+from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
 from nbproof.display.lab import released_lessons
 from nbproof.errors import CourseError, UsageError
@@ -29,18 +29,23 @@ from nbproof.run.intake import lessons_with_source
 
 __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners"]
 
-NAME = "pytorch-hooks-course"
 FOR_LEARNERS = ("checks", "display", "terminal", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
 NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
-"""What `python -m course progress` shows its table with."""
+"""What the command `progress` shows its table with."""
 
-AT_HOME = ("psutil", "jupytext", "charset-normalizer")
-"""Requirements of graders and authors only."""
+AT_HOME = ("psutil", "jupytext", "charset-normalizer", "nbproof")
+"""Requirements of graders and authors only. Of the tool, learners get their part with the lessons."""
+
+IF_THERE = ("LICENSE", "constraints.txt", "install.py")
+"""Of the course's folder; and of ``pyproject.toml`` what installs the package."""
 
 _TELLING = 24
 """Characters from which on a line of some answer tells anything: ``return value`` stands in English sentences, too."""
+
+_OF_THE_COURSE = ("course.toml", "checks.json", "hints.json", "outline.json")
+"""What learners need of a course that has no package of its own."""
 
 _WHEN = (2026, 1, 1, 0, 0, 0)
 _PICTURE = "docs/pictures/wrong_answer.png"
@@ -70,12 +75,14 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     for orphan in orphans(root) if (root / "lessons").is_dir() else ():
         if orphan.derived and orphan.folder.name in chosen:
             raise CourseError(
-                f"{orphan.name} was made from a lesson that is gone", str(orphan.folder), "make build: it takes it away"
+                f"{orphan.name} was made from a lesson that is gone",
+                str(orphan.folder),
+                f"{course_command('build')}: it takes it away",
             )
     lessons_with_source(root, chosen)  # without the instructor's notebooks nothing could be proved
     files = contents_of(root, chosen)
     searched = _prove(root, files)
-    path = (out or root / f"{NAME}.zip").absolute()
+    path = (out or root / f"{the_course().name}.zip").absolute()
     data = _zipped(files)
     try:
         replace_file(path, data)
@@ -89,20 +96,27 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
 def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
     """Path within the bundle -> bytes, of all that learners get."""
     package, tool = the_course().package, Path(__file__).resolve().parent.parent
-    files = {f"{package}/{name}": (root / package / name).read_bytes() for name in _package_files(root / package)}
+    own = [f"{package}/{name}" for name in _package_files(root / package)] if package else list(_OF_THE_COURSE)
+    files = {name: (root / name).read_bytes() for name in own}
     files |= {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if is_for_learners(name)}
-    for name in ("outline.json", "checks.json"):
-        known = json.loads(files[f"{package}/{name}"])
+    beside = f"{package}/" if package else ""
+    for name in (f"{beside}outline.json", f"{beside}checks.json"):
+        known = json.loads(files[name])
         mine = {slug: part for slug, part in known.items() if slug in lessons}
-        files[f"{package}/{name}"] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        files[name] = (json.dumps(mine, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
     for slug in lessons:
         files[f"release/{slug}/{slug}.ipynb"] = (root / "release" / slug / f"{slug}.ipynb").read_bytes()
-    for name in ("LICENSE", "constraints.txt", "install.py"):
-        files[name] = (root / name).read_bytes()
+    files |= {name: (root / name).read_bytes() for name in IF_THERE if (root / name).is_file()}
+    if not (root / "requirements.txt").is_file():
+        raise UsageError(
+            "learners would not know what to install: there is no requirements.txt", str(root.resolve()),
+            "write one: what the lessons import, and jupyterlab",
+        )  # fmt: skip
     files["requirements.txt"] = _requirements((root / "requirements.txt").read_text(encoding="utf-8")).encode()
-    # What installs the package; the rest of the file is for its developers.
-    files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
-    files["START.html"] = _start_page(root, json.loads(files[f"{package}/outline.json"])).encode()
+    if (root / "pyproject.toml").is_file():
+        # What installs the package; the rest of the file is for its developers.
+        files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
+    files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"])).encode()
     return dict(sorted(files.items()))
 
 
@@ -124,9 +138,9 @@ def is_for_learners(name: str) -> bool:
 
 
 def _requirements(text: str) -> str:
-    kept = [line for line in text.splitlines() if re.split(r"[=<>~!\[ ]", line)[0] not in AT_HOME]
-    kept[0] = "# What the lessons run on. `pip install -r requirements.txt` installs the course package as well."
-    return "\n".join(kept) + "\n"
+    """What learners install: without what is for graders, and without what the file says to whoever keeps it."""
+    kept = [line for line in text.splitlines() if re.split(r"[=<>~!@\[ ]", line)[0] not in AT_HOME and line[:1] != "#"]
+    return "\n".join(["# What the lessons run on: pip install -r requirements.txt", *kept]) + "\n"
 
 
 def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
@@ -148,7 +162,10 @@ def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
         )  # fmt: skip
     picture = root / _PICTURE
     shown = base64.b64encode(picture.read_bytes()).decode("ascii") if picture.exists() else ""
-    return environment.get_template("start.html").render(lessons=lessons, picture=shown, name=NAME)
+    return environment.get_template("start.html").render(
+        lessons=lessons, picture=shown, title=the_course().says, module=module_name(),
+        installer=(root / "install.py").is_file(),
+    )  # fmt: skip
 
 
 def _points(released: Path) -> float:
@@ -180,7 +197,7 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
             raise CourseError(
                 f"the bundle would show a line of {leak.origin}: {leak.line[:80]}",
                 name,
-                "make build; where the line is an idiom of the course's own code, write it in another way",
+                f"{course_command('build')}; where the line is an idiom of the course's own code, write it in another way",
             )
     return len(strict)
 
@@ -189,7 +206,7 @@ def _zipped(files: dict[str, bytes]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in files.items():
-            entry = zipfile.ZipInfo(f"{NAME}/{name}", _WHEN)
+            entry = zipfile.ZipInfo(f"{the_course().name}/{name}", _WHEN)
             entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
             archive.writestr(entry, data)
     return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Derive ``course/checks.json``, the checks that learners have, and the check cells of the notebooks, which stand for them.
+"""Derive ``checks.json``, the checks that learners have, and the check cells of the notebooks, which stand for them.
 
 A check cell of the lesson has the whole text of its checks. In the notebook it has two lines, and below them, between
 nbgrader's marks, what is hidden, with what that needs of the visible part: nbgrader takes it out for the release.
@@ -19,14 +19,13 @@ from nbproof.checks.test_cells import needed_by
 from nbproof.checks.visible import NAME
 from nbproof.course_file import the_course
 
-__all__ = ["checks_are_stale", "in_the_notebook", "is_beside", "write_checks"]
+__all__ = ["checks_are_stale", "in_the_notebook", "write_checks"]
 
 _BEGIN, _END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 
-def is_beside(root: Path) -> bool:
-    """Whether the package of the course that is in use lies here, beside its lessons: what is derived goes into it."""
-    return (root / the_course().package / "__init__.py").exists()
+def _path(root: Path) -> Path:
+    return (the_course().derived_in(root) or root) / NAME
 
 
 def in_the_notebook(cell: Cell) -> str:
@@ -44,7 +43,7 @@ def in_the_notebook(cell: Cell) -> str:
 
 def _derived(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> str:
     """The text of checks.json; of lessons that are not among these, what stands there already."""
-    path = root / the_course().package / NAME
+    path = _path(root)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     texts = {slug: known[slug] for slug in slugs if slug in known}
     for lesson in lessons:
@@ -59,11 +58,11 @@ def _text(cell: Cell) -> str:
 
 def checks_are_stale(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> bool:
     """Whether the package beside the lessons has other checks than they have."""
-    path = root / the_course().package / NAME
+    path = _path(root)
     return not path.exists() or path.read_text(encoding="utf-8") != _derived(root, lessons, slugs)
 
 
 def write_checks(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> Path | None:
     """Bring checks.json up to date for ``lessons``; ``slugs`` are all there are. The path if it changed."""
-    path = root / the_course().package / NAME
+    path = _path(root)
     return path if write_where_it_differs(_derived(root, lessons, slugs), path) else None

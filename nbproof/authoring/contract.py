@@ -24,7 +24,7 @@ from nbproof.authoring.trial import Outcome, Trial
 from nbproof.authoring.violation import Violation
 from nbproof.checks.regions import visible_of
 from nbproof.command import course_command
-from nbproof.display.hints import all_hints
+from nbproof.display.hints import all_hints, known_hint
 from nbproof.errors import UsageError
 
 __all__ = [
@@ -241,12 +241,13 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         record.broken(
             f"the mutant {candidate.name} expects the hint {candidate.hint!r}, which does not exist",
             candidate,
-            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/{record.exercise.id}/hints.toml, and make build; "
+            f"write [{candidate.hint}] in lessons/{record.exercise.lesson}/{record.exercise.id}/hints.toml, "
+            f"then: {course_command('build')}; "
             "or name another one in its first line" + (f", such as {', '.join(close)}" if close else ""),
         )
         return
     found = [f for verdicts in outcome.findings[:1] for cell in verdicts.values() for f in cell if not f.passed]
-    shown = found[0].hint if found else None
+    shown = known_hint(found[0].hint) if found else None
     if shown == candidate.hint:
         record.hinted += 1
         record.named += shown is not None

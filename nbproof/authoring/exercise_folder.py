@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.checks.test_cell_names import CHECK_LINE
-from nbproof.checks.visible import key_of
+from nbproof.checks.visible import import_lines, key_of
 from nbproof.errors import LessonError
 
 __all__ = [
@@ -33,7 +33,7 @@ HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
 
 _MARKER = re.compile(r"# ?%%(?P<name>.*)")
 _NAME = re.compile(r"[A-Za-z0-9_]+")
-_CALL = re.compile(r'from course import check\n+check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
+_CALL = re.compile(r'from \w+ import check\n+check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
 _NEARLY = re.compile(r"#.*hidden checks", re.IGNORECASE)
 
 
@@ -109,14 +109,15 @@ class CheckCells:
 
     def made_of(self, source: str, grade_id: str, place: str) -> CheckText:
         """The whole text of a test cell. Raises LessonError if its two lines name no checks."""
-        if "from course import check\n" not in source + "\n":
+        if not set(import_lines()) & set(source.split("\n")):
             return CheckText(source, place)
         call = _CALL.fullmatch(source.strip())
         if call is None:
             raise LessonError(
                 f"{grade_id}: a check cell of another form",
                 place,
-                'write two lines: from course import check, and check("<id>"); in test_<id>_<part>: check("<id>", part="<part>")',
+                "write two lines: from nbproof import check, and "
+                'check("<id>"); in test_<id>_<part>: check("<id>", part="<part>")',
             )
         said = f"test_{call['id']}" + (f"_{call['part']}" if call["part"] else "")
         if grade_id != said:

@@ -100,7 +100,7 @@ def place_of(root: Path, key: str) -> str:
 
 
 def _derived(root: Path) -> Path:
-    return root / the_course().package / "hints.json"
+    return (the_course().derived_in(root) or root) / "hints.json"
 
 
 def hints_are_stale(root: Path) -> bool:

@@ -104,7 +104,9 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     folder = root / "lessons"
     known = sorted(path.parent for path in folder.glob("*/lesson.py"))
     if not known:
-        raise UsageError("no lessons here", f"{folder} holds no <slug>/lesson.py", "run this in a clone of the course")
+        raise UsageError(
+            "no lessons here", f"{folder} holds no <slug>/lesson.py", "cd into the course's folder, or --course DIR"
+        )
     if not names:
         return known
     chosen = []

@@ -16,6 +16,7 @@ from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id
 from nbproof.authoring.violation import Violation
+from nbproof.command import course_command
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 
@@ -38,7 +39,9 @@ class Orphan:
     def violation(self) -> Violation:
         """What the author contract says of it."""
         if self.derived:
-            return Violation(f"{self.name} is made from no lesson", str(self.folder), "make build: it takes it away")
+            return Violation(
+                f"{self.name} is made from no lesson", str(self.folder), f"{course_command('build')}: it takes it away"
+            )
         return Violation(
             f"{self.name} is made from no lesson, and holds what no build has made, or what was changed since",
             str(self.folder),

@@ -48,17 +48,21 @@ def _checks_in(source: str) -> list[str]:
     ]
 
 
+def _path(root: Path) -> Path:
+    return (the_course().derived_in(root) or root) / "outline.json"
+
+
 def read_outline(root: Path) -> dict[str, Any]:
     """The outline as it is written down; empty where it is missing or damaged."""
     try:
-        return dict(json.loads((root / the_course().package / "outline.json").read_text(encoding="utf-8")))
+        return dict(json.loads(_path(root).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
 
 
 def write_outline(root: Path, lessons: list[Lesson], slugs: list[str]) -> Path | None:
     """Bring the outline up to date for ``lessons``; ``slugs`` are all there are. The path where it changed."""
-    path = root / the_course().package / "outline.json"
+    path = _path(root)
     fresh = {slug: part for slug, part in read_outline(root).items() if slug in slugs}
     fresh |= {lesson.slug: outline_of(lesson) for lesson in lessons}
     text = json.dumps(fresh, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

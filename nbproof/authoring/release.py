@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.build import derive
-from nbproof.authoring.check_texts import checks_are_stale, is_beside
+from nbproof.authoring.check_texts import checks_are_stale
 from nbproof.authoring.hint_texts import derived_hints, hints_are_stale
 from nbproof.authoring.lesson import Lesson, find_lessons
 from nbproof.authoring.orphans import orphans
@@ -54,9 +54,9 @@ def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | Non
     for step in ("source", "release"):
         place = Path(step, lesson.slug, f"{lesson.slug}.ipynb")
         if not (root / place).exists():
-            yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), "make build")
+            yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), course_command("build"))
         elif (root / place).read_bytes() != (scratch / place).read_bytes():
-            yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), "make build")
+            yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
 
 
 _EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
@@ -80,37 +80,39 @@ def unasked(lesson: Lesson) -> Iterator[Violation]:
 
 def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
     """Where the lessons stand beside the package, its outline must be theirs."""
-    package = the_course().package
-    path = root / package / "outline.json"
-    if is_beside(root):
-        known = read_outline(root)
+    folder = the_course().derived_in(root)
+    if folder is not None:
+        known, path = read_outline(root), folder / "outline.json"
+        name = path.relative_to(root)
         for lesson in lessons:
             if known.get(lesson.slug) != outline_of(lesson):
                 yield Violation(
-                    f"{package}/outline.json is outdated about {lesson.slug}",
+                    f"{name} is outdated about {lesson.slug}",
                     str(path),
-                    "make build",
+                    course_command("build"),
                     lesson.slug,
                 )
         for slug in known:
             if not (root / "lessons" / slug / "lesson.py").exists():
-                yield Violation(f"{package}/outline.json knows {slug}, which is no lesson", str(path), "make build")
+                yield Violation(f"{name} knows {slug}, which is no lesson", str(path), course_command("build"))
 
 
 def _stale_checks(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
     """If the lessons stand beside the package, the checks that learners have must be theirs."""
-    package = the_course().package
-    if is_beside(root) and checks_are_stale(root, lessons, [folder.name for folder in find_lessons(root)]):
-        yield Violation(f"{package}/{NAME} is outdated", str(root / package / NAME), "make build")
+    folder = the_course().derived_in(root)
+    if folder is not None and checks_are_stale(root, lessons, [folder.name for folder in find_lessons(root)]):
+        path = folder / NAME
+        yield Violation(f"{path.relative_to(root)} is outdated", str(path), course_command("build"))
 
 
 def _stale_hints(root: Path) -> Iterator[Violation]:
     """Where the lessons stand beside the package, its hints must be theirs; elsewhere they are only read."""
-    package = the_course().package
-    if not is_beside(root):
+    folder = the_course().derived_in(root)
+    if folder is None:
         derived_hints(root)
     elif hints_are_stale(root):
-        yield Violation(f"{package}/hints.json is outdated", str(root / package / "hints.json"), "make build")
+        path = folder / "hints.json"
+        yield Violation(f"{path.relative_to(root)} is outdated", str(path), course_command("build"))
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
@@ -127,7 +129,7 @@ def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:
 def leaks(lesson: Lesson, release: Path) -> Iterator[Violation]:
     """What a released notebook shows of the lesson's solutions and hidden tests, and what else it should not carry."""
     notebook = nbformat.read(release, as_version=4)
-    place, again = str(release), f"make build, then {course_command(f'check {lesson.slug}')}"
+    place, again = str(release), f"{course_command('build')}, then {course_command(f'check {lesson.slug}')}"
     if "jupytext" in notebook.metadata:
         yield Violation("the release carries a jupytext key", place, again)
     regions = [private_lines(cell.source) for cell in lesson.cells]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.authoring.violation import Violation
+from nbproof.command import course_command
 
 __all__ = ["Heading", "contradictions", "heading_of", "unannounced"]
 
@@ -122,7 +123,7 @@ def contradictions(lesson: Lesson) -> Iterator[Violation]:
             yield Violation(
                 f"{cell.grade_id}: the question says {found[-1]['points']} points, its cell has {cell.points:g}",
                 _place(before, found[-1].start()),
-                'write the same there, or change "points" in the first line of the cell; then: make build',
+                f'write the same there, or change "points" in the first line of the cell; then: {course_command("build")}',
                 lesson.slug,
             )
     opening = lesson.cells[0] if lesson.cells and lesson.cells[0].kind == "prose" else None
@@ -157,7 +158,8 @@ def _differs(lesson: Lesson, exercise: Exercise, said: str, cells: str, place: s
     return Violation(
         f"{exercise.id}: the prose says {said}, its test cells have {exercise.points:g}: {cells}",
         place,
-        f'write the {exercise.points:g} there, or change "points" in the first line of the test cell; then: make build',
+        f'write the {exercise.points:g} there, or change "points" in the first line of the test cell; '
+        f"then: {course_command('build')}",
         lesson.slug,
     )
 
@@ -191,7 +193,7 @@ def _total(lesson: Lesson, said: str, have: str, place: str) -> Violation:
     return Violation(
         f"{lesson.slug}: its opening says {said}, its cells say {have}",
         place,
-        "mend the line; then: make build",
+        f"mend the line; then: {course_command('build')}",
         lesson.slug,
     )
 

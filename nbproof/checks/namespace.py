@@ -141,7 +141,7 @@ def trouble_of(error: BaseException, probe_file: str) -> ProbeError:
         return ProbeError("Unanswered", str(error))
     line = inside = ""
     folders = tuple(leaf.folder for leaf in leaf_types())
-    libraries = (*folders, *_LIBRARIES, str(the_course().folder) + os.sep)
+    libraries = (*folders, *_LIBRARIES, *(place + os.sep for place in the_course().own_code))
     for frame, number in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         inside = frame.f_code.co_name if file.startswith(folders) else ""

@@ -1,6 +1,6 @@
 """The checks that learners have: a check cell is two lines, which stand for them.
 
-    from course import check
+    from nbproof import check
 
     check("weight_grad")
 
@@ -15,11 +15,22 @@ import json
 import linecache
 import re
 
+from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of
 
-__all__ = ["NAME", "digest_of_visible", "hidden_text", "key_of", "run_apart", "visible_text", "visible_texts", "whole"]
+__all__ = [
+    "NAME",
+    "digest_of_visible",
+    "hidden_text",
+    "import_lines",
+    "key_of",
+    "run_apart",
+    "visible_text",
+    "visible_texts",
+    "whole",
+]
 
 NAME = "checks.json"
 
@@ -31,6 +42,13 @@ def key_of(exercise: str, part: str = "") -> str:
     return f"{exercise}/{part}" if part else exercise
 
 
+def import_lines() -> tuple[str, ...]:
+    """How a check cell of two lines may begin: it imports from nbproof, or from the course's own package."""
+    return tuple(
+        f"from {package} import check" for package in dict.fromkeys(("nbproof", the_course().package)) if package
+    )
+
+
 def visible_texts() -> dict[str, dict[str, str]]:
     """Lesson -> key -> text; nothing if the course has no such file."""
     path = the_course().folder / NAME
@@ -40,7 +58,9 @@ def visible_texts() -> dict[str, dict[str, str]]:
         return {}
     except (OSError, ValueError) as error:
         raise CourseError(
-            f"the checks cannot be read: {error}", str(path), "in a clone: make build; else install the course again"
+            f"the checks cannot be read: {error}",
+            str(path),
+            f"if lessons/ is there: {course_command('build')}; else install the course again",
         ) from None
 
 
@@ -53,7 +73,8 @@ def visible_text(exercise: str, part: str = "") -> str:
     raise CourseError(
         f"there are no checks for {key!r} in the course that is installed here",
         str(the_course().folder / NAME),
-        "the notebook is of another version of the course: install the one that it came with; in a clone: make build",
+        "the notebook is of another version of the course: install the one that it came with; if lessons/ is there: "
+        + course_command("build"),
     )
 
 
@@ -92,10 +113,10 @@ def whole(source: str) -> str:
 
 def _found(source: str) -> tuple[int, re.Match[str]] | None:
     lines = source.split("\n")
-    imported = f"from {the_course().package} import check"
-    if imported not in lines:
+    imported = [line for line in import_lines() if line in lines]
+    if not imported:
         return None
-    start = lines.index(imported)
+    start = lines.index(imported[0])
     after = (line for line in lines[start + 1 :] if line.strip())
     call = _CALL.fullmatch(next(after, ""))
     return None if call is None else (start, call)

@@ -13,14 +13,17 @@ __all__ = ["COMMANDS"]
 
 def _bundle_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that are released)")
-    command.add_argument("--out", type=Path, metavar="FILE", help="the zip (default: pytorch-hooks-course.zip)")
+    command.add_argument(
+        "--out", type=Path, metavar="FILE", help="the zip (default: named as the course, in its folder)"
+    )
 
 
 def _bundle(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.bundle import bundle
 
     made = bundle(arguments.course, arguments.names, arguments.out)
-    print(f"{made.path}: {len(made.lessons)} lessons, {made.files} files, {made.size / 1e6:.1f} MB")
+    lessons = f"{len(made.lessons)} lesson{'s' * (len(made.lessons) != 1)}"
+    print(f"{made.path}: {lessons}, {made.files} files, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     print("learners unpack it and open START.html")
     return 0

@@ -14,10 +14,13 @@ from nbproof.interrupt import EXIT_CODE, told_to_stop
 __all__ = ["course_parser", "main"]
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted."""
+def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:
+    """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted.
+
+    ``without``: why there is no course. Only a command that needs none runs then.
+    """
     try:
-        return _run(argv)
+        return _run(argv, without)
     except KeyboardInterrupt:
         return _interrupted()
     except CourseError as error:
@@ -43,13 +46,16 @@ def course_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for one in _commands():
         command = commands.add_parser(one.name, help=one.says, description=one.says)
-        command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
+        if one.needs_course:
+            command.add_argument("--course", type=Path, default=Path(), help="the course's folder (default: this one)")
+        else:
+            command.set_defaults(course=Path())
         one.add_arguments(command)
         command.set_defaults(chosen=one)
     return parser
 
 
-def _run(argv: list[str] | None) -> int:
+def _run(argv: list[str] | None, without: UsageError | None) -> int:
     # An optional part of jsonschema that checks internationalised URLs: every import of nbformat would pay 0.8 s for it.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     parser = course_parser()
@@ -57,13 +63,15 @@ def _run(argv: list[str] | None) -> int:
     if rest and not arguments.chosen.passes_on:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     arguments.rest = rest
+    if without is not None and arguments.chosen.needs_course:
+        raise without
     with course_in(arguments.course):
         return int(arguments.chosen.run(arguments))
 
 
 def _says() -> str:
     try:
-        return the_course().says
+        return f"{the_course().says}. Each command explains itself: COMMAND --help"
     except UsageError:
         return "Checks, feedback and grading for an nbgrader course. Each command explains itself: COMMAND --help"
 
@@ -74,8 +82,9 @@ def _commands() -> list[Command]:
     if (Path(__file__).parent.parent / "sandbox").is_dir():
         from nbproof.cli.authors import COMMANDS as OF_AUTHORS
         from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
+        from nbproof.cli.new_command import COMMANDS as OF_BEGINNERS
 
-        found += [*OF_INSTRUCTORS, *OF_AUTHORS]
+        found += [*OF_INSTRUCTORS, *OF_AUTHORS, *OF_BEGINNERS]
     return found
 
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nbproof.command import course_command
 from nbproof.errors import UsageError
 
 __all__ = ["Guess", "LessonBook", "looks_like_a_notebook"]
@@ -75,7 +76,7 @@ class LessonBook:
         if not found:
             raise UsageError(
                 "there is no lesson to collect for", str((self.root / "release").resolve()),
-                "cd into the course's folder, or --course DIR; make build",
+                f"cd into the course's folder, or --course DIR; {course_command('build')}",
             )  # fmt: skip
         texts = {name: _text(path) for name, path in sorted(found.items())}
         names = {name: {one for one in _NAME.findall(text) if len(one) > 3} for name, text in texts.items()}

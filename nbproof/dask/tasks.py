@@ -20,6 +20,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from nbproof.course_file import use_course
 from nbproof.run.environment import versions
 from nbproof.sandbox.isolation import Isolation
 
@@ -97,12 +98,18 @@ _stations: dict[str, _Station] = {}
 _lock = threading.Lock()
 
 
-def prepare(run: str, setup: bytes, wanted: dict[str, str], course: str) -> dict[str, Any]:
+def prepare(run: str, setup: bytes, wanted: dict[str, str], course: tuple[str, str]) -> dict[str, Any]:
     """Start this process's engine for a run, and try it. ``unfit``: why it must not be asked to mark; empty if it may.
 
-    Raises ImportError if the course's package, ``course``, is not installed here.
+    ``course``: its package, and the folder of its ``course.toml``. Raises ImportError if the package is not installed here.
     """
-    importlib.import_module(course)
+    package, folder = course
+    if package:
+        importlib.import_module(package)
+    elif os.path.isdir(folder):
+        use_course(os.path.join(folder, "course.toml"))
+    else:
+        return {"unfit": f"there is no {folder}: share the course's folder with it, under the same path"}
     here = versions()
     differs = [f"{name} is {here.get(name)}, wanted {want}" for name, want in wanted.items() if here.get(name) != want]
     if differs:

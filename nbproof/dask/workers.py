@@ -61,7 +61,8 @@ class Crew:
 
     def _try(self, address: str) -> Future:
         future = self.client.submit(
-            tasks.prepare, self.run, self.setup, versions(), the_course().package, key=f"prepare-{uuid.uuid4().hex}",
+            tasks.prepare, self.run, self.setup, versions(), (the_course().package, str(the_course().folder)),
+            key=f"prepare-{uuid.uuid4().hex}",
             pure=False, workers=[address], allow_other_workers=False, priority=10,
         )  # fmt: skip
         future.add_done_callback(lambda _: self.tried())

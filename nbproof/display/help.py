@@ -10,6 +10,7 @@ import difflib
 from html import escape
 
 from nbproof.display.hints import Hint, all_hints, exercise_hints
+from nbproof.display.outline import outline
 from nbproof.front_end import FRAME, MONO, prose, show
 from nbproof.values.results import CheckResult
 
@@ -46,7 +47,7 @@ def show_next_step(exercise: str | None = None) -> None:
         return say(
             "No check has run yet.",
             "Run the cell below an exercise to check it; after that `hint()` knows what went wrong. "
-            'To find a beginning, give the exercise\'s name: `hint("weight_grad")`.',
+            f'To find a beginning, give the exercise\'s name: `hint("{_an_exercise()}")`.',
         )
     if exercise is None and _last is not None and _last.passed:
         return say(*_praise(_last.exercise))
@@ -71,6 +72,11 @@ def show_next_step(exercise: str | None = None) -> None:
     _shown[key] = count
     title = f"Looks like {hint.name}." if known else "A way in."
     return _show(exercise, title, steps(hint)[:count], more)
+
+
+def _an_exercise() -> str:
+    """One that there is, for an example."""
+    return next((one.id for lesson in outline() for one in lesson.exercises), "exercise")
 
 
 def _praise(exercise: str) -> tuple[str, str]:

@@ -13,10 +13,11 @@ import json
 from dataclasses import dataclass
 from functools import cache
 
+from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import HintError
 
-__all__ = ["Hint", "all_hints", "exercise_hints", "hint_named"]
+__all__ = ["Hint", "all_hints", "exercise_hints", "known_hint"]
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,16 @@ class Hint:
 
 @cache
 def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
+    path = the_course().folder / "hints.json"
     try:
-        tables = json.loads((the_course().folder / "hints.json").read_text(encoding="utf-8"))
+        tables = json.loads(path.read_text(encoding="utf-8"))
         misconceptions = {table["id"]: Hint(**table) for table in tables["misconceptions"]}
         starts = {table["id"]: Hint(name=table["id"], **table) for table in tables["exercises"]}
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise HintError(
-            f"the hints cannot be read: {error}",
-            "course/hints.json",
-            "in a clone: make build; else install the course again",
-        ) from None
+            f"the hints cannot be read: {error}", str(path),
+            f"if lessons/ is there: {course_command('build')}; else install the course again",
+        ) from None  # fmt: skip
     return misconceptions, starts
 
 
@@ -55,6 +56,6 @@ def exercise_hints() -> dict[str, Hint]:
     return _tables()[1]
 
 
-def hint_named(key: str | None) -> Hint | None:
-    """The hint with this id; None for None. Raises KeyError for an unknown id."""
-    return None if key is None else all_hints()[key]
+def known_hint(key: str | None) -> str | None:
+    """This id if the course has such a hint, else None: what an error gives away anywhere, not every course has words for."""
+    return key if key is not None and key in all_hints() else None

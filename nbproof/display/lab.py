@@ -149,7 +149,7 @@ def start_server(root: Path, page: str, extra: list[str]) -> int:
     environment = os.environ | instead
     runtime = environment.get("JUPYTER_RUNTIME_DIR") or jupyter_runtime_dir()
     # Notebooks find the course even if its folder was moved since it was installed.
-    packages = dict.fromkeys((str(the_course().folder.parent), str(Path(__file__).resolve().parents[2])))
+    packages = dict.fromkeys((str(the_course().root), str(Path(__file__).resolve().parents[2])))
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (*packages, environment.get("PYTHONPATH", ""))))
     if os.name == "posix" and len(os.fsencode(runtime)) + _SOCKET_NAME <= _SOCKET_PATH:
         arguments.append("--KernelManager.transport=ipc")  # no port to race for, and no warning about TCP

@@ -1,4 +1,4 @@
-"""Which lessons and exercises there are, for help and progress: a derived file, made by ``make build``."""
+"""Which lessons and exercises there are, for help and progress: a derived file, made by the command ``build``."""
 
 from __future__ import annotations
 

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.course_file import the_course
+
 __all__ = ["DiaryError", "StoredTry", "diary_path", "entries", "forget", "note"]
 
 
@@ -40,7 +42,7 @@ def diary_path() -> Path:
         return Path(chosen).expanduser()
     import platformdirs
 
-    return platformdirs.user_data_path("pytorch-hooks-course", appauthor=False) / "progress.db"
+    return platformdirs.user_data_path(the_course().name, appauthor=False) / "progress.db"
 
 
 _TABLES = """

@@ -26,7 +26,7 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     if not found[0][1]:
         return []
     try:
-        path = the_course().folder.parent / "lessons" / slug / exercise / "right.py"
+        path = the_course().root / "lessons" / slug / exercise / "right.py"
         parts = _MARKER.split(path.read_text(encoding="utf-8"))
     except OSError:
         return found

@@ -72,7 +72,7 @@ def without_paths(text: str) -> str:
 
 @cache
 def _own_folders() -> tuple[str, ...]:
-    ours = {str(Path(__file__).resolve().parents[2]), str(the_course().folder.parent)}
+    ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
     return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from nbproof.display.hints import known_hint
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Judge, Judged, ProbeAnswer
@@ -96,7 +97,7 @@ class Verdicts:
             tuple(asked[check] for check in asked if check not in bad and any(f.check == check for f in found)),
             tuple(asked[check] for check in asked if check in bad),
             first.sentence, first.asked or next(iter(asked.values()), ""), first.where, first.got, first.wanted,
-            first.hint, first.line, first.printed, first.picture,
+            known_hint(first.hint), first.line, first.printed, first.picture,
         )  # fmt: skip
 
     def _status(self, progress: Progress, tests: tuple[TestVerdict, ...]) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nbproof.command import module_name
 from nbproof.errors import CourseError
 from nbproof.feedback.sanitize_text import harmless
 from nbproof.front_end import prose
@@ -90,7 +91,7 @@ def html_of(findings: Findings, generated: str) -> str:
     shares = [work.share for work in works if work.max_score]
     serious = [one for one in findings.faults if one.kind != "recovered"]
     return surroundings.get_template("report.html.j2").render(
-        found=findings, generated=generated,
+        found=findings, generated=generated, module=module_name(),
         called={person.id: person.called for person in records.learners},
         css=_markup((_PAGES / "report.css").read_text(encoding="utf-8")),
         script=_markup(script), script_hash=_hash(script), graded=len(works), ungraded=len(records.ungraded()),

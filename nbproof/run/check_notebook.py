@@ -77,7 +77,7 @@ def lesson_of(file: Path, cells: Sequence[ExportedCell], blueprints: dict[str, B
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),
-        "a lesson's notebook is wanted, such as learn/02_tensor_hooks/02_tensor_hooks.ipynb",
+        "a lesson's notebook is wanted, such as learn/{0}/{0}.ipynb".format(min(blueprints)),
     )
 
 

@@ -45,8 +45,9 @@ def digest_of_rooms(rooms: Sequence[str]) -> str:
 
 def digest_of_course() -> str:
     """Changes with the modules that this course's checks are made of, with its hints and with its ``course.toml``."""
-    folder = the_course().folder
-    return _digest_of_files((*folder.glob("*.py"), *folder.glob("*.toml"), folder / "hints.json"))
+    one = the_course()
+    modules = one.folder.glob("*.py") if one.package else ()
+    return _digest_of_files((*modules, *one.folder.glob("course.toml"), one.folder / "hints.json"))
 
 
 def _digest_of_files(paths: Iterable[Path]) -> str:

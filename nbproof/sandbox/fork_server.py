@@ -1,7 +1,7 @@
 """The warm interpreter that workers are forked from. Runs no learner's code and computes nothing.
 
 Started by the engine as ``python -m nbproof.sandbox.fork_server FD ROOT LEVEL PATH COURSE``, where PATH is what may be imported
-from beyond the interpreter's own folders, and COURSE the course's package. It imports what lessons import, confines itself
+from beyond the interpreter's own folders, and COURSE where its course.toml lies. It imports what lessons import, confines itself
 (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the control socket, and
 reports how each ended. OpenMP's thread pools do not survive a fork, so no tensor is ever added here.
 """
@@ -21,6 +21,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from nbproof.course_file import the_course, use_course
 from nbproof.sandbox.isolation import Isolation
 from nbproof.sandbox.kernel import call
 
@@ -44,7 +45,8 @@ def main() -> int:
     given, course = json.loads(sys.argv[4]), sys.argv[5]
     sys.path[:] = [*given, *(place for place in sys.path if place not in given)]
     try:
-        importlib.import_module(course)
+        use_course(os.path.join(course, "course.toml"))
+        the_course().enter()
         from nbproof.sandbox import namespaces
 
         # All of it before the forks that use it.

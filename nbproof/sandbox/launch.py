@@ -91,7 +91,7 @@ def launch(isolation: Isolation) -> Launched:
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-I", "-m", "nbproof.sandbox.fork_server", str(theirs.fileno()), str(folder / "root")]
     process = subprocess.Popen(
-        [*command, isolation.value, json.dumps(import_path()), the_course().package],
+        [*command, isolation.value, json.dumps(import_path()), str(the_course().folder)],
         pass_fds=[theirs.fileno()],
         env={**kept, **threads, "LANG": "C.UTF-8", "IPYTHONDIR": str(folder / "ipython")},
         stdin=subprocess.DEVNULL,

@@ -69,7 +69,7 @@ def _is_within(path: str, folder: str) -> bool:
 
 @cache
 def _visible(imported: Sequence[str]) -> tuple[str, ...]:
-    ours = (str(Path(__file__).resolve().parent.parent), str(the_course().folder))
+    ours = (str(Path(__file__).resolve().parent.parent), *the_course().own_code)
     own = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     own |= {sys.prefix, sys.base_prefix, *ours, *_SYSTEM, *_libraries()}
     paths = {path for path in own if os.path.isdir(path)} | {os.path.normpath(path) for path in imported}

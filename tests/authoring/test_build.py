@@ -93,7 +93,7 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
     by_hand = course / "release" / NOTEBOOK
     by_hand.write_text(by_hand.read_text().replace("A tiny lesson", "My lesson"))
     assert check_release(course, [lesson_of(course)]) == [
-        Violation("release/00_tiny is outdated", str(by_hand), "make build")
+        Violation("release/00_tiny is outdated", str(by_hand), course_command("build"))
     ]
 
     lesson, source, release = (course / name for name in ("lessons/00_tiny", "source/00_tiny", "release/00_tiny"))
@@ -103,8 +103,8 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
     (release / "00_tiny.ipynb").unlink()
     (course / "release" / "99_renamed").mkdir()
     assert set(check_release(course, [lesson_of(course)])) == {
-        Violation("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), "make build"),
-        Violation("release/00_tiny is missing", str(release / "00_tiny.ipynb"), "make build"),
+        Violation("source/00_tiny is outdated", str(source / "00_tiny.ipynb"), course_command("build")),
+        Violation("release/00_tiny is missing", str(release / "00_tiny.ipynb"), course_command("build")),
         Violation(
             "learners would get this file as well: nbgrader hands out the whole folder",
             str(source / "data.csv"),
@@ -118,7 +118,7 @@ def test_what_is_not_fresh_or_does_not_belong_is_named_and_nothing_else(course: 
         Violation(
             "release/99_renamed is made from no lesson",
             str(course / "release" / "99_renamed"),
-            "make build: it takes it away",
+            f"{course_command('build')}: it takes it away",
         ),
     }
 
@@ -155,5 +155,5 @@ def test_a_leak_is_named(change: str, fact: str, course: Path) -> None:
     doctored(course, change)
     path = course / "release" / NOTEBOOK
     assert list(leaks(lesson_of(course), path)) == [
-        Violation(fact, str(path), f"make build, then {course_command('check 00_tiny')}")
+        Violation(fact, str(path), f"{course_command('build')}, then {course_command('check 00_tiny')}")
     ]

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from nbproof.authoring.bundle import NAME, bundle
+from nbproof.authoring.bundle import bundle
 from nbproof.authoring.lesson import find_lessons, read_lesson
 from nbproof.cli.main import main
 from nbproof.errors import CourseError
 
 ROOT = Path(__file__).parent.parent.parent
+NAME = "pytorch-hooks-course"
 MADE_FROM = (
     "course",
     "source",

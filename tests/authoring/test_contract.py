@@ -222,7 +222,9 @@ CURES = {
         "{'wrong_order': {<field>: <what the mutant brings>}}"
     ),
     "the mutant unknown_hint expects the hint 'no_such_hint', which does not exist": (
-        "write [no_such_hint] in lessons/01_broken/candidates/hints.toml, and make build; or name another one in its first line"
+        "write [no_such_hint] in lessons/01_broken/candidates/hints.toml, then: "
+        + course_command("build")
+        + "; or name another one in its first line"
     ),
     "the mutant half is not Python, so it dies of that: answer: SyntaxError": "mend its Python",
     "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (

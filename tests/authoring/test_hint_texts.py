@@ -13,6 +13,7 @@ from nbproof.authoring.hint_texts import derived_hints, hints_are_stale, place_o
 from nbproof.authoring.lesson import find_lessons, read_lesson
 from nbproof.authoring.release import check_release
 from nbproof.authoring.violation import Violation
+from nbproof.command import course_command
 from nbproof.errors import HintError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -55,7 +56,9 @@ def test_a_build_derives_them_and_a_check_sees_where_it_has_not(root: Path) -> N
     assert check_release(root, lessons) == []
     path = root / "lessons" / "hints.toml"
     path.write_text(path.read_text().replace("i.", "another idea."))
-    assert check_release(root, lessons) == [Violation("course/hints.json is outdated", str(derived), "make build")]
+    assert check_release(root, lessons) == [
+        Violation("course/hints.json is outdated", str(derived), course_command("build"))
+    ]
     assert build(root, say=lambda line: None) == [derived]
 
 

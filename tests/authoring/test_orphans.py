@@ -16,7 +16,8 @@ from nbproof.authoring.orphans import orphans
 from nbproof.authoring.outlining import read_outline
 from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import read_syllabus
-from nbproof.errors import CourseError, LessonError
+from nbproof.command import course_command
+from nbproof.errors import CourseError, LessonError, UsageError
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def test_a_deleted_lesson_is_taken_away_and_that_is_said(two: Path) -> None:
     (two / "gradebook.db").write_bytes(b"marks")
     shutil.rmtree(two / "lessons" / "01_gone")
     facts = [(one.fact, one.next_command) for one in check_release(two, [])]
-    assert ("release/01_gone is made from no lesson", "make build: it takes it away") in facts
+    assert ("release/01_gone is made from no lesson", f"{course_command('build')}: it takes it away") in facts
     said: list[str] = []
     build(two, say=said.append)
     assert steps_of(two, "01_gone") == []
@@ -156,13 +157,13 @@ def test_no_bundle_carries_a_lesson_that_is_gone(two: Path) -> None:
         with pytest.raises(CourseError) as caught:
             bundle(two, names)
         assert caught.value.fact == "release/01_gone was made from a lesson that is gone"
-        assert caught.value.next_command == "make build: it takes it away"
+        assert caught.value.next_command == f"{course_command('build')}: it takes it away"
     assert not list(two.glob("*.zip"))
 
 
 def test_a_course_that_came_without_its_lessons_has_no_orphans(two: Path) -> None:
     shutil.rmtree(two / "lessons")
-    with pytest.raises(FileNotFoundError, match="LICENSE"):  # past that question, and on to what the tiny course lacks
+    with pytest.raises(UsageError, match="requirements"):  # past that question, and on to what the tiny course lacks
         bundle(two, ["01_gone"])
 
 

@@ -11,6 +11,7 @@ from nbproof.authoring.build import build
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.outlining import outline_of
 from nbproof.authoring.stated import contradictions, heading_of, unannounced
+from nbproof.command import course_command
 from nbproof.errors import LessonError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -125,7 +126,7 @@ def test_the_build_stops_at_the_line_that_contradicts_the_cells(name: str, tmp_p
     lesson = lesson_with(tmp_path, *changes)
     (found,) = contradictions(lesson)
     assert (found.fact, found.lesson) == (fact, "00_tiny")
-    assert found.next_command.endswith("; then: make build")
+    assert found.next_command.endswith(f"; then: {course_command('build')}")
     path, _, number = found.place.rpartition(":")
     assert Path(path).read_text().splitlines()[int(number) - 1] == line
     with pytest.raises(LessonError) as caught:

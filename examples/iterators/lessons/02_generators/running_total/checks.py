@@ -1,0 +1,89 @@
+from itertools import islice
+
+from nbproof import Check, Matches, check
+
+
+def sums(numbers):
+    """By the definition: the sum of the first one, of the first two, and so on."""
+    return [sum(numbers[: at + 1]) for at in range(len(numbers))]
+
+
+def higher_throughout(wanted):
+    """Accepts totals that are all too high by the same number: what an earlier call has left in them."""
+
+    def test(found):
+        if not isinstance(found, list) or len(found) != len(wanted) or not all(type(one) is int for one in found):
+            return "something else"
+        return None if len({one - right for one, right in zip(found, wanted)}) == 1 else "something else"
+
+    return Matches(test, "the same totals, each too high by as much")
+
+
+class _Total(Check):
+    """What all checks of `running_total` have in common."""
+
+    errors = {
+        r"TypeError: 'NoneType' object is not iterable": "returns_nothing",
+        r"TypeError: 'int' object is not iterable": "returns_instead_of_yield",
+    }
+
+    def numbers(self, case, name, count):
+        return [case.integer(f"{name}{at}", 1, 50) for at in range(count)]
+
+
+class SumsSoFar(_Total):
+    """After each number comes the sum of all numbers so far, in each call anew."""
+
+    def probe(self, nb, case):
+        return {"list(running_total(numbers))": list(nb.function("running_total")(self.numbers(case, "number", 5)))}
+
+    def truth(self, case):
+        return {"list(running_total(numbers))": sums(self.numbers(case, "number", 5))}
+
+    def mistakes(self, case):
+        numbers = self.numbers(case, "number", 5)
+        brought = {
+            "total_forgets": numbers,
+            "total_only_once": [sum(numbers)],
+            "total_before_adding": [0, *sums(numbers)[:-1]],
+            "total_kept_between_calls": higher_throughout(sums(numbers)),
+        }
+        return {hint: {"list(running_total(numbers))": value} for hint, value in brought.items()}
+
+
+class OneAtATime(_Total):
+    """A total is there as soon as its numbers are: the rest is still in the source."""
+
+    def probe(self, nb, case):
+        source = iter(self.numbers(case, "number", 7))
+        totals = list(islice(nb.function("running_total")(source), 3))
+        return {"a list of three totals": totals, "what is left in the source": list(source)}
+
+    def truth(self, case):
+        numbers = self.numbers(case, "number", 7)
+        return {"a list of three totals": sums(numbers)[:3], "what is left in the source": numbers[3:]}
+
+    def mistakes(self, case):
+        return {"reads_everything": {"what is left in the source": []}}
+
+
+check("running_total", SumsSoFar, OneAtATime)
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class ZeroIsATotal(_Total):
+    """A sum of zero is handed out like any other."""
+
+    blame = {"list(running_total(numbers))": "total_skips_zero"}
+
+    def there_and_back(self, case):
+        first, second = case.integer("first", 2, 40), case.integer("second", 41, 90)
+        return [first, -first, second]
+
+    def probe(self, nb, case):
+        return {"list(running_total(numbers))": list(nb.function("running_total")(self.there_and_back(case)))}
+
+    def truth(self, case):
+        return {"list(running_total(numbers))": sums(self.there_and_back(case))}
+
+
+check("running_total", ZeroIsATotal)

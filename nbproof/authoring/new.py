@@ -1,0 +1,120 @@
+"""Make a course that works at once, or an exercise that holds at once, to be changed step by step into one's own.
+
+What is made is copied from the files in ``templates/``. Nothing that is there is ever overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from string import Template
+
+from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.stated import contradictions
+from nbproof.authoring.syllabus import read_syllabus
+from nbproof.authoring.violation import Violation
+from nbproof.errors import UsageError
+
+__all__ = ["FIRST", "new_course", "new_exercise"]
+
+FIRST = ("01_first", "last_word_first")
+"""The lesson of a new course, and its exercise."""
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+_LEAVES = {
+    "torch": ("import torch\n\n", ("torch",)),
+    "numpy": ("import numpy as np\n\n", ("numpy",)),
+}
+"""What plugs in -> how a lesson imports it, and what has to be installed."""
+
+
+def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> list[Path]:
+    """Write a course of one lesson with one exercise into ``folder``; returns the files. Raises UsageError if one is there."""
+    name = re.sub(r"\W+", "_", folder.resolve().name.lower()).strip("_") or "course"
+    lesson, exercise = FIRST
+    words = {
+        "name": name,
+        "title": _title(title, name),
+        "leaves": ", ".join(f'"{one}"' for one in leaves),
+        "imports": "".join(_LEAVES[one][0] for one in leaves),
+        "requirements": "\n".join(line for one in leaves for line in _LEAVES[one][1]),
+    }
+    within = {"lesson.py": f"lessons/{lesson}/lesson.py", "hints.toml": "lessons/hints.toml", "gitignore": ".gitignore"}
+    texts = {within.get(name, name): text for name, text in _filled("course", words)}
+    told = _words_of_exercise(lesson, exercise, "")
+    for part, text in _filled("exercise", told):
+        place = within[part] if part == "lesson.py" else f"lessons/{lesson}/{exercise}/{part}"
+        texts[place] = texts.get(place, "") + text
+    return _written({folder / place: text for place, text in texts.items()}, folder)
+
+
+def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> tuple[list[Path], list[Violation]]:
+    """Add an exercise to a lesson: its folder, and its cells behind those of the last exercise there.
+
+    Returns the files that were written, and what the author still has to mend in the lesson's prose. Raises UsageError, before
+    anything is written, if the name is no id or is taken.
+    """
+    (folder,) = find_lessons(root, [lesson])
+    if not _ID.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the id of an exercise", str(folder), "use letters a-z, digits and _, a letter first"
+        )
+    for other in read_syllabus(root).lessons:
+        if name in [cell.grade_id for cell in other.cells] or (folder / name).exists():
+            raise UsageError(
+                f"the name {name!r} is taken", str(other.path.parent / name), "choose another name, or change that one"
+            )
+    texts = dict(_filled("exercise", _words_of_exercise(lesson, name, title)))
+    path = folder / "lesson.py"
+    before = path.read_text(encoding="utf-8")
+    cells = texts.pop("lesson.py")
+    made = _written({folder / name / part: text for part, text in texts.items()}, folder)
+    path.write_text(_with_cells(before, cells), encoding="utf-8", newline="\n")
+    return [path, *made], list(contradictions(read_lesson(folder)))
+
+
+def _title(given: str, name: str) -> str:
+    """The title that was given, or one made of the name. It stands in quotation marks of both kinds, in TOML and in hints."""
+    if set(given) & set("\"'\\\n"):
+        raise UsageError("a title with quotation marks, a backslash or more than one line", given, "leave them out")
+    return given or name.replace("_", " ").capitalize()
+
+
+def _words_of_exercise(lesson: str, name: str, title: str) -> dict[str, str]:
+    number = re.match(r"\d+", lesson)
+    return {"name": name, "title": _title(title, name), "number": number[0] if number else lesson}
+
+
+def _filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Name and text of each file that the templates of this kind make."""
+    for path in sorted((_TEMPLATES / kind).glob("*.txt")):
+        yield path.name.removesuffix(".txt"), Template(path.read_text(encoding="utf-8")).substitute(words)
+
+
+def _with_cells(lesson: str, cells: str) -> str:
+    """The text of a lesson with more cells, behind its last test cell; at its end if it has none."""
+    lines = lesson.rstrip("\n").split("\n")
+    starts = [number for number, line in enumerate(lines) if re.match(r"# ?%%", line)]
+    tests = [number for number in starts if '"grade_id": "test_' in lines[number]]
+    end = next((number for number in starts if tests and number > tests[-1]), len(lines))
+    head, tail = "\n".join(lines[:end]).rstrip("\n"), "\n".join(lines[end:])
+    return f"{head}\n{cells.rstrip()}\n" + (f"\n{tail}\n" if tail else "")
+
+
+def _written(texts: Mapping[Path, str], folder: Path) -> list[Path]:
+    there = next((path for path in texts if path.exists() or path.is_symlink()), None)
+    if there is not None:
+        raise UsageError(
+            "something is there already, and nothing was changed", str(there), "name another folder, or move it away"
+        )
+    try:
+        for path, text in texts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(
+            f"it cannot be written: {error.strerror}", str(folder.absolute()), "name a folder where you may write"
+        ) from None
+    return list(texts)

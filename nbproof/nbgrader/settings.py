@@ -1,0 +1,48 @@
+"""What a course's ``nbgrader_config.py`` asks for with one line: nbgrader that grades in the engine, and shows its pages."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from traitlets.config import Config
+
+from nbproof.course_file import find_course
+
+__all__ = ["use_engine"]
+
+
+def use_engine(c: Config, file: str = "") -> None:
+    """Have nbgrader, configured by ``c``, grade in the engine: isolated, in parallel, verdicts outside the learner's process.
+
+    Where the system is not Linux nbgrader's own preprocessors stay in place. ``file``: the nbgrader_config.py that asks, in the
+    folder of the course; not needed where the course's package has been imported.
+    """
+    if file:
+        find_course(Path(file).parent)
+    if sys.platform == "linux":
+        from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, SaveAutoGrades
+
+        from nbproof.nbgrader.preprocessors import LookFirst, Mark, Rebuild
+
+        # Made before nbgrader copies or reads anything of a submission.
+        c.Autograde.exporter_class = LookFirst
+        c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
+        c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
+
+    # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
+    c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"
+
+    # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
+    c.HTMLExporter.preprocessors = ["nbproof.nbgrader.reading_view.ReadingView"]
+
+    # What to do next, where one of nbgrader's own commands cannot go on: it is said below the error.
+    c.Application.logging_config = {
+        "filters": {"next_step": {"()": "nbproof.nbgrader.next_step.NextStep"}},
+        "handlers": {"console": {"filters": ["next_step"]}},
+    }
+
+    # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
+    c.CourseDirectory.ignore = [
+        ".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".verdict.json", ".verdict.json.new",
+    ]  # fmt: skip

@@ -1,0 +1,141 @@
+"""`nbproof new` and `nbproof new-exercise`: what they make works as it stands, and nothing is overwritten."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nbproof.authoring.exercise_folder import HIDDEN
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.new import FIRST, new_course, new_exercise
+from nbproof.checks.case import Case
+from nbproof.checks.check import bring, judge, listing
+from nbproof.errors import UsageError
+
+LESSON, EXERCISE = FIRST
+KEPT = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
+
+
+def run(folder: Path, *words: str, fails: bool = False) -> str:
+    """What `python -m nbproof WORDS` prints there; it has to succeed, or to find something."""
+    command = [sys.executable, "-m", "nbproof", *words]
+    environment = KEPT | {"COURSE_PROGRESS": str(folder / "progress.db")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == int(fails), done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course as `new` makes it, with an exercise more, built and proven."""
+    folder = tmp_path_factory.mktemp("made")
+    told = run(folder, "new", "knots", "--title", "Knots and bends")
+    assert "-m nbproof build" in told.splitlines()[-1]
+    told = run(folder / "knots", "new-exercise", LESSON, "another")
+    assert "to do" not in told and "-m nbproof check another" in told.splitlines()[-1]
+    run(folder / "knots", "build")
+    return folder / "knots"
+
+
+def test_both_exercises_hold(course: Path) -> None:
+    told = run(course, "check")
+    assert told.count("holds") == 2 and "0 violations" in told
+
+
+def test_a_class_is_graded_isolated_and_gets_pages(course: Path) -> None:
+    told = run(course, "grade", "--seed", "5", "--json", "class.json")
+    assert "isolation: " in told and "NONE" not in told and "not graded" not in told
+    total = {one["learner"]: one["score"] for one in json.loads((course / "class.json").read_text())["submissions"]}
+    assert (total["ada"], total["goro"], total["hanna"]) == (4.0, 0.0, 0.0)
+    page = (course / f"demo/feedback/goro/{LESSON}/{LESSON}.html").read_text()
+    assert "Looks like" in page and "Sentences and words" in page
+
+
+def test_learners_get_it_without_its_answers(course: Path) -> None:
+    assert "Last word first" in run(course, "progress")
+    assert "none is in it" in run(course, "bundle", "--out", "handed_out.zip")
+
+
+def test_the_check_that_the_guide_shows_tells_right_from_wrong() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs/authors.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```python\n(from nbproof import Check.*?)```", page, re.DOTALL)
+    with listing() as tasks:
+        exec(text, {"__name__": "guide"})
+    ((exercise, task),) = tasks
+    assert exercise == EXERCISE
+    found = []
+    for answer in (lambda sentence: " ".join(reversed(sentence.split())), print):
+        found.append(judge(task(), exercise, Case(1), bring(task(), {EXERCISE: answer}, Case(1))))
+    assert [(one.passed, one.hint) for one in found] == [(True, None), (False, "returns_nothing")]
+
+
+def test_without_its_hidden_check_a_mutant_survives_as_the_guide_says(course: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(course, tmp_path / "knots", ignore=shutil.ignore_patterns("demo", ".course")))
+    path = copy / "lessons" / LESSON / EXERCISE / "checks.py"
+    path.write_text(path.read_text().partition(HIDDEN)[0] + HIDDEN + "\n")
+    run(copy, "build")
+    told = run(copy, "check", EXERCISE, fails=True)
+    assert "the mutant each_blank survives" in told and "wrong.py:" in told
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    with pytest.raises(UsageError, match="nothing was changed") as caught:
+        new_course(tmp_path)
+    assert caught.value.place == str(tmp_path / "README.md")
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
+@pytest.mark.parametrize("leaf", ["torch", "numpy"])
+def test_leaves_are_installed_imported_and_named(tmp_path: Path, leaf: str) -> None:
+    new_course(tmp_path, leaves=[leaf])
+    for place in ("course.toml", "requirements.txt", f"lessons/{LESSON}/lesson.py"):
+        assert leaf in (tmp_path / place).read_text(), place
+    new_course(tmp_path / "plain")
+    assert not [path for path in (tmp_path / "plain").rglob("*.py") if leaf in path.read_text()]
+    assert "leaves = []" in (tmp_path / "plain/course.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("lesson", "name", "said"),
+    [
+        (LESSON, EXERCISE, "is taken"),
+        (LESSON, "My-own", "cannot be the id"),
+        ("02_gone", "mine", "no lesson is called"),
+    ],
+)
+def test_an_exercise_that_cannot_be_added_changes_nothing(tmp_path: Path, lesson: str, name: str, said: str) -> None:
+    new_course(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=said):
+        new_exercise(tmp_path, lesson, name)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_title_that_would_break_a_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a title with quotation marks"):
+        new_course(tmp_path / "knots", title='Say "knot"')
+    assert not (tmp_path / "knots").exists()
+
+
+def test_an_exercise_comes_behind_the_last_one_and_what_the_prose_says_otherwise_is_told(tmp_path: Path) -> None:
+    new_course(tmp_path)
+    path = tmp_path / "lessons" / LESSON / "lesson.py"
+    text = path.read_text().replace("about 20 minutes.", "about 20 minutes: one exercise for 2 points.")
+    path.write_text(text + "\n# %% [markdown]\n# The end.\n")
+    _, left = new_exercise(tmp_path, LESSON, "mine", "My own")
+    assert [one.fact for one in left] == [
+        f"{LESSON}: its opening says one exercises, its cells say 2",
+        f"{LESSON}: its opening says 2 points for its exercises, its cells say 4",
+    ]
+    lesson = read_lesson(path.parent)
+    assert [exercise.id for exercise in lesson.exercises] == [EXERCISE, "mine"]
+    assert lesson.cells[-1].source == "The end."
