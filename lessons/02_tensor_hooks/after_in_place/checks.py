@@ -75,10 +75,6 @@ class BothValues(Check):
         }
 
 
-check("after_in_place", BothValues)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class TwoPasses(BothValues):
     """Each further backward pass adds one more gradient to each list."""
 
@@ -109,6 +105,10 @@ class TwoPasses(BothValues):
         }
 
 
+check("after_in_place", BothValues, TwoPasses)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class ChangeReturnsNothing(BothValues):
     """It works for a `change` of another kind, which returns None: what counts is the tensor."""
 
@@ -136,4 +136,4 @@ class ChangeReturnsNothing(BothValues):
     blame = {"before": "in_place_watch_return_value", "after": "in_place_watch_return_value"}
 
 
-check("after_in_place", TwoPasses, ChangeReturnsNothing)
+check("after_in_place", ChangeReturnsNothing)

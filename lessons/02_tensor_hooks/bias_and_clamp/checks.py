@@ -111,10 +111,6 @@ class BehindTheReLU(Check):
     errors = {r"AttributeError: 'NoneType' object has no attribute 'cl": "reads_grad_early"}
 
 
-check("bias_and_clamp", BehindTheReLU)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class AnotherGraph(Check):
     """On a tensor of another shape and operation, used twice: the sum of what flows back is clamped."""
 
@@ -147,4 +143,5 @@ class AnotherGraph(Check):
         return {"clamps_behind_the_operation": {"x.grad": (self.of_h(case) * factor).clamp(min=0)}}
 
 
-check("bias_and_clamp", AnotherGraph)
+check("bias_and_clamp", BehindTheReLU, AnotherGraph)
+

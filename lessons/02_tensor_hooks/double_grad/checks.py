@@ -61,10 +61,6 @@ class OnALeaf(OnTheLoss):
         return gradients_of_a_small_net(case, nb.function("func"), on="w")
 
 
-check("double_grad", OnTheLoss, InTheMiddle, OnALeaf)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class NeighboursInASum(Check):
     """In `b + c`, a hook on one of the two leaves the gradient of the other alone, and the one given to `backward`."""
 
@@ -109,4 +105,4 @@ class OtherShapesAndDtypes(Check):
         return {f"x.grad, shape {s}": 8 * case.tensor("upstream", *s, dtype=d) for d, s in self.shapes}
 
 
-check("double_grad", NeighboursInASum, OtherShapesAndDtypes)
+check("double_grad", OnTheLoss, InTheMiddle, OnALeaf, NeighboursInASum, OtherShapesAndDtypes)

@@ -137,10 +137,6 @@ class LogsEveryCall(Check):
     }
 
 
-check("fan_out", LogsEveryCall)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class SeveralPasses(Check):
     """Each further pass that reaches a tensor adds one more pair; a pass that does not reach it adds none."""
 
@@ -184,6 +180,10 @@ class SeveralPasses(Check):
         }
 
 
+check("fan_out", LogsEveryCall, SeveralPasses)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class OnlyWatches(Check):
     """What ends up in `.grad` is the same as without the hooks."""
 
@@ -203,4 +203,5 @@ class OnlyWatches(Check):
     blame = {"x.grad": "fan_out_writes_grad"}
 
 
-check("fan_out", SeveralPasses, OnlyWatches)
+check("fan_out", OnlyWatches)
+

@@ -179,37 +179,6 @@ class LogsOnePass(Check):
     blame = {"h.grad": "firing_order_not_ten_times", "w.grad": "firing_order_not_ten_times"}
 
 
-check("firing_order", LogsOnePass)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class SecondPass(Check):
-    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, unless it was emptied."""
-
-    def run(self, case, log_order):
-        w = case.tensor("w", 3, requires_grad=True)
-        h = w * 2
-        log, output = log_order(w, h), h.sin()
-        # How many passes follow, and before which of them h.grad is emptied, no answer can know.
-        for number in range(case.integer("passes", 2, 9)):
-            if number > 1 and case.integer(f"emptied {number}", 0, 1):
-                h.grad = None
-            output.backward(case.tensor(f"upstream {number}", 3), retain_graph=True)
-        return {"the list": log, "h.grad": h.grad}
-
-    def probe(self, nb, case):
-        return self.run(case, nb.function("log_order"))
-
-    def truth(self, case):
-        return self.run(case, five_steps)
-
-    def mistakes(self, case):
-        log = self.run(case, five_steps)["the list"]
-        once = log[: log.index(["w.grad", True]) + 1]
-        passes = len(log) // len(once)
-        return {"firing_order_flag_typed_in": {"the list": once * passes}, "runs_only_once": {"the list": once}}
-
-
 class PassThatMissesH(Check):
     """In passes that reach `w` but not `h`, only the two hooks on `w` run."""
 
@@ -251,4 +220,36 @@ class OneMoreHook(Check):
     blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
 
 
-check("firing_order", SecondPass, PassThatMissesH, OneMoreHook)
+check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class SecondPass(Check):
+    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, unless it was emptied."""
+
+    def run(self, case, log_order):
+        w = case.tensor("w", 3, requires_grad=True)
+        h = w * 2
+        log, output = log_order(w, h), h.sin()
+        # How many passes follow, and before which of them h.grad is emptied, no answer can know.
+        for number in range(case.integer("passes", 2, 9)):
+            if number > 1 and case.integer(f"emptied {number}", 0, 1):
+                h.grad = None
+            output.backward(case.tensor(f"upstream {number}", 3), retain_graph=True)
+        return {"the list": log, "h.grad": h.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_order"))
+
+    def truth(self, case):
+        return self.run(case, five_steps)
+
+    def mistakes(self, case):
+        log = self.run(case, five_steps)["the list"]
+        once = log[: log.index(["w.grad", True]) + 1]
+        passes = len(log) // len(once)
+        return {"firing_order_flag_typed_in": {"the list": once * passes}, "runs_only_once": {"the list": once}}
+
+
+check("firing_order", SecondPass)
+

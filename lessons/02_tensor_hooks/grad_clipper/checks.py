@@ -97,10 +97,6 @@ class ClipsEveryParameter(Check):
         return named_gradients(free)
 
 
-check("grad_clipper", ClipsEveryParameter)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Nested(torch.nn.Module):
     """Parameters of its own, and in a container in a container."""
 
@@ -193,4 +189,4 @@ class TwoModels(Check):
         return {"limits_shared": {"first model": self.clamped(case, "first", limits_of(case, "second"))}}
 
 
-check("grad_clipper", NestedModel, TwoBackwards, TwoModels)
+check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels)

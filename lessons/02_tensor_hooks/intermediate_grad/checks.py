@@ -58,10 +58,6 @@ class FillsTheList(Check):
         }
 
 
-check("intermediate_grad", FillsTheList)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class TwoBackwards(Check):
     """Two backward passes give two entries, each the gradient of its own pass."""
 
@@ -115,4 +111,4 @@ class TwoTensors(Check):
         }
 
 
-check("intermediate_grad", TwoBackwards, TwoTensors)
+check("intermediate_grad", FillsTheList, TwoBackwards, TwoTensors)

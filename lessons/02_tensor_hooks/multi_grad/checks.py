@@ -80,10 +80,6 @@ class OneNumberForAPass(Check):
     }
 
 
-check("multi_grad", OneNumberForAPass)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class TwoPasses(Check):
     """Two backward passes add two numbers, each from the gradients of its own pass."""
 
@@ -151,6 +147,10 @@ class OneHeadAtATime(Check):
     errors = {r"(TypeError|AttributeError): .*NoneType": "norm_watch_none"}
 
 
+check("multi_grad", OneNumberForAPass, TwoPasses, OneHeadAtATime)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class OnlyWatches(Check):
     """Every `.grad` is the same as without the hook."""
 
@@ -168,4 +168,4 @@ class OnlyWatches(Check):
     blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
 
 
-check("multi_grad", TwoPasses, OneHeadAtATime, OnlyWatches)
+check("multi_grad", OnlyWatches)

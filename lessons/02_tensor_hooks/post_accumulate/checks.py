@@ -97,10 +97,6 @@ class AddsUpOnePass(Check):
     }
 
 
-check("post_accumulate", AddsUpOnePass)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class TwoPasses(Check):
     """A second pass is added to the first, in float32, and leaves no `.grad` either."""
 
@@ -168,4 +164,4 @@ class FrozenParameters(Check):
     blame = {"the sums": "float32_sums_frozen", "requires_grad": "float32_sums_frozen"}
 
 
-check("post_accumulate", TwoPasses, FrozenParameters)
+check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters)

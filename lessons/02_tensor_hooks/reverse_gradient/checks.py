@@ -51,10 +51,6 @@ class TurnsTheSign(Check):
         }
 
 
-check("reverse_gradient", TurnsTheSign)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OtherUses(Check):
     """What other uses of `h` send back keeps its sign: `w` gets the one minus the other. In each backward pass."""
 
@@ -148,4 +144,4 @@ class NothingToLearn(Check):
     }
 
 
-check("reverse_gradient", OtherUses, NeighboursInASum, NothingToLearn)
+check("reverse_gradient", TurnsTheSign, OtherUses, NeighboursInASum, NothingToLearn)

@@ -107,10 +107,6 @@ class CountsTheBytes(Check):
         }
 
 
-check("saved_tensors", CountsTheBytes)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Gate(torch.nn.Module):
     """A third of what a linear layer computes is multiplied by another third, and the last third is added."""
 
@@ -151,6 +147,10 @@ class SlicesOfOneStorage(Check):
         }
 
 
+check("saved_tensors", CountsTheBytes, SlicesOfOneStorage)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class DoublePrecision(Check):
     """In float64 an element takes eight bytes."""
 
@@ -169,7 +169,7 @@ class DoublePrecision(Check):
         return {"saved_bytes_four_an_element": {"bytes": self.truth(case)["bytes"] // 2}}
 
 
-check("saved_tensors", SlicesOfOneStorage, DoublePrecision)
+check("saved_tensors", DoublePrecision)
 
 # %% freed
 import torch

@@ -40,36 +40,6 @@ class CatchesTheGradient(Check):
         }
 
 
-check("weight_grad", CatchesTheGradient)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class AnotherForward(Check):
-    """The hook reads its argument, so it is right for any forward and any value of W."""
-
-    def probe(self, nb, case):
-        nb.list("answer").clear()
-        model = nb.module("model")
-        model.W.grad = None
-        before = model.W.detach().clone()
-        model.W.data.copy_(case.tensor("W", 1))
-        try:
-            with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W**3):
-                x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
-                model(x1, x2).backward(case.tensor("upstream", 2, 3))
-        finally:
-            model.W.data.copy_(before)
-        return {"answer": nb.list("answer")}
-
-    def truth(self, case):
-        W = case.tensor("W", 1, requires_grad=True)
-        output = case.tensor("x1", 2, 3) ** 2 * case.tensor("x2", 3) * W**3
-        (gradient,) = torch.autograd.grad(output, W, case.tensor("upstream", 2, 3))
-        return {"answer": AnyOf([gradient], list(gradient))}
-
-    blame = {"answer": "formula_not_argument"}
-
-
 class TwoBackwards(Check):
     """Two backward passes give two entries: each the gradient of its own pass, not the sum in `.grad`."""
 
@@ -106,4 +76,34 @@ class TwoBackwards(Check):
         }
 
 
-check("weight_grad", AnotherForward, TwoBackwards)
+check("weight_grad", CatchesTheGradient, TwoBackwards)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnotherForward(Check):
+    """The hook reads its argument, so it is right for any forward and any value of W."""
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        model = nb.module("model")
+        model.W.grad = None
+        before = model.W.detach().clone()
+        model.W.data.copy_(case.tensor("W", 1))
+        try:
+            with other_forward(model, lambda self, x1, x2: x1**2 * x2 * self.W**3):
+                x1, x2 = case.tensor("x1", 2, 3, requires_grad=True), case.tensor("x2", 3, requires_grad=True)
+                model(x1, x2).backward(case.tensor("upstream", 2, 3))
+        finally:
+            model.W.data.copy_(before)
+        return {"answer": nb.list("answer")}
+
+    def truth(self, case):
+        W = case.tensor("W", 1, requires_grad=True)
+        output = case.tensor("x1", 2, 3) ** 2 * case.tensor("x2", 3) * W**3
+        (gradient,) = torch.autograd.grad(output, W, case.tensor("upstream", 2, 3))
+        return {"answer": AnyOf([gradient], list(gradient))}
+
+    blame = {"answer": "formula_not_argument"}
+
+
+check("weight_grad", AnotherForward)

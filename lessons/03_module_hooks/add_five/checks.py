@@ -43,10 +43,6 @@ class FiveMore(Check):
         }
 
 
-check("add_five", FiveMore)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class FiveMoreThanAnyForward(Check):
     """The hook adds 5 to what forward returned, so it is right for any forward and any shapes."""
 
@@ -67,6 +63,10 @@ class FiveMoreThanAnyForward(Check):
         }
 
 
+check("add_five", FiveMore, FiveMoreThanAnyForward)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class ForwardRunsOnce(Check):
     """The hook adds 5 to the very value that forward returned; forward runs once a call, not once more in the hook."""
 
@@ -88,4 +88,4 @@ class ForwardRunsOnce(Check):
         return {"recomputes_output": {"output": (x1 + x2) * 2 + 5}}
 
 
-check("add_five", FiveMoreThanAnyForward, ForwardRunsOnce)
+check("add_five", ForwardRunsOnce)

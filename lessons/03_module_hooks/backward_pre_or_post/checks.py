@@ -123,10 +123,6 @@ class FromHere(StopBetween):
         }  # fmt: skip
 
 
-check("backward_pre_or_post", InFront, FromHere)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class CrossingModule(nn.Module):
     """Two inputs, two outputs."""
 
@@ -292,4 +288,4 @@ class InfinityAndRemoval(Check):
         }
 
 
-check("backward_pre_or_post", SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval)
+check("backward_pre_or_post", InFront, FromHere, SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval)

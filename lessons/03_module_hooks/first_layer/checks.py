@@ -120,10 +120,6 @@ class InTheMiddle(Check):
         }
 
 
-check("first_layer", OnTheFirstLayer, InTheMiddle)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 def net_for_words():
     return nn.Sequential(nn.Embedding(9, 4), nn.Tanh(), nn.Flatten(), nn.Linear(12, 2))
 
@@ -198,4 +194,4 @@ class TwoPasses(Check):
         }
 
 
-check("first_layer", EveryLayerOfAnother, TwoPasses)
+check("first_layer", OnTheFirstLayer, InTheMiddle, EveryLayerOfAnother, TwoPasses)

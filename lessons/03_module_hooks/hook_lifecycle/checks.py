@@ -141,10 +141,6 @@ class AfterAnError(Check):
         }
 
 
-check("hook_lifecycle", InsideAndAfterwards, AfterAnError)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class AfterTheStopButton(AfterAnError):
     """After KeyboardInterrupt the hooks are gone as well, and it has come out."""
 
@@ -277,4 +273,4 @@ class NotAModule(Check):
         }
 
 
-check("hook_lifecycle", AfterTheStopButton, OnlyItsOwn, NotAModule)
+check("hook_lifecycle", InsideAndAfterwards, AfterAnError, AfterTheStopButton, OnlyItsOwn, NotAModule)

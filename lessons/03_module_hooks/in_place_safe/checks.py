@@ -74,46 +74,6 @@ class InFrontOfReLU(Check):
         }
 
 
-check("in_place_safe", InFrontOfReLU)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class OtherInPlaceOperations(Check):
-    """In front of other in-place operations than ReLU: SiLU, an addition, a product."""
-
-    poison = POISON
-    errors = ERRORS
-    places = ("SiLU", "+=", "*=")
-
-    def run(self, case, start, name, inplace):
-        layer = case.build(name, nn.Linear, 3, 4)
-        entries = start(layer)
-        h = layer(case.tensor(f"x {name}", 2, 3))
-        kept = h if not inplace else None
-        shift, upstream = case.tensor("shift", 4), case.tensor(f"upstream {name}", 2, 4)
-        if name == "SiLU":
-            h = nn.functional.silu(h, inplace=inplace)
-        elif name == "+=":
-            h = h.add_(shift).sigmoid_() if inplace else (h + shift).sigmoid()
-        else:
-            h = h.mul_(shift).tanh_() if inplace else (h * shift).tanh()
-        if inplace:
-            h.backward(upstream)
-            return entries
-        return [torch.autograd.grad(h, kept, upstream)[0]]
-
-    def probe(self, nb, case):
-        start = nb.function("output_gradients")
-        return {f"gradients in front of {name}": self.run(case, start, name, True) for name in self.places}
-
-    def truth(self, case):
-        return {
-            f"gradients in front of {name}": self.run(case, lambda layer: None, name, False) for name in self.places
-        }
-
-    blame = {f"gradients in front of {name}": "in_place_relu_only" for name in places}
-
-
 class WithoutGradients(Check):
     """Under `torch.no_grad()` the model still runs, and nothing is added."""
 
@@ -176,4 +136,44 @@ class EachCallItsEntry(Check):
         }
 
 
-check("in_place_safe", WithoutGradients, EachCallItsEntry, OtherInPlaceOperations)
+check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OtherInPlaceOperations(Check):
+    """In front of other in-place operations than ReLU: SiLU, an addition, a product."""
+
+    poison = POISON
+    errors = ERRORS
+    places = ("SiLU", "+=", "*=")
+
+    def run(self, case, start, name, inplace):
+        layer = case.build(name, nn.Linear, 3, 4)
+        entries = start(layer)
+        h = layer(case.tensor(f"x {name}", 2, 3))
+        kept = h if not inplace else None
+        shift, upstream = case.tensor("shift", 4), case.tensor(f"upstream {name}", 2, 4)
+        if name == "SiLU":
+            h = nn.functional.silu(h, inplace=inplace)
+        elif name == "+=":
+            h = h.add_(shift).sigmoid_() if inplace else (h + shift).sigmoid()
+        else:
+            h = h.mul_(shift).tanh_() if inplace else (h * shift).tanh()
+        if inplace:
+            h.backward(upstream)
+            return entries
+        return [torch.autograd.grad(h, kept, upstream)[0]]
+
+    def probe(self, nb, case):
+        start = nb.function("output_gradients")
+        return {f"gradients in front of {name}": self.run(case, start, name, True) for name in self.places}
+
+    def truth(self, case):
+        return {
+            f"gradients in front of {name}": self.run(case, lambda layer: None, name, False) for name in self.places
+        }
+
+    blame = {f"gradients in front of {name}": "in_place_relu_only" for name in places}
+
+
+check("in_place_safe", OtherInPlaceOperations)

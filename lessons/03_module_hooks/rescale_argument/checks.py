@@ -98,10 +98,6 @@ class ByName(Check):
         }
 
 
-check("rescale_argument", ByPlace, ByName)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class AnyForwardWithGradients(Check):
     """Right for any forward of `x1` and `x2`, and the gradient of `x2` takes the factor into account."""
 
@@ -169,4 +165,4 @@ class EachModuleItsFactor(Check):
         }  # fmt: skip
 
 
-check("rescale_argument", AnyForwardWithGradients, EachModuleItsFactor)
+check("rescale_argument", ByPlace, ByName, AnyForwardWithGradients, EachModuleItsFactor)

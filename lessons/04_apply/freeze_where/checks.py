@@ -159,10 +159,6 @@ class AndBack(FreezingCheck):
         }
 
 
-check("freeze_where", Frozen, AndBack)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class WithAllInside(FreezingCheck):
     """A chosen module is frozen, and thawed, with everything inside it."""
 
@@ -253,4 +249,4 @@ class GradientPassesThrough(FreezingCheck):
         }
 
 
-check("freeze_where", WithAllInside, OthersStay, GradientPassesThrough)
+check("freeze_where", Frozen, AndBack, WithAllInside, OthersStay, GradientPassesThrough)

@@ -208,10 +208,6 @@ class ByType(ByTypeCheck):
         }
 
 
-check("init_by_type", ByType)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Bare(nn.Module):
     """Layers without a bias, batch norms without weight and bias."""
 
@@ -318,4 +314,4 @@ class TypeNotName(ByTypeCheck):
     blame = {"conv": "name_is_not_type", "norm": "name_is_not_type", "out": "name_is_not_type"}
 
 
-check("init_by_type", NothingIsAdded, OthersStay, TypeNotName)
+check("init_by_type", ByType, NothingIsAdded, OthersStay, TypeNotName)

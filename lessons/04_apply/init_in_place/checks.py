@@ -151,10 +151,6 @@ class TrainingGoesOn(InPlaceCheck):
         return dict(zip(parameters, grads))
 
 
-check("init_in_place", NewValues, TrainingGoesOn)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class ValuesAreCopied(InPlaceCheck):
     """`new` may return one and the same tensor again: each parameter has memory of its own."""
 
@@ -221,4 +217,4 @@ class StaysWhatItIs(InPlaceCheck):
         return {"frozen_not_initialised": {"values": kept}, "dtype_taken_over": {"values": single}}
 
 
-check("init_in_place", ValuesAreCopied, StaysWhatItIs)
+check("init_in_place", NewValues, TrainingGoesOn, ValuesAreCopied, StaysWhatItIs)

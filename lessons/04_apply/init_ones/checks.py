@@ -4,6 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
 from course.tree import Model
+from torch import nn
 
 
 class InitCheck(Check):
@@ -58,12 +59,6 @@ class EveryWIsOne(InitCheck):
         }
 
 
-check("init_ones", EveryWIsOne)
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-from torch import nn
-
-
 class WhateverItWas(InitCheck):
     """Every `W` becomes 1, whatever it was before: zero, negative, large."""
 
@@ -103,4 +98,4 @@ class StillLearns(InitCheck):
         return {"requires_grad": dict.fromkeys(names, True), "W.grad": dict(zip(names, grads))}
 
 
-check("init_ones", WhateverItWas, StillLearns)
+check("init_ones", EveryWIsOne, WhateverItWas, StillLearns)

@@ -4,6 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches, is_same
 from course.probing import ANYTHING
 from course.tree import Model
+from nbproof.values.compare import Close
 
 
 class LinearTree(Check):
@@ -159,12 +160,6 @@ class LinearAtOnes(LinearTree):
         }
 
 
-check("linear_everywhere", AllOnes, LinearAtOnes)
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-from nbproof.values.compare import Close
-
-
 class AnyWeights(LinearTree):
     """`X @ W + b` holds for any symmetric `W` and any `b`, which may change after the functions were applied."""
 
@@ -231,4 +226,4 @@ class AnyWeights(LinearTree):
         }
 
 
-check("linear_everywhere", AnyWeights)
+check("linear_everywhere", AllOnes, LinearAtOnes, AnyWeights)

@@ -84,10 +84,6 @@ class NamesInRepr(Check):
         }
 
 
-check("named_repr", NamesInRepr)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OtherNames(NamesInRepr):
     """The name comes from the object, so it is right for any name."""
 
@@ -126,4 +122,4 @@ class OutsideUnchanged(NamesInRepr):
         return {}
 
 
-check("named_repr", OtherNames, OutsideUnchanged)
+check("named_repr", NamesInRepr, OtherNames, OutsideUnchanged)

@@ -187,10 +187,6 @@ class WrappedInPlace(ReplacingCheck):
         }
 
 
-check("replace_modules", OthersInTheirPlace, WrappedInPlace)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Tied(nn.Module):
     """One linear layer stands twice in one parent, another one in two parents."""
 
@@ -203,20 +199,6 @@ class Tied(nn.Module):
 
     def forward(self, x):
         return self.third(self.second["a"](self.first(x)))
-
-
-class TwoParents(nn.Module):
-    """A container stands in two places, and with it all that it holds."""
-
-    def __init__(self, linear=nn.Linear):
-        super().__init__()
-        shared = nn.Sequential(linear(4, 4), nn.Tanh())
-        self.left = nn.Sequential(shared, linear(4, 2))
-        self.right = nn.Sequential(linear(4, 4), nn.ModuleDict({"shared": shared, "out": linear(4, 2)}))
-
-    def forward(self, x):
-        right = self.right[1]["out"](self.right[1]["shared"](self.right[0](x)))
-        return self.left(x) * right
 
 
 def wrapped_linear(*sizes):
@@ -271,20 +253,6 @@ class SharedStaysShared(ReplacingCheck):
         return None if any(".0.0: Sequential" in place for place in got) else "no"
 
 
-class NotOnceMore(SharedStaysShared):
-    """What `make` has returned is not replaced again, also where the walk comes along twice."""
-
-    net = TwoParents
-    wanted_calls = 4
-
-    def mistakes(self, case):
-        places = self.truth(case)["places"]
-        return {
-            "replacement_replaced_again": {"calls of make": Matches(lambda got: None if got > 4 else "no", "")},
-            "one_for_each_place": {"places": places, "calls of make": 5},
-        }
-
-
 class ModeKept(ReplacingCheck):
     """Each replacement, with everything in it, is in the mode of the module that it replaces."""
 
@@ -320,4 +288,36 @@ class ModeKept(ReplacingCheck):
         return {"mode_on_top_only": {"training": {name: on or name in inside for name, on in right.items()}}}
 
 
-check("replace_modules", SharedStaysShared, NotOnceMore, ModeKept)
+check("replace_modules", OthersInTheirPlace, WrappedInPlace, SharedStaysShared, ModeKept)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoParents(nn.Module):
+    """A container stands in two places, and with it all that it holds."""
+
+    def __init__(self, linear=nn.Linear):
+        super().__init__()
+        shared = nn.Sequential(linear(4, 4), nn.Tanh())
+        self.left = nn.Sequential(shared, linear(4, 2))
+        self.right = nn.Sequential(linear(4, 4), nn.ModuleDict({"shared": shared, "out": linear(4, 2)}))
+
+    def forward(self, x):
+        right = self.right[1]["out"](self.right[1]["shared"](self.right[0](x)))
+        return self.left(x) * right
+
+
+class NotOnceMore(SharedStaysShared):
+    """What `make` has returned is not replaced again, also where the walk comes along twice."""
+
+    net = TwoParents
+    wanted_calls = 4
+
+    def mistakes(self, case):
+        places = self.truth(case)["places"]
+        return {
+            "replacement_replaced_again": {"calls of make": Matches(lambda got: None if got > 4 else "no", "")},
+            "one_for_each_place": {"places": places, "calls of make": 5},
+        }
+
+
+check("replace_modules", NotOnceMore)

@@ -159,10 +159,6 @@ class OnceOnEach(HookingCheck):
         }
 
 
-check("shared_modules", OnceOnEach)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OthersHooksStay(HookingCheck):
     """Where somebody else has hooked a module before, both hooks are there afterwards."""
 
@@ -239,4 +235,4 @@ class OnceMore(HookingCheck):
         return {"mark_outlives_hook": {"hooks of the second call": self.each(case, 0)}}
 
 
-check("shared_modules", OthersHooksStay, OnceMore)
+check("shared_modules", OnceOnEach, OthersHooksStay, OnceMore)

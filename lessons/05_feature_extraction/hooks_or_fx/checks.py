@@ -92,7 +92,48 @@ class Steps(Check):
         }  # fmt: skip
 
 
-check("hooks_or_fx", Steps)
+class Functional(nn.Module):
+    """A layer that runs twice; between its calls, functions, an operator and a method."""
+
+    def __init__(self, first, last):
+        super().__init__()
+        self.names = (first, last)
+        self.add_module(first, nn.Linear(4, 4))
+        self.add_module(last, nn.Linear(8, 3))
+
+    def forward(self, x):
+        first, last = (getattr(self, name) for name in self.names)
+        one = functional.relu(first(x))
+        two = functional.relu(first(one)) * 3
+        return last(torch.cat([one, two], 1)).mean(0)
+
+
+class OtherFunctions(Steps):
+    """Functions, operators and methods of any model are found, also a function that is called twice."""
+
+    errors = {r"AttributeError: Functional has no attribute `relu`": "feat_call_number", **ERRORS}
+
+    def given(self, case):
+        first, last = case.words("names", 2)
+        steps = ["relu", f"{first}_1", "relu_1", "mul", "cat", "mean"]
+        return case.build("net", Functional, first, last).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 4)
+
+    def by_hand(self, case):
+        model, _, x = self.given(case)
+        first, last = (getattr(model, name) for name in model.names)
+        v = {"relu": functional.relu(first(x))}
+        v[f"{model.names[0]}_1"] = first(v["relu"])
+        v["relu_1"] = functional.relu(v[f"{model.names[0]}_1"])
+        v["mul"] = v["relu_1"] * 3
+        v["cat"] = torch.cat([v["relu"], v["mul"]], 1)
+        v["mean"] = last(v["cat"]).mean(0)
+        return v
+
+    def mistakes(self, case):
+        return {}
+
+
+check("hooks_or_fx", Steps, OtherFunctions)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
@@ -137,45 +178,4 @@ class NotTraceable(Check):
         return {}
 
 
-class Functional(nn.Module):
-    """A layer that runs twice; between its calls, functions, an operator and a method."""
-
-    def __init__(self, first, last):
-        super().__init__()
-        self.names = (first, last)
-        self.add_module(first, nn.Linear(4, 4))
-        self.add_module(last, nn.Linear(8, 3))
-
-    def forward(self, x):
-        first, last = (getattr(self, name) for name in self.names)
-        one = functional.relu(first(x))
-        two = functional.relu(first(one)) * 3
-        return last(torch.cat([one, two], 1)).mean(0)
-
-
-class OtherFunctions(Steps):
-    """Functions, operators and methods of any model are found, also a function that is called twice."""
-
-    errors = {r"AttributeError: Functional has no attribute `relu`": "feat_call_number", **ERRORS}
-
-    def given(self, case):
-        first, last = case.words("names", 2)
-        steps = ["relu", f"{first}_1", "relu_1", "mul", "cat", "mean"]
-        return case.build("net", Functional, first, last).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 4)
-
-    def by_hand(self, case):
-        model, _, x = self.given(case)
-        first, last = (getattr(model, name) for name in model.names)
-        v = {"relu": functional.relu(first(x))}
-        v[f"{model.names[0]}_1"] = first(v["relu"])
-        v["relu_1"] = functional.relu(v[f"{model.names[0]}_1"])
-        v["mul"] = v["relu_1"] * 3
-        v["cat"] = torch.cat([v["relu"], v["mul"]], 1)
-        v["mean"] = last(v["cat"]).mean(0)
-        return v
-
-    def mistakes(self, case):
-        return {}
-
-
-check("hooks_or_fx", NotTraceable, OtherFunctions)
+check("hooks_or_fx", NotTraceable)

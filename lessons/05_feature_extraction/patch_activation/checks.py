@@ -142,10 +142,6 @@ class NoHookLeft(Patched):
         }
 
 
-check("patch_activation", Patched, NoHookLeft)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class SomeChannels(Patched):
     """Only the channels that are named are replaced; `None` means all of them, an empty list none."""
 
@@ -193,6 +189,31 @@ class SomeChannels(Patched):
         }
 
 
+class EachCallItsOwn(Patched):
+    """A second call on the same model patches with its own clean input."""
+
+    blame = {"the second answer": "stale_result"}
+
+    def probe(self, nb, case):
+        model, clean, corrupted = self.given(case)
+        patch = nb.function("patch_activation")
+        return {
+            "the first answer": patch(model, "block", clean, corrupted),
+            "the second answer": patch(model, "block", clean * 2, corrupted),
+        }
+
+    def truth(self, case):
+        model, clean, _ = self.given(case)
+        return {"the first answer": close(model(clean)), "the second answer": close(model(clean * 2))}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class InputsAsTheyWere(Patched):
     """`clean` and `corrupted` hold afterwards what they held before, also where a layer hands on its own input."""
 
@@ -217,25 +238,4 @@ class InputsAsTheyWere(Patched):
         return {}
 
 
-class EachCallItsOwn(Patched):
-    """A second call on the same model patches with its own clean input."""
-
-    blame = {"the second answer": "stale_result"}
-
-    def probe(self, nb, case):
-        model, clean, corrupted = self.given(case)
-        patch = nb.function("patch_activation")
-        return {
-            "the first answer": patch(model, "block", clean, corrupted),
-            "the second answer": patch(model, "block", clean * 2, corrupted),
-        }
-
-    def truth(self, case):
-        model, clean, _ = self.given(case)
-        return {"the first answer": close(model(clean)), "the second answer": close(model(clean * 2))}
-
-    def mistakes(self, case):
-        return {}
-
-
-check("patch_activation", SomeChannels, InputsAsTheyWere, EachCallItsOwn)
+check("patch_activation", InputsAsTheyWere)

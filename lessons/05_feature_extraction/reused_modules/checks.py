@@ -153,17 +153,6 @@ class EveryCall(Check):
         return flaws(calls_of(*self.given(case)), self.given(case)[0])
 
 
-check("reused_modules", Predicted, EveryCall)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class NestedAndInPlace(EveryCall):
-    """Nested modules report as well, a container after its parts, and every output is as it was when its call ended."""
-
-    def given(self, case):
-        return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
-
-
 class Twins(nn.Module):
     """One layer, known under two names."""
 
@@ -229,4 +218,15 @@ class CalledAgain(EveryCall):
         return {"feat_hook_left": {"hooks on the model": other_than(0)}}
 
 
-check("reused_modules", NestedAndInPlace, UnderTwoNames, CalledAgain)
+check("reused_modules", Predicted, EveryCall, UnderTwoNames, CalledAgain)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class NestedAndInPlace(EveryCall):
+    """Nested modules report as well, a container after its parts, and every output is as it was when its call ended."""
+
+    def given(self, case):
+        return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+
+
+check("reused_modules", NestedAndInPlace)

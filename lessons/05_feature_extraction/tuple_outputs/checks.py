@@ -124,10 +124,6 @@ class LstmAndAttention(Check):
         }  # fmt: skip
 
 
-check("tuple_outputs", LstmAndAttention)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Mixed(nn.Module):
     """Returns tensors, and things that are none, in a dict with a list and a dict in it."""
 
@@ -194,6 +190,10 @@ class NoneAndDicts(Check):
         }
 
 
+check("tuple_outputs", LstmAndAttention, NoneAndDicts)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class WritesBehind(nn.Module):
     """A pair, of which the caller overwrites the first part."""
 
@@ -233,4 +233,4 @@ class InPlaceAfterwards(Check):
         return {"feat_alias": {"tensors": {f"{name}.0": (x * 2).relu(), f"{name}.1": x * 3}}}
 
 
-check("tuple_outputs", NoneAndDicts, InPlaceAfterwards)
+check("tuple_outputs", InPlaceAfterwards)

@@ -149,10 +149,6 @@ class Afterwards(Check):
         }
 
 
-check("untouched_model", Inside, Afterwards)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class EachInItsOwnMode(Afterwards):
     """Where modules were in different modes, each one is in its own again."""
 
@@ -195,6 +191,10 @@ class AfterAnError(Afterwards):
         }
 
 
+check("untouched_model", Inside, Afterwards, EachInItsOwnMode, AfterAnError)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class WhereNothingIsRecorded(Afterwards):
     """Where autograd did not record before the block, it does not record after it."""
 
@@ -210,4 +210,4 @@ class WhereNothingIsRecorded(Afterwards):
             return super().truth(case)
 
 
-check("untouched_model", EachInItsOwnMode, AfterAnError, WhereNothingIsRecorded)
+check("untouched_model", WhereNothingIsRecorded)

@@ -325,10 +325,6 @@ class BlockAfterBlock(OneForward):
         }
 
 
-check("activation_memory", OneForward, BlockAfterBlock)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 def pooling_net(first, second):
     pooled = nn.Conv1d(first, second, 3), nn.Tanh(), nn.MaxPool1d(2), nn.Flatten()
     return nn.Sequential(*pooled, nn.Linear(second * 3, 2))
@@ -429,6 +425,10 @@ class NestedModules(OneForward):
         yield "", self.loss(x.exp())
 
 
+check("activation_memory", OneForward, BlockAfterBlock, OtherTypes, SlicesOfStorages, NestedModules)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class KeepsNothingAlive(OneForward):
     """Once the graph is gone, the saved tensors are gone too, though the tool is still there."""
 
@@ -482,4 +482,4 @@ class KeepsNothingAlive(OneForward):
         }
 
 
-check("activation_memory", KeepsNothingAlive, OtherTypes, SlicesOfStorages, NestedModules)
+check("activation_memory", KeepsNothingAlive)

@@ -240,10 +240,6 @@ class EqualsCam(HeatMaps):
         return flaws(Seen(*self.given(case)))
 
 
-check("grad_cam", HeatMaps, EqualsCam)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OverwrittenLayer(HeatMaps):
     """A layer whose output an in-place ReLU overwrites: heat maps of what the layer itself returned."""
 
@@ -265,14 +261,6 @@ class OverwrittenLayer(HeatMaps):
         after = Seen(net, f"{net.names[0]}.{net.names[4]}", x, targets)
         pairs = [(before.gradient, after.output), (after.gradient, after.output), (after.gradient, before.output)]
         return {"cam_overwritten": {"heat maps": AnyOf(*(near(heat_of(*pair)) for pair in pairs))}}
-
-
-class FrozenModel(HeatMaps):
-    """The same heat maps from a model of which no parameter requires a gradient."""
-
-    def given(self, case):
-        net, layers, x, targets = super().given(case)
-        return net.requires_grad_(False), layers, x, targets
 
 
 class NothingLeft(HeatMaps):
@@ -372,4 +360,16 @@ class NothingLeft(HeatMaps):
         }
 
 
-check("grad_cam", OverwrittenLayer, FrozenModel, NothingLeft)
+check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class FrozenModel(HeatMaps):
+    """The same heat maps from a model of which no parameter requires a gradient."""
+
+    def given(self, case):
+        net, layers, x, targets = super().given(case)
+        return net.requires_grad_(False), layers, x, targets
+
+
+check("grad_cam", FrozenModel)

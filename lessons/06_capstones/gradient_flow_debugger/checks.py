@@ -305,10 +305,6 @@ class FirstBadGradient(SoundNet):
         }
 
 
-check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Convolutions(SoundNet):
     """With convolutions and in-place ReLUs: a channel is dead if it is 0 for every sample at every position."""
 
@@ -380,23 +376,6 @@ class Infinities(SoundNet):
                 {GRADIENT: next((name for name, grad in backward.of_output if grad.isnan().any()), None)},
             )
         }
-
-
-class BetweenModules(SoundNet):
-    """A fault in what a block computes itself, after its children: the first module to finish with it is the block."""
-
-    def options(self):
-        return {"after": "log"}
-
-    def probe(self, nb, case):
-        return {OUTPUT: super().probe(nb, case)[OUTPUT]}
-
-    def truth(self, case):
-        return {OUTPUT: Passes(*self.given(case)).bad_outputs()[0]}
-
-    def mistakes(self, case):
-        bad = Passes(*self.given(case)).bad_outputs()
-        return {"gfd_leaves_only": {OUTPUT: bad[1]}}
 
 
 class FrozenParts(SoundNet):
@@ -526,6 +505,27 @@ class OnlyLooks(SoundNet):
         }
 
 
+check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, OnlyLooks)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class BetweenModules(SoundNet):
+    """A fault in what a block computes itself, after its children: the first module to finish with it is the block."""
+
+    def options(self):
+        return {"after": "log"}
+
+    def probe(self, nb, case):
+        return {OUTPUT: super().probe(nb, case)[OUTPUT]}
+
+    def truth(self, case):
+        return {OUTPUT: Passes(*self.given(case)).bad_outputs()[0]}
+
+    def mistakes(self, case):
+        bad = Passes(*self.given(case)).bad_outputs()
+        return {"gfd_leaves_only": {OUTPUT: bad[1]}}
+
+
 class TwoNets(SoundNet):
     """Used on one net and then on another one, it reports on each by itself."""
 
@@ -560,4 +560,4 @@ class TwoNets(SoundNet):
         return {"shared_state": AnyOf({"first": anything}, {"second": anything})}
 
 
-check("gradient_flow_debugger", Convolutions, Infinities, BetweenModules, FrozenParts, OnlyLooks, TwoNets)
+check("gradient_flow_debugger", BetweenModules, TwoNets)

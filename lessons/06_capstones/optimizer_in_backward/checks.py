@@ -152,10 +152,6 @@ class WithMomentum(LikePlainSGD):
         return partial(torch.optim.SGD, lr=case.integer("rate", 2, 5) / 100, momentum=0.9, weight_decay=0.3)
 
 
-check("optimizer_in_backward", LikePlainSGD, WithMomentum)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class SharedNet(nn.Module):
     """A frozen layer, then two layers with one weight, the first of them with a frozen bias."""
 
@@ -192,44 +188,6 @@ class FrozenAndShared(LikePlainSGD):
             "optimizer_unfreezes": {"parameters after backward 1": values(thawed)},
             **super().mistakes(case),
         }
-
-
-class OneGradientAtATime(LikePlainSGD):
-    """During backward there is never more than one parameter's gradient in memory."""
-
-    def probe(self, nb, case):
-        model, counts, moments = self.given(case), [], {}
-        named = parameters_of(model)
-
-        def look(name, parameter):
-            counts.append(len(with_gradient(model)))
-            moments.setdefault(name, snapshot(gradients_left(named, case)))
-
-        for name, parameter in named.items():
-            parameter.register_post_accumulate_grad_hook(partial(look, name))
-        with nb.function("OptimizerInBackward")(model, self.make(case)):
-            for step in (1, 2):
-                self.loss(case, model, step).backward()
-        return {
-            "gradients in memory at a time": max(counts),
-            "parameters after backward 2": values(model),
-            "what .grad holds, whenever one is complete": moments,
-        }
-
-    def truth(self, case):
-        model = self.given(case)
-        named = dict(model.named_parameters())
-        none, found = gradients_left(named, case), torch.autograd.grad(self.loss(case, model, 1), list(named.values()))
-        return {
-            "gradients in memory at a time": 1,
-            "parameters after backward 2": self.plain(case)[2],
-            "what .grad holds, whenever one is complete": {
-                name: {**none, name: gradient} for name, gradient in zip(named, found)
-            },
-        }
-
-    def mistakes(self, case):
-        return {"optimizer_all_at_the_end": {"gradients in memory at a time": other_than(1)}}
 
 
 class AfterTheBlock(LikePlainSGD):
@@ -305,4 +263,46 @@ class AfterTheBlock(LikePlainSGD):
         }
 
 
-check("optimizer_in_backward", FrozenAndShared, OneGradientAtATime, AfterTheBlock)
+check("optimizer_in_backward", LikePlainSGD, WithMomentum, FrozenAndShared, AfterTheBlock)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class OneGradientAtATime(LikePlainSGD):
+    """During backward there is never more than one parameter's gradient in memory."""
+
+    def probe(self, nb, case):
+        model, counts, moments = self.given(case), [], {}
+        named = parameters_of(model)
+
+        def look(name, parameter):
+            counts.append(len(with_gradient(model)))
+            moments.setdefault(name, snapshot(gradients_left(named, case)))
+
+        for name, parameter in named.items():
+            parameter.register_post_accumulate_grad_hook(partial(look, name))
+        with nb.function("OptimizerInBackward")(model, self.make(case)):
+            for step in (1, 2):
+                self.loss(case, model, step).backward()
+        return {
+            "gradients in memory at a time": max(counts),
+            "parameters after backward 2": values(model),
+            "what .grad holds, whenever one is complete": moments,
+        }
+
+    def truth(self, case):
+        model = self.given(case)
+        named = dict(model.named_parameters())
+        none, found = gradients_left(named, case), torch.autograd.grad(self.loss(case, model, 1), list(named.values()))
+        return {
+            "gradients in memory at a time": 1,
+            "parameters after backward 2": self.plain(case)[2],
+            "what .grad holds, whenever one is complete": {
+                name: {**none, name: gradient} for name, gradient in zip(named, found)
+            },
+        }
+
+    def mistakes(self, case):
+        return {"optimizer_all_at_the_end": {"gradients in memory at a time": other_than(1)}}
+
+
+check("optimizer_in_backward", OneGradientAtATime)

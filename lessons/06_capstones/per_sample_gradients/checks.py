@@ -150,10 +150,6 @@ class SummedLoss(OneBatch):
         return (output * case.tensor("upstream", 12, output.shape[1])[part][: len(output)]).sum()
 
 
-check("per_sample_gradients", OneBatch, SummedLoss)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class RecurrentNet(nn.Module):
     """One Linear layer that is called three times, on what it has made before."""
 
@@ -197,29 +193,6 @@ class ReusedLayer(OneBatch):
                 lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])
             ),
         }
-
-
-class TwoBlocks(OneBatch):
-    """A second block, with fewer samples, gathers its own results and leaves those of the first alone."""
-
-    def probe(self, nb, case):
-        model, x = self.given(case)
-        with nb.function("PerSampleGradients")(model) as one:
-            self.loss(case, model(x), slice(None)).backward()
-        with nb.function("PerSampleGradients")(model) as two:
-            self.loss(case, model(x[:4] + 1), slice(None)).backward()
-        return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
-
-    def truth(self, case):
-        model, x = self.given(case)
-        return {
-            "gradients of the second": self.each(case, model, x[:4] + 1),
-            "gradients of the first": self.each(case, model, x),
-        }
-
-    def mistakes(self, case):
-        model, x = self.given(case)
-        return {"tool_shared_results": {"gradients of the first": self.each(case, model, x[:4] + 1)}}
 
 
 class LeftAsItWas(OneBatch):
@@ -311,4 +284,31 @@ class LeftAsItWas(OneBatch):
         }
 
 
-check("per_sample_gradients", ReusedLayer, LeftAsItWas, TwoBlocks)
+check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, LeftAsItWas)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class TwoBlocks(OneBatch):
+    """A second block, with fewer samples, gathers its own results and leaves those of the first alone."""
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        with nb.function("PerSampleGradients")(model) as one:
+            self.loss(case, model(x), slice(None)).backward()
+        with nb.function("PerSampleGradients")(model) as two:
+            self.loss(case, model(x[:4] + 1), slice(None)).backward()
+        return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
+
+    def truth(self, case):
+        model, x = self.given(case)
+        return {
+            "gradients of the second": self.each(case, model, x[:4] + 1),
+            "gradients of the first": self.each(case, model, x),
+        }
+
+    def mistakes(self, case):
+        model, x = self.given(case)
+        return {"tool_shared_results": {"gradients of the first": self.each(case, model, x[:4] + 1)}}
+
+
+check("per_sample_gradients", TwoBlocks)
