@@ -2,7 +2,8 @@
 
 Answers are drawn from accepted answers and mutants, every kind of damage comes several times, also two at a time, over
 all lessons. One run of ``grade_class`` with one seed grades all. Then: every recoverable submission has the marks of
-its twin, exercise by exercise; every other one, and every exercise that is gone, is listed with a reason.
+its twin, exercise by exercise, or waits for a person, if the damage leaves nobody certain of what is whose; every
+other one, and every exercise that is gone, is listed with a reason.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ import nbformat
 
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
-from nbproof.marking.results import Score
+from nbproof.marking.results import UNCERTAIN, Score
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.terminal.progress_bar import progress
-from tests.damage import KINDS, Damage, damaged, text_of
+from tests.damage import KINDS, WAITS, Damage, damaged, text_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -100,6 +101,9 @@ def faults_of(made: Made, scores: dict[tuple[str, str], Score]) -> list[str]:
         if one.id in made.damage.lost:
             if one.score or one.id not in got.lost:
                 found.append(f"{one.id} is gone, and has {one.score:g} marks, reason {got.lost.get(one.id)!r}")
+        elif one.status == UNCERTAIN:
+            if one.score or one.id not in got.lost or not WAITS & set(made.kinds):
+                found.append(f"{one.id} waits for a person, with {one.score:g} marks: {got.lost.get(one.id)}")
         elif one.score != wanted[one.id].score:
             found.append(
                 f"{one.id}: {one.score:g} marks ({one.status}), its twin {wanted[one.id].score:g} "
@@ -137,11 +141,18 @@ def main() -> int:
         for fault in faults_of(one, scores):
             wrong += 1
             print(f"WRONG {one.learner}/{one.lesson} ({' + '.join(one.kinds)}): {fault}")
+    waiting = {
+        one: count for one in made
+        if (count := sum(exercise.status == UNCERTAIN for exercise in scores[one.learner, one.lesson].exercises))
+    }  # fmt: skip
     refused = [one for one in made if one.damage.refused]
     told = Counter(bool(scores[one.learner, one.lesson].problem) for one in refused)
     compared = sum(len(scores[one.learner, one.lesson].exercises) for one in made)
     print(f"{len(scores)} submissions graded in {seconds:.0f} s, seed {graded.seed}")
     print(f"recoverable: {len(made) - len(refused)}, {compared} exercises compared with their twins'; wrong: {wrong}")
+    print(f"waiting for a person: {sum(waiting.values())} exercises of {len(waiting)} submissions")
+    for one, count in waiting.items():
+        print(f"  {count} of {one.learner}/{one.lesson} ({' + '.join(one.kinds)})")
     print(f"not gradable: {len(refused)}, refused with a reason: {told[True]}")
     if not arguments.keep:
         shutil.rmtree(root)

@@ -16,7 +16,7 @@ from rich.table import Table
 from nbproof.cli.live import duration
 from nbproof.command import course_command
 from nbproof.marking.plain import said_aloud
-from nbproof.marking.results import STATUSES, GradedClass, Score
+from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
 
 if TYPE_CHECKING:
@@ -44,15 +44,16 @@ class Told:
     """What became of an upload, where one was named."""
     attendance: Attendance = field(default_factory=Attendance)
     root: Path = Path()
+    passed_over: bool = False
+    """Whether a note says of something that it was passed over."""
 
 
 def is_incomplete(told: Told) -> bool:
     """Whether something that was handed in is not graded: that is what the exit code says."""
     ungraded = any(score.problem or score.missing for score in told.graded.scores) or bool(told.failed_pages)
     # A notebook that was taken under another name is graded all the same.
-    passed_over = any(note.startswith("passed over") for note in told.notes)
     needs_person = bool(told.collected and told.collected.needs_person)
-    return ungraded or passed_over or needs_person or bool(told.attendance.useless)
+    return ungraded or told.passed_over or needs_person or bool(told.attendance.useless)
 
 
 def print_class(console: Console, told: Told, everybody: bool = False) -> None:
@@ -112,11 +113,12 @@ def print_problems(console: Console, told: Told) -> None:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
             console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
-        by_reason: dict[str, list[str]] = {}
+        uncertain = {one.id for one in score.exercises if one.status == UNCERTAIN}
+        by_reason: dict[tuple[str, str], list[str]] = {}
         for exercise, reason in score.missing.items():
-            by_reason.setdefault(reason, []).append(exercise)
-        for reason, exercises in by_reason.items():
-            line = f"! missing: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
+            by_reason.setdefault((UNCERTAIN if exercise in uncertain else "missing", reason), []).append(exercise)
+        for (what, reason), exercises in by_reason.items():
+            line = f"! {what}: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
             console.print(line, highlight=False, markup=False, soft_wrap=True)
     for line in (*_newer(told.graded.scores), *lines_of(told.attendance)):
         console.print(line, highlight=False, markup=False, soft_wrap=True)

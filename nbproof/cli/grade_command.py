@@ -168,9 +168,12 @@ class _Desk:
                 note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if request.feedback else ()
             attendance = self._attendance(intake, lessons) if not request.only else Attendance()
-        notes = (*_unfit(graded), *(() if request.only else intake.notes))
+        intake = replace(intake, notes=(), passed_over=False) if request.only else intake
+        notes = (*_unfit(graded), *intake.notes)
         folder = root / "feedback" if request.feedback else None
-        return Told(graded, notes, folder, time.perf_counter() - start, failed, collected, attendance, root)
+        passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
+        took = time.perf_counter() - start
+        return Told(graded, notes, folder, took, failed, collected, attendance, root, passed_over)
 
     def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
         handed_in = {(one.learner, one.lesson) for one in intake.submissions}

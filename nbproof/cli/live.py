@@ -21,7 +21,7 @@ __all__ = ["Counting", "duration", "watching"]
 EVERY = 10.0
 """Seconds between two lines in a pipe."""
 
-_COLOURS = {"passed": "green", "failed": "red", "error": "red", "not answered": "dim"}
+_COLOURS = {"passed": "green", "failed": "red", "error": "red", "not answered": "dim", "uncertain": "yellow"}
 _NOW = 4
 """Names of what is being graded that a terminal shows."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.marking.results import UNCERTAIN, CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.feedback.pictures import Drawn, drawn
@@ -28,6 +28,7 @@ _WORDS = {
     "out of memory": "Ran out of memory",
     "killed": "Stopped by itself",
     "not answered": "Not answered",
+    UNCERTAIN: "Waits for your instructor",
 }
 _ADVICE = {
     "timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
@@ -101,6 +102,7 @@ def cards_of(verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets) 
 class _Cards:
     def __init__(self, verdict: SubmissionVerdict, marks: Marks | None, secrets: Secrets, own: str) -> None:
         self.verdict, self.marks, self.secrets, self.own = verdict, marks, secrets, own
+        self.uncertain = {one.id for one in verdict.exercises if one.status == UNCERTAIN}
 
     def clean(self, text: object, most: int = 2_000) -> str:
         # Secrets before marks are put into the text, which would make another line of it.
@@ -116,7 +118,8 @@ class _Cards:
         )
         run = self.verdict.runs.get(exercise.id, CellRun())
         passed, untouched = exercise.status == "passed", exercise.status == "not answered"
-        lost = exercise.status in ("timeout", "out of memory", "killed")
+        waits = exercise.id in self.uncertain and any(mark is None or mark.waits for mark in given)
+        lost = exercise.status in ("timeout", "out of memory", "killed", UNCERTAIN)
         sentence, line = "", ""
         faults: tuple[FaultShown, ...] = ()
         broken = exercise.status == "error" and bool(run.error) and not score
@@ -133,7 +136,7 @@ class _Cards:
             _ADVICE.get(exercise.status, ""), () if untouched or lost or broken else _checks(exercise), faults,
             exercise_hints().get(exercise.id) if untouched else None, harmless(self._note(exercise.id)),
             "" if untouched else answer, True, "" if passed else self.clean(printed_in(run.outputs), 1_500),
-            self._comment(exercise.id, *(test.grade_id for test in exercise.tests)), _remark(given),
+            self._comment(exercise.id, *(test.grade_id for test in exercise.tests)), _remark(given), waits=waits,
         )  # fmt: skip
 
     def written(self, one: WrittenAnswer) -> Card:
@@ -163,7 +166,8 @@ class _Cards:
 
     def _note(self, name: str) -> str:
         lost, found = getattr(self.verdict, "lost", {}).get(name, ""), self.verdict.recovered.get(name, "")
-        how = lost or found
+        # Of what is uncertain its own sentence says why.
+        how = "" if lost and name in self.uncertain else lost or found
         return how[:1].upper() + how[1:] + ("" if how.endswith((".", "!", "?")) else ".") if how else ""
 
     def _faults(self, exercise: ExerciseVerdict, bare: bool) -> tuple[FaultShown, ...]:
@@ -197,8 +201,8 @@ class _Cards:
 
 
 def _kind(status: str, score: float, most: float) -> str:
-    if status == "not answered" and score == 0:
-        return "open"
+    if status in ("not answered", UNCERTAIN) and score == 0:
+        return "open" if status != UNCERTAIN else "person"
     return "passed" if score >= most else "partly" if score > 0 else "wrong"
 
 

@@ -24,7 +24,7 @@ from nbproof.gradebook.reader import Held, held_in
 from nbproof.gradebook.receipts import time_in
 from nbproof.gradebook.schema import create_tables
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["Writer", "register"]
@@ -139,6 +139,7 @@ class Writer:
         book = self._gradebook
         # First: asking makes the session forget what it was told and has not written.
         scores, names = verdict.scores, self._names(verdict.lesson)
+        uncertain = {test.grade_id for one in verdict.exercises if one.status == UNCERTAIN for test in one.tests}
         try:
             book.find_student(verdict.learner)
         except MissingEntry:
@@ -150,7 +151,7 @@ class Writer:
                 if name in scores:
                     grade.auto_score = scores[name]
                     # A mark that a person gave stays, and is to be looked at again.
-                    grade.needs_manual_grade = grade.manual_score is not None
+                    grade.needs_manual_grade = name in uncertain or grade.manual_score is not None
                 elif name in blueprint.written:
                     grade.auto_score = None
                     same = verdict.answers.get(name) == earlier.get(name)

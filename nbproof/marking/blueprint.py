@@ -39,6 +39,7 @@ __all__ = [
     "Rebuilt",
     "TestCell",
     "fill_in",
+    "lost_in",
     "own_in",
     "read_attachments",
     "read_blueprint",
@@ -161,6 +162,10 @@ class Rebuilt:
         stub = blueprint.stubs.get(exercise)
         return stub is not None and self.answers[exercise].strip() in ("", stub.strip())
 
+    def waits(self, blueprint: Blueprint, exercise: str) -> bool:
+        """Whether something was found that may be the answer: it stands there as comments, and a person has to look."""
+        return exercise in self.lost and not self.is_untouched(blueprint, exercise)
+
 
 def read_blueprint(source: Path, config: Config) -> Blueprint:
     """Read ``source/<lesson>/<lesson>.ipynb``."""
@@ -242,6 +247,8 @@ def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
         if name in rebuilt.answers:
             cell["source"] = rebuilt.answers[name]
+        if name in rebuilt.lost:
+            cell["metadata"][LOST] = rebuilt.lost[name]
     changed = {one.place: one for one in rebuilt.own if one.place is not None and blueprint.shows(one.place)}
     behind: dict[int, list[nbformat.NotebookNode]] = {place: [] for place in range(-1, len(notebook.cells))}
     for number, own in enumerate(rebuilt.own):
@@ -266,6 +273,11 @@ def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
     return tuple(OwnCell(cell.source, told["after"], told["place"]) for cell, told in marked if told)
 
 
+def lost_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
+    """Why there are no answers, as :func:`fill_in` has noted it."""
+    return {cell.metadata.nbgrader.grade_id: cell.metadata[LOST] for cell in notebook.cells if LOST in cell.metadata}
+
+
 def read_file(path: Path, limit: int) -> bytes:
     """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged where there is none, or too many."""
     try:
@@ -286,8 +298,8 @@ _MOST_FILES, _DEEPEST = 1_000, 20
 
 Attachments = dict[str, bytes]
 
-OWN = "learners_own_cell"
-"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's."""
+OWN, LOST = "learners_own_cell", "lost"
+"""In the metadata of a rebuilt notebook's cell: that it is none of the instructor's; why there is no answer."""
 
 
 def read_attachments(

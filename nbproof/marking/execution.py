@@ -213,9 +213,9 @@ class Execution:
                 exercise.loss = WorkerLost("timeout", "the submission's time was over")
 
     def is_asked(self, test: str) -> bool:
-        """Whether there is anything to be asked: not of a TODO cell as it was handed out, which earns nothing."""
+        """Whether there is anything to be asked: not of a TODO cell as it was handed out, nor of what waits for a person."""
         exercise = self.blueprint.tests[test].exercise
-        if exercise not in self.only:
+        if exercise not in self.only or self.rebuilt.waits(self.blueprint, exercise):
             return False
         return (
             test in self.blueprint.plain

@@ -7,9 +7,9 @@ from typing import Any
 
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.find_answers import found_in
 from nbproof.recover.notebook_bytes import SMALL, Damaged, plain_cells
 from nbproof.recover.own_cells import own_cells, read_back
+from nbproof.recover.recovery import found_in
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 

@@ -8,11 +8,13 @@ from typing import Any
 from nbproof.recover.own_cells import OwnCell
 
 __all__ = [
-    "STATUSES", "CellRun", "ExerciseScore", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict", "TestVerdict",
-    "WrittenAnswer",
+    "STATUSES", "UNCERTAIN", "CellRun", "ExerciseScore", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict",
+    "TestVerdict", "WrittenAnswer",
 ]  # fmt: skip
 
-STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
+STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered", "uncertain")
+UNCERTAIN = STATUSES[-1]
+"""What may be the answer was found, and has not run: it waits for a person."""
 
 
 @dataclass(frozen=True)

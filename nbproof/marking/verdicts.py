@@ -9,7 +9,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Judge, Judged, ProbeAnswer
 from nbproof.marking.plain import PlainRun, plain_verdict
-from nbproof.marking.results import ExerciseVerdict, TestVerdict
+from nbproof.marking.results import UNCERTAIN, ExerciseVerdict, TestVerdict
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 
@@ -117,10 +117,15 @@ class Verdicts:
             return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
         if loss is not None:
             return "killed", f"Your code ended the process that it ran in: {loss.detail}."
+        rebuilt, name = self.rebuilt, progress.id
+        if rebuilt.waits(self.blueprint, name):
+            return UNCERTAIN, rebuilt.lost[name]
         if all(test.is_whole for test in tests):
             return "passed", "Every check passed."
-        if self.rebuilt.is_untouched(self.blueprint, progress.id) and not any(test.score for test in tests):
-            return "not answered", self.rebuilt.lost.get(progress.id) or "The TODO cell is as it was handed out."
+        # What was recovered beside an untouched TODO cell has run, and can be wrong.
+        untouched = rebuilt.is_untouched(self.blueprint, name) and name not in rebuilt.recovered
+        if untouched and not any(test.score for test in tests):
+            return "not answered", rebuilt.lost.get(name) or "The TODO cell is as it was handed out."
         told = next((test for test in tests if test.sentence), None)
         if progress.out_of_memory:
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."

@@ -206,7 +206,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         return graded_notebook(blueprint, verdict), resources
 
     def _marked(self, nb: NotebookNode, resources: dict[str, Any], blueprint: Any, root: Path) -> Any:
-        from nbproof.marking.blueprint import Rebuilt, own_in, read_attachments
+        from nbproof.marking.blueprint import Rebuilt, lost_in, own_in, read_attachments
         from nbproof.marking.submission import mark
 
         answers = {
@@ -221,7 +221,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
         engine = engine_for(self, limits, root)
         judge = judge_for(blueprint)
         learner = resources["nbgrader"]["student"]
-        return mark(engine, blueprint, judge, Rebuilt(answers, own=own_in(nb)), learner, files)
+        return mark(engine, blueprint, judge, Rebuilt(answers, lost=lost_in(nb), own=own_in(nb)), learner, files)
 
 
 def _marked_apart(plugin: Any, resources: dict[str, Any]) -> Any:

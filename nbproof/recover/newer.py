@@ -10,8 +10,8 @@ import itertools
 from collections.abc import Collection, Sequence
 
 from nbproof.recover.exported import ExportedCell
+from nbproof.recover.matching import bare
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.similarity import bare
 
 __all__ = ["NEWER", "newer_than"]
 

@@ -154,6 +154,8 @@ def _cells_of_json(text: str, depth: int) -> tuple[list[ExportedCell], list[str]
         told.append(f"{len(found)} notebooks stood in the file, one after another")
     if any(isinstance(value, (CutDict, CutList)) for value in values):
         told.append(f"the file breaks off after {len(cells)} cells")
+        # A cell that is not whole stands where it breaks off.
+        cells += [ExportedCell(None, "", whole=False)] if not cells or cells[-1].whole else []
     return cells, told or ["the file was broken JSON, and was mended while reading"]
 
 

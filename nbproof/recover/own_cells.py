@@ -5,13 +5,13 @@ They run while grading, in their order, if an answer rests on them (:mod:`nbproo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from nbproof.recover.exported import ExportedCell
+from nbproof.recover.matching import bare, placed
 from nbproof.recover.released import HandedOut, Handout
-from nbproof.recover.similarity import bare
 
 __all__ = ["OwnCell", "bounded", "own_cells", "read_back", "to_be_shown"]
 
@@ -37,27 +37,25 @@ class OwnCell:
         return asdict(self)
 
 
-def own_cells(handout: Handout, cells: Sequence[ExportedCell]) -> tuple[OwnCell, ...]:
-    """Those of a notebook in which every cell is whole."""
-    by_name = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
-    by_id = {cell.id: place for place, cell in enumerate(handout.cells) if cell.id and not cell.name}
-    by_text = {bare(cell.source): place for place, cell in enumerate(handout.cells) if not cell.name}
+def own_cells(
+    handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[int, int] | None = None
+) -> tuple[OwnCell, ...]:
+    """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell."""
+    names = {cell.name for cell in handout.cells if cell.name}
     found: list[OwnCell] = []
     used: set[int] = set()
     above = -1
-    for cell in cells:
-        place = by_name.get(cell.name or "")
-        if place is None:
-            place = by_id.get(cell.id)
-        if place is None or place in used:
-            place = by_text.get(bare(cell.source))
-        if place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
+    for at, (cell, place) in enumerate(zip(cells, placed(handout, cells), strict=True)):
+        if answers and at in answers:
+            above = answers[at]
+        elif place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
             used.add(place)
             above = place
             if _is_changed(handout.cells[place], cell):
                 found.append(OwnCell(cell.source, above, place))
-        elif cell.kind == "code" and cell.source.strip() and cell.name not in by_name:
-            found.append(OwnCell(cell.source, above))
+        elif cell.kind == "code" and cell.source.strip() and cell.name not in names and cell.whole:
+            again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
+            found += [] if again else [OwnCell(cell.source, above)]
     return bounded(found)
 
 
@@ -91,7 +89,7 @@ def is_code(released: HandedOut) -> bool:
 
 def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
     changeable = released.kind in ("show", "setup")
-    return changeable and bool(cell.source.strip()) and cell.source.strip() != released.source.strip()
+    return changeable and bool(cell.source.strip()) and bare(cell.source) != bare(released.source)
 
 
 def read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:

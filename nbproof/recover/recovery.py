@@ -1,33 +1,44 @@
-"""Finds the answers among the cells of a damaged submission: by id, by what they define and keep of the stub, by place.
+"""Finds the answers in one submission: by an id, by the names that they define, or by their place; else a person has to look.
 
-An id is believed. Without one, a piece of code counts for the one exercise that it looks most like, once, and only if
-it looks enough like it. Of an answer only the text is taken. Runs in a sealed worker (:mod:`nbproof.marking.reading`).
+We trust the ids of cells. If the cell of an exercise is gone, code counts as its answer if it stands in its place, or is the
+only code that defines what the exercise asks for. What may be an answer, and is not certain to be one, is brought as
+comments: nothing of it runs, and it waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
+other cells run where they stand (:mod:`nbproof.recover.own_cells`). This runs in a sealed worker, and imports little.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from nbproof.recover.assembly import Assembly
 from nbproof.recover.elsewhere import bring
 from nbproof.recover.exported import ExportedCell
-from nbproof.recover.fences import Fenced, cut_out
-from nbproof.recover.fragments import DISTINCT, NotebookSheet, Piece
+from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.matching import alone, bare
 from nbproof.recover.newer import NEWER, newer_than
-from nbproof.recover.own_cells import OwnCell, bounded
+from nbproof.recover.notebook_bytes import plain_cells, salvaged
+from nbproof.recover.own_cells import OwnCell, own_cells
+from nbproof.recover.pieces import Piece, Pieces
 from nbproof.recover.released import Handout
-from nbproof.recover.similarity import Code, bare
-from nbproof.recover.splitting import Part
 from nbproof.recover.unpacking import Damaged
-from nbproof.recover.writings import without_half_a_line
 
-__all__ = ["Found", "find_answers"]
+__all__ = ["Found", "find_answers", "found_in"]
 
-
+_MOST_ANSWERS = 2_000_000
+"""Characters of all answers: more does not come back from a worker."""
 _MOST_STRAYS = 1_000
 """Of cells without an id of this lesson: ten times what a lesson has."""
+_MOST_WAITING = 8_000
+"""Characters of what waits for a person, for one exercise."""
+_DISTINCT = 80
+"""Characters of a released text that no other lesson has by chance."""
+_MOST_JOINED = 3
+"""Cells above or below a half of a split cell that may be the rest of it."""
+_BY_PLACE = "The TODO cell had lost its id, and was found by its place."
+_HAND_IN = "Hand in the notebook with your code in the TODO cell."
 
 
 @dataclass
@@ -43,84 +54,74 @@ class Found:
     """Of what is lost, what the learner's notebook never had."""
 
 
-def find_answers(handout: Handout, cells: Sequence[ExportedCell], cut_off: bool = False) -> Found:
-    """Search everywhere, among a thousand cells of nobody's. Raises Damaged where the cells are none of this lesson's."""
+def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
+    """Answers, own cells, what was recovered and what was lost of one submission. Raises Damaged."""
+    cells: Sequence[ExportedCell] | None = plain_cells(data)
+    damage = ""
+    if not cells:
+        read = salvaged(data, handout.lesson)
+        cells, damage = read.cells, read.damage
+    answers = as_handed_in(handout, cells)
+    found = Found(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
+    if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
+        raise Damaged("its answers are longer than any that this course asks for")
+    return {
+        "answers": found.answers, "own": [one.as_dict() for one in found.own], "recovered": found.recovered,
+        "lost": found.lost, "newer": dict.fromkeys(found.newer, ""), "damage": damage,
+    }  # fmt: skip
+
+
+def find_answers(handout: Handout, cells: Sequence[ExportedCell]) -> Found:
+    """Search everywhere, among a thousand cells of nobody's. Raises Damaged if the cells are none of this lesson's."""
     known = {cell.name for cell in handout.cells if cell.name}
     strays = itertools.count()
     looked_at = [cell for cell in cells if cell.name in known or next(strays) < _MOST_STRAYS]
-    return _Search(handout, looked_at, cut_off).go()
+    return _Search(handout, looked_at).go()
 
 
 class _Search:
-    def __init__(self, handout: Handout, cells: Sequence[ExportedCell], cut_off: bool) -> None:
+    def __init__(self, handout: Handout, cells: Sequence[ExportedCell]) -> None:
         self.handout, self.cells = handout, cells
-        pieces, fences = cut_out(handout, cells)
-        self.sheet = NotebookSheet(handout, pieces)
-        self.fenced = Fenced(handout, cells, fences, self.sheet.likeness)
-        self.pieces = self.sheet.pieces
-        self.assembly = Assembly(self.sheet, cut_off)
-        self.found = Found()
+        self.cut_off = bool(cells) and not cells[-1].whole
+        self.pieces = Pieces(handout, cells)
+        self.asked, self.named = self.pieces.asked, self.pieces.named
+        self.found = Found(dict(handout.stubs))
 
     def go(self) -> Found:
-        prose = [cell for cell in self.cells if cell.kind == "markdown" and len(bare(cell.source)) >= DISTINCT]
-        if self.sheet.stranger and (len(prose) > 1 or any(cell.name for cell in self.cells)):
+        found, handout = self.found, self.handout
+        known = zip(self.cells, self.pieces.places, strict=True)
+        stranger = not any(place is not None and self._is_distinct(cell, place) for cell, place in known)
+        prose = [cell for cell in self.cells if cell.kind == "markdown" and len(bare(cell.source)) >= _DISTINCT]
+        if stranger and (len(prose) > 1 or any(cell.name for cell in self.cells)):
             raise self._another()
-        for name, stub in self.handout.stubs.items():
-            own = [piece for piece in self.pieces if piece.label == name]
-            text, told, lost = self.assembly.answer(name, stub, own)
-            if bare(text) in ("", bare(stub)):
-                fenced, found, unsure = self.fenced.answer(name)
-                if fenced or unsure:
-                    text, told, lost = fenced or text, found, unsure
-            self.found.answers[name] = text
-            if lost:
-                self.found.lost[name] = lost
-            elif told and bare(text) != bare(stub):
-                self.found.recovered[name] = told
-        for name, stub in self.handout.written.items():
+        for name, own in self.named.items():
+            if own:
+                self._of_its_cell(name, own)
+        for search in (self._by_place, self._by_name):
+            for name in self.pieces.missing:
+                if name not in found.recovered:
+                    search(name)
+        for name in self.named:
+            self._within_another(name)
+        for name, stub in handout.written.items():
             self._written(name, stub)
-        self._refuse_strangers()
-        cut_off = self.assembly.cut_off and bool(self.cells)
-        cells = without_half_a_line(self.handout, self.cells) if cut_off else self.cells
-        for name, brought in bring(self.handout, cells, self.found.answers).items():
-            self.found.answers[name] = brought.text
-            self.found.recovered[name] = f"{self.found.recovered.get(name, '')} {brought.told}".strip()
-            self.found.lost.pop(name, None)
-        self.found.own = self._own_cells()
-        if not self.assembly.cut_off:
-            self.found.newer = newer_than(self.handout, self.cells, self.found.lost)
-            self.found.lost |= dict.fromkeys(self.found.newer, NEWER)
-        return self.found
-
-    def _own_cells(self) -> tuple[OwnCell, ...]:
-        """Code of nobody's, and released cells that show something else now."""
-        own, above = [], -1
-        for piece in self.pieces:
-            part, place = piece.part, piece.part.place
-            own_name = part.name in self.sheet.index
-            taken = piece.label is not None and (own_name or self._is_in_the_answer(piece))
-            if place is None and taken:
-                place = self.sheet.index[piece.label or ""]
-            above = above if place is None else place
-            if part.kind != "code" or not part.text.strip() or not part.whole:
-                continue
-            if part.place is not None:
-                released = self.handout.cells[part.place]
-                if released.kind in ("show", "setup") and bare(part.text) != bare(released.source):
-                    own.append(OwnCell(part.text, above, part.place))
-            elif not taken and not own_name:
-                own.append(OwnCell(part.text, above))
-        return bounded(own)
-
-    def _is_in_the_answer(self, piece: Piece) -> bool:
-        """Whether a piece of an exercise is a part of its answer, or another version of one: not a helper beside it."""
-        answer = self.found.answers[piece.label or ""]
-        names = piece.code.names
-        return not names or bool(names & Code(answer).names) or bare(piece.part.text) in bare(answer)
-
-    def _refuse_strangers(self) -> None:
-        if self.sheet.stranger and len(self.found.lost) == len(self.handout.stubs) + len(self.handout.written):
+        if stranger and len(found.lost) == len(found.answers) and not any(map(self._is_touched, found.answers)):
             raise self._another()
+        for name, brought in bring(handout, self.cells, found.answers).items():
+            found.answers[name] = brought.text
+            found.recovered[name] = f"{found.recovered.get(name, '')} {brought.told}".strip()
+            found.lost.pop(name, None)
+        found.own = own_cells(handout, self.cells, self.pieces.used)
+        if not self.cut_off:
+            found.newer = newer_than(handout, self.cells, [name for name in found.lost if not self._is_touched(name)])
+            found.lost |= dict.fromkeys(found.newer, NEWER)
+        return found
+
+    def _is_distinct(self, cell: ExportedCell, place: int) -> bool:
+        """Whether it can only come from this lesson. All lessons may call their setup cell the same."""
+        released = self.handout.cells[place]
+        long = len(bare(released.source)) >= _DISTINCT and bare(released.source) in bare(cell.source)
+        return released.kind not in ("setup", "show") and (long or bool(released.name and cell.name == released.name))
 
     def _another(self) -> Damaged:
         heads = [line for cell in self.cells if cell.kind == "markdown" for line in cell.source.splitlines()]
@@ -131,39 +132,184 @@ class _Search:
             "Hand in the notebook of this lesson"
         )
 
+    def _is_touched(self, name: str) -> bool:
+        """Whether there is something of the learner's in its place by now."""
+        return self.found.answers[name] not in ("", {**self.handout.stubs, **self.handout.written}[name])
+
+    # The TODO cell is there, by its id or because it is as it was handed out.
+
+    def _of_its_cell(self, name: str, own: list[Piece]) -> None:
+        stub = bare(self.handout.stubs[name])
+        worked = [piece for piece in own if piece.whole and bare(piece.text) not in ("", stub)]
+        worked = list({bare(piece.text): piece for piece in reversed(worked)}.values())[::-1]
+        if not worked and not all(piece.whole for piece in own):
+            self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
+        elif not worked:
+            self._beside_the_stub(name)
+        elif len(worked) > 1:
+            self._of_several(name, worked)
+        else:
+            told = "" if self.cells[worked[0].at].name == name else _BY_PLACE
+            more = "The TODO cell is there more than once. The one that was worked on counts." if len(own) > 1 else ""
+            self._accept(name, worked, f"{told} {more}".strip())
+
+    def _of_several(self, name: str, worked: list[Piece]) -> None:
+        """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
+        tests = {at for at, one in enumerate(self.handout.cells) if one.kind == "test" and one.exercise == name}
+        checks = (at for at, place in enumerate(self.pieces.places) if place in tests and at > worked[0].at)
+        check = next(checks, None)
+        above = [piece for piece in worked if check is None or piece.at < check]
+        joined = "\n".join(piece.text for piece in above)
+        whole = [piece for piece in above if alone(piece.text)]
+        apart = not any(a.names[1] & b.names[1] for a, b in itertools.combinations(above, 2))
+        if len(above) > 1 and (not whole or ((apart or len(whole) < len(above)) and alone(joined))):
+            self._accept(name, above, f"The TODO cell was split into {len(above)} cells. They were put together again.")
+        elif check is None:
+            self._wait(name, worked, "The TODO cell was worked on more than once, and its check does not stand below.")
+        else:
+            told = "The TODO cell is there more than once, and was worked on more than once. The one directly above its check"
+            self.pieces.strays += [piece for piece in worked if piece is not above[-1]]
+            self._accept(name, above[-1:], f"{told} counts, which the check sees in Run All.")
+
+    def _beside_the_stub(self, name: str) -> None:
+        """Nobody has worked in the TODO cell. Code cells beside it run where they stand; what stands in text does not."""
+        defined, bound = self.asked[name]
+        near = [piece for piece in self._near(name) if bound & piece.names[1]]
+        whole = [piece for piece in near if bound <= piece.names[1]]
+        told = "The TODO cell is as it was handed out."
+        if len(whole) == 1 and not (len(near) > 1 and whole[0].kind != "code") and not self._also(name, whole[0]):
+            where = "below it, in a cell of its own" if whole[0].kind == "code" else (
+                f"in a text cell ({self.pieces.numbers(whole)}), where nothing runs, and was taken from there"
+            )  # fmt: skip
+            self._accept(name, whole, f"{told} Your answer stood {where}.")
+        elif any(piece.kind == "code" and defined & piece.names[0] for piece in near):
+            self.found.recovered[name] = f"{told} Your code stood beside it, in cells of its own, and ran there."
+        else:
+            own = defined.difference(*(bound for one, (_, bound) in self.asked.items() if one != name))
+            texts = [piece for piece in self.pieces.free() if piece.kind != "code"]
+            signs = [piece for piece in texts if piece in near or own & piece.names[0]]
+            if signs:
+                self._wait(name, signs, "The TODO cell holds no code of yours.")
+
+    # The TODO cell is gone.
+
+    def _by_place(self, name: str) -> None:
+        """Code in the place of the TODO cell that binds what the exercise asks for, if no other TODO cell is gone there."""
+        defined, bound = self.asked[name]
+        near = [piece for piece in self._near(name) if not bound or bound & piece.names[1]]
+        whole = [piece for piece in near if bound and bound <= piece.names[1]]
+        whole = whole or [piece for piece in near if self.pieces.has_all(name, piece)]
+        together = bool(defined) and defined <= frozenset().union(*(piece.names[0] for piece in near))
+        chosen = whole[-1:] or (near[:1] if len(near) == 1 or together else [])
+        others = self.pieces.same_place(name)
+        if not chosen or self._also(name, chosen[0]) or (chosen[0].kind == "fenced" and len(near) > 1):
+            return
+        sure = len(whole) == 1 and defined and not any(self.pieces.has_all(one, whole[0]) for one in others)
+        if sure or not others:
+            self._accept(name, chosen, _BY_PLACE)
+
+    def _by_name(self, name: str) -> None:
+        """Code anywhere that defines all that the exercise asks for, if no other code does, and no other exercise asks for it."""
+        free, defined = self.pieces.free(), self.asked[name][0]
+        whole = [piece for piece in free if piece.kind != "fenced" and self.pieces.has_all(name, piece)]
+        if len({bare(piece.text) for piece in whole}) == 1 and not self._also(name, whole[0]):
+            rivals = [one for one in self.pieces.missing if one != name and one not in self.found.recovered]
+            if not any(defined <= self.asked[one][0] or self.pieces.has_all(one, whole[0]) for one in rivals):
+                self._accept(name, whole[:1], "The TODO cell had lost its id, and was found by its content.")
+                return
+        near = self._near(name)
+        signs = [
+            piece for piece in free if self.asked[name][1] & piece.names[1] or (piece in near and piece.kind == "code")
+        ]
+        if signs:
+            self._wait(name, signs, "The TODO cell is missing.")
+        elif self.cut_off:
+            self.found.lost[name] = "The file breaks off before this TODO cell. Hand in the whole notebook."
+        else:
+            self.found.lost[name] = (
+                "The TODO cell is missing, and no other cell holds an answer to it. "
+                "Hand in the notebook with the cell in it."
+            )
+
+    def _within_another(self, name: str) -> None:
+        """The answer may stand in the TODO cell of another exercise: then a person looks, and at both if they share names."""
+        if self._is_touched(name) or name in self.found.recovered:
+            return
+        for other, own in self.named.items():
+            defined = self.asked[name][0] - self.asked[other][1]
+            held = [piece for piece in own if defined and defined <= piece.names[0]]
+            if other != name and held:
+                told = f"Code that may be the answer stands in the TODO cell of `{other}`."
+                self._wait(name, held, told)
+                if self.asked[name][1] & self.asked[other][1]:
+                    self._wait(other, held, f"The TODO cell holds code for `{name}` as well.")
+
+    # What all of these rest on.
+
+    def _near(self, name: str) -> list[Piece]:
+        return [piece for piece in self.pieces.free() if self.pieces.is_near(piece, name)]
+
+    def _also(self, name: str, piece: Piece) -> bool:
+        """Whether it defines something of another exercise that has no answer yet, and is nothing of this one."""
+        open_ = [one for one in self.named if one != name and not self._is_touched(one)]
+        return any((self.asked[one][0] - self.asked[name][1]) & piece.names[0] for one in open_)
+
+    def _accept(self, name: str, parts: Sequence[Piece], told: str) -> None:
+        if len(parts) == 1:
+            halves = self._with_halves(parts[0])
+            parts = halves or parts
+            told = f"The TODO cell was split into {len(parts)} cells. They were put together again." if halves else told
+        if parts[0].kind == "text":
+            told = f"The TODO cell had become a text cell. {told}".strip()
+        self.pieces.used |= dict.fromkeys((piece.at for piece in parts), self.pieces.index[name])
+        texts = [piece.text for piece in parts]
+        # A cell may have been cut within a line.
+        joined = [text for text in ("\n".join(texts), "".join(texts)) if alone(text)]
+        self.found.answers[name] = joined[0] if joined else "\n".join(texts)
+        if told:
+            self.found.recovered[name] = told
+
+    def _with_halves(self, piece: Piece) -> list[Piece]:
+        """A piece and cells of nobody's beside it, if only together they are Python; empty if that is not so."""
+        above, below = (self.pieces.halves(piece.at, step, _MOST_JOINED) for step in (-1, 1))
+        if all(alone(one.text) for one in (piece, *above, *below)):
+            return []
+        for up, down in sorted(itertools.product(range(len(above) + 1), range(len(below) + 1)), key=sum)[1:]:
+            parts = [*reversed(above[:up]), piece, *below[:down]]
+            texts = [one.text for one in parts]
+            if alone("\n".join(texts)) or alone("".join(texts)):
+                return parts
+        return []
+
+    def _wait(self, name: str, pieces: Sequence[Piece], why: str) -> None:
+        """Leave it to a person: what was found stands in the TODO cell as comments, and does not run."""
+        numbers = self.pieces.numbers(pieces)
+        self.found.recovered.pop(name, None)
+        self.found.lost[name] = (
+            f"{why} Code in {numbers} may be the answer, which is not certain: it was not run, and a person has to look. "
+            + _HAND_IN
+        )
+        texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{self._from(name, piece)}" for piece in pieces)
+        lines = "\n\n".join(["[Not certain to be the answer, and not run: a person has to look.]", *texts])
+        self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in lines[:_MOST_WAITING].splitlines())
+
+    def _from(self, name: str, piece: Piece) -> str:
+        """Of a whole script that part which begins where the first of the names is bound that the exercise asks for."""
+        bound = "|".join(map(re.escape, self.asked[name][1]))
+        first = re.search(rf"^(?:(?:async +)?def +|class +)?(?:{bound})\b", piece.text, re.MULTILINE)
+        long = len(piece.text) > _MOST_WAITING and first is not None and bound
+        return piece.text[max(0, piece.text.rfind("\n\n", 0, first.start())) :] if long and first else piece.text
+
     # Written answers are text.
 
     def _written(self, name: str, stub: str) -> None:
-        own = [piece for piece in self.pieces if piece.part.name == name]
-        place = self.sheet.index[name]
-        touched = [piece for piece in own if piece.part.place is None and piece.part.text.strip() and piece.part.whole]
-        if own:
-            self.found.answers[name] = (touched or own)[0].part.text
-            return
-        if any(piece.part.place == place for piece in self.pieces):
-            self.found.answers[name] = stub
-            return
-        near = [
-            piece for piece in self.pieces
-            if piece.label is None and piece.part.place is None and piece.part.name is None
-            and _is_prose(piece.part) and piece.part.whole
-            and (self.sheet.nearness(piece, place) >= 0.5 or bare(stub) in bare(piece.part.text))
-        ]  # fmt: skip
-        self.found.answers[name] = _prose(near[0].part) if near else stub
-        if near:
-            self.found.recovered[name] = "The cell had lost its id, and was found by its place."
-        else:
+        known = zip(self.cells, self.pieces.places, strict=True)
+        here = [cell for cell, place in known if place == self.pieces.index[name]]
+        touched = [
+            cell.source for cell in here if bare(cell.source) != bare(stub) and cell.source.strip() and cell.whole
+        ]
+        self.found.answers[name] = next(iter(touched or [cell.source for cell in here]), stub)
+        if not here:
             self.found.lost[name] = (
                 "The cell for the written answer is missing. Hand in the notebook with the cell in it."
             )
-
-
-def _is_prose(part: Part) -> bool:
-    """Whether it is text. In a script text stands in comments."""
-    lines = [line for line in part.text.splitlines() if line.strip()]
-    return bool(lines) and (part.kind != "code" or all(line.startswith("#") for line in lines))
-
-
-def _prose(part: Part) -> str:
-    lines = part.text.splitlines()
-    return part.text if part.kind != "code" else "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)

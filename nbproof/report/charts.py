@@ -16,6 +16,7 @@ _INK, _QUIET = "#010203", "#040506"
 COLOURS: Mapping[str, tuple[str, str]] = {
     "passed": ("#2f9e63", ""), "failed": ("#e2604c", ""), "error": ("#b3620a", "////"), "timeout": ("#8a63d2", "...."),
     "out of memory": ("#4a7fd0", "xxxx"), "killed": ("#7b4a3a", "\\\\\\\\"), "not answered": ("#9aa3ad", ""),
+    "uncertain": ("#c9a227", "oo"),
 }  # fmt: skip
 """How an exercise ended -> colour and hatching. Nothing is told by colour alone: hatching, order and the table say it too."""
 

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
+from nbproof.marking.results import STATUSES
 from nbproof.report.attendance import how_late
 from nbproof.report.findings import Findings
 from nbproof.report.statistics import ExerciseStatistics, LessonStatistics
@@ -81,12 +82,12 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
         )
     exercises: list[list[Any]] = [
         ["lesson", "exercise", "title", "points", "learners", "answered", "passed", "pass_rate", "mean_share",
-         "discrimination", "remark", "median_seconds", "longest_seconds", *_STATUSES],
+         "discrimination", "remark", "median_seconds", "longest_seconds", *STATUSES],
     ]  # fmt: skip
     exercises += [
         [one.lesson, one.exercise, one.title, one.points, one.learners, one.answered, one.passed, one.pass_rate,
          one.mean_share, one.discrimination, one.remark, one.median_seconds, one.longest_seconds,
-         *(one.statuses.get(status, 0) for status in _STATUSES)]
+         *(one.statuses.get(status, 0) for status in STATUSES)]
         for one in findings.exercises
     ]  # fmt: skip
     fell: list[list[Any]] = [["id", "name", "exercises", "learners", "of", "share", "read", "example_of", "example"]]
@@ -123,9 +124,6 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
         ]
         found |= {"near_copies.csv": copies, "needs_help.csv": needy}
     return found
-
-
-_STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered")
 
 
 def _hand_ins(findings: Findings) -> list[dict[str, Any]]:

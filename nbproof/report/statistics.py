@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nbproof.marking.results import UNCERTAIN
 from nbproof.report.answers import anonymous, known_words, typical
 from nbproof.report.records import ClassLesson, ClassRecords, ExerciseOutcome, LearnerWork
 
@@ -278,8 +279,8 @@ def faults(records: ClassRecords) -> list[Fault]:
         found += [
             Fault(work.learner, work.lesson, outcome.id, outcome.status, outcome.sentence)
             for outcome in work.outcomes
-            if outcome.status in FAULTS
+            if outcome.status in (*FAULTS, UNCERTAIN)
         ]
         found += [Fault(work.learner, work.lesson, name, "recovered", how) for name, how in work.recovered.items()]
-    order = ["the grader's own problem", "not graded", "out of date", *FAULTS, "recovered"]
+    order = ["the grader's own problem", "not graded", "out of date", UNCERTAIN, *FAULTS, "recovered"]
     return sorted(found, key=lambda one: (order.index(one.kind), one.learner, one.lesson, one.exercise))

@@ -42,10 +42,12 @@ class Submission:
 
 @dataclass(frozen=True)
 class Intake:
-    """All submissions, ordered by learner and lesson, and notes on what was passed over."""
+    """All submissions, ordered by learner and lesson, and notes on what was passed over, or has another name."""
 
     submissions: tuple[Submission, ...]
     notes: tuple[str, ...]
+    passed_over: bool = False
+    """Whether something that lies there is no submission, and is told in a note."""
 
 
 def lessons_with_source(root: Path, names: list[str]) -> list[str]:
@@ -65,6 +67,7 @@ def lessons_with_source(root: Path, names: list[str]) -> list[str]:
 def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     """Look through ``submitted/<learner>/<lesson>/``. Nothing is changed, nothing runs."""
     submissions, notes = [], []
+    renamed = 0
     folder = root / "submitted"
     for learner in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")):
         if not learner.name.isprintable():
@@ -82,12 +85,13 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
                 submissions.append(submission)
                 if not submission.problem and submission.path != handed_in / f"{handed_in.name}.ipynb":
                     found = _shown(str(submission.path.relative_to(handed_in)))
+                    renamed += 1
                     notes.append(
                         f"taken although it has another name: submitted/{learner.name}/{handed_in.name}: {found}"
                     )
             elif handed_in.name not in known:
                 notes.append(f"passed over {_shown(str(handed_in.relative_to(root)))}: no lesson has this name")
-    return Intake(tuple(submissions), tuple(notes))
+    return Intake(tuple(submissions), tuple(notes), len(notes) > renamed)
 
 
 def _shown(name: str) -> str:

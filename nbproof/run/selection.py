@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
             "nobody of those has handed in the lesson of that exercise", "--only " + " --only ".join(only),
             f"{', '.join(sorted(wanted))}: in {', '.join(sorted({exercises[name] for name in wanted}))}",
         )  # fmt: skip
-    return Selection(Intake(kept, intake.notes), frozenset(wanted))
+    return Selection(replace(intake, submissions=kept), frozenset(wanted))
 
 
 def _is_pattern(text: str) -> bool:

@@ -21,7 +21,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import trouble_of
 from nbproof.course_file import the_course
-from nbproof.recover.find_answers import found_in
+from nbproof.recover.recovery import found_in
 from nbproof.recover.released import Handout
 from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox import wire

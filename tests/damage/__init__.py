@@ -20,7 +20,7 @@ from tests.damage.lost import LOSE_IDS, LOST_AND_COPIED
 from tests.damage.moved import MOVED
 from tests.damage.work import NothingLeft, Work, kind_of, name_of, text_of
 
-__all__ = ["CELLS", "KINDS", "NAMES", "Damage", "Kind", "damaged", "kind_of", "name_of", "text_of"]
+__all__ = ["CELLS", "KINDS", "NAMES", "WAITS", "Damage", "Kind", "damaged", "kind_of", "name_of", "text_of"]
 
 CELLS = {**LOST_AND_COPIED, **SPLIT_AND_MERGED, **MOVED, **EDITED}
 """What is done to cells."""
@@ -48,6 +48,9 @@ class Damage:
     """Exercises whose answers are gone."""
     refused: bool
 
+
+WAITS = frozenset({"todos merged", "merged into setup", "nbconvert plain script", "jupytext without marks"})
+"""Damage that leaves nobody certain of what is whose: a person has to look."""
 
 NAMES: dict[str, str] = {
     "renamed by a browser": "{lesson} (1).ipynb",

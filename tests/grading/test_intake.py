@@ -72,6 +72,7 @@ def test_the_only_notebook_is_taken_whatever_it_is_called(course: Path, path: st
     intake = take_in(course, ["01_a"], ["01_a"])
     assert [(one.path, one.problem) for one in intake.submissions] == [(folder / path, "")]
     assert any(path in note for note in intake.notes)
+    assert not intake.passed_over
 
 
 def test_of_several_notebooks_the_one_with_the_lessons_name_is_taken(course: Path) -> None:
@@ -103,6 +104,7 @@ def test_a_folder_for_no_lesson_is_passed_over_aloud(course: Path) -> None:
     intake = take_in(course, ["01_a"], ["01_a", "02_b"])
     assert intake.submissions == ()
     assert "99_z" in intake.notes[0]
+    assert intake.passed_over
 
 
 def test_the_digest_follows_submission_and_source(course: Path) -> None:

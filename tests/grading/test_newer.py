@@ -61,10 +61,10 @@ def handed_in(cells: Sequence[HandedOut]) -> list[ExportedCell]:
     ]
 
 
-def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell], cut_off: bool = False) -> Found:
+def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Found:
     handout = Handout("01_x", tuple(now))
     answers = as_handed_in(handout, cells)
-    return find_answers(handout, cells, cut_off) if answers is None else Found(answers)
+    return find_answers(handout, cells) if answers is None else Found(answers)
 
 
 @pytest.mark.parametrize("new", IDS)
@@ -121,7 +121,8 @@ def test_a_notebook_that_ends_early_lacks_its_end() -> None:
     assert set(found_in(released(*IDS), half).lost) == {"third", "fourth"}
     assert found_in(released(*IDS), half).newer == ()
     most = handed_in(released("first", "second", "third"))
-    assert found_in(released(*IDS), most, cut_off=True).newer == ()
+    cut_off = [*most, ExportedCell(None, "", whole=False)]
+    assert found_in(released(*IDS), cut_off).newer == ()
     assert found_in(released(*IDS), handed_in(released("first"))).newer == ()
 
 

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+from nbgrader.api import Gradebook
+from rich.console import Console
+
+from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.marking.results import GradedClass
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.recovery import Found, find_answers
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.unpacking import Damaged
+from nbproof.report.records import read_class
+from nbproof.report.statistics import faults
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from tests.grading.conftest import LESSON, RIGHT
 
 _PROSE = "## {name}: a long text about this exercise, longer than anything that two lessons share by chance, and more"
 
@@ -98,13 +113,21 @@ def _found_with(*new: str, stub: bool = True, at: int = 1) -> Found:
     return find_answers(HANDOUT, cells)
 
 
+def _as_run(found: Found, name: str) -> str:
+    """The learner's code of one exercise in the order in which it runs: the TODO cell, and their cells around it."""
+    place = _at(name)
+    own = [[one.source for one in found.own if one.after == at] for at in (place - 1, place)]
+    return "\n".join([*own[0], found.answers[name], *own[1]])
+
+
 def test_an_answer_below_the_untouched_stub_counts() -> None:
     found = _found_with("1 + 1", "def helper(x):\n    return x", "def first(x):\n    return helper(x)")
-    assert found.answers["first"] == "def helper(x):\n    return x\n\ndef first(x):\n    return helper(x)"
+    assert found.answers["first"] == "def first(x):\n    return helper(x)"
+    assert [one.source for one in found.own] == ["1 + 1", "def helper(x):\n    return x"]
     assert "below" in found.recovered["first"]
 
 
-def test_below_the_untouched_stub_the_place_tells_whose_a_shared_name_is() -> None:
+def test_below_the_untouched_stub_cells_run_where_they_stand() -> None:
     """Both exercises ask for ``hook``, and neither cell was written in: each answer stands below its own."""
     mine = {"hooked": ["answer = []", "def hook(module):\n    answer.append(module)"]}
     mine["hooked_too"] = ["def hook(module):\n    return 1", "def other(module):\n    return hook"]
@@ -115,8 +138,9 @@ def test_below_the_untouched_stub_the_place_tells_whose_a_shared_name_is() -> No
             cells[place] = cells[place]._replace(source=HANDOUT.stubs[name])
             cells[place + 1 : place + 1] = [ExportedCell(None, text) for text in texts]
         found = find_answers(HANDOUT, cells)
-        for name, answer in ANSWERS.items():
-            assert "".join(found.answers[name].split()) == "".join(answer.split())
+        assert found.lost == {}
+        for name, texts in pieces.items():
+            assert _as_run(found, name) == "\n".join([HANDOUT.stubs[name], *texts])
 
 
 def test_an_answer_in_its_cell_counts_whatever_stands_below() -> None:
@@ -137,7 +161,7 @@ def test_of_two_versions_the_one_that_the_check_sees_counts() -> None:
 
 
 @pytest.mark.parametrize("ids", [(True, True), (True, False), (False, True)])
-@pytest.mark.parametrize("line", range(1, 6))
+@pytest.mark.parametrize("line", range(1, 5))
 def test_a_split_cell_is_whole_again(ids: tuple[bool, bool], line: int) -> None:
     cells = _cells()
     place = _at("first")
@@ -146,8 +170,9 @@ def test_a_split_cell_is_whole_again(ids: tuple[bool, bool], line: int) -> None:
     cells[place : place + 1] = [
         ExportedCell("first" if own else None, half) for half, own in zip(halves, ids, strict=True) if half
     ]
-    answers = as_handed_in(HANDOUT, cells) or find_answers(HANDOUT, cells).answers
-    assert [row for row in answers["first"].split("\n") if row] == [row for row in lines if row]
+    assert as_handed_in(HANDOUT, cells) is None
+    run = _as_run(find_answers(HANDOUT, cells), "first")
+    assert [row for row in run.split("\n") if row] == [row for row in lines if row]
 
 
 def test_a_foreign_notebook_is_refused() -> None:
@@ -156,6 +181,82 @@ def test_a_foreign_notebook_is_refused() -> None:
         find_answers(HANDOUT, cells)
 
 
-def test_code_alone_is_no_foreign_notebook() -> None:
+def test_code_of_several_exercises_in_one_cell_waits_for_a_person() -> None:
     cells = [ExportedCell(None, "\n\n".join(ANSWERS.values()))]
-    assert find_answers(HANDOUT, cells).answers == ANSWERS
+    found = find_answers(HANDOUT, cells)
+    assert found.recovered == {}
+    for name, answer in ANSWERS.items():
+        assert "cell 1 of 1" in found.lost[name]
+        assert "a person has to look" in found.lost[name]
+        assert all(f"# {line}".rstrip() in found.answers[name].splitlines() for line in answer.splitlines())
+        assert all(line.startswith("#") for line in found.answers[name].splitlines())
+
+
+@pytest.mark.parametrize("untouched", [True, False])
+def test_an_answer_within_another_exercises_cell_waits_for_a_person(untouched: bool) -> None:
+    """``hooked_too`` was written below ``hooked``, in its cell. Both define ``hook``: neither is certain any more."""
+    cells = _cells()
+    both = "\n\n".join([ANSWERS["hooked"], ANSWERS["hooked_too"]])
+    cells[_at("hooked")] = cells[_at("hooked")]._replace(source=both)
+    if untouched:
+        cells[_at("hooked_too")] = cells[_at("hooked_too")]._replace(source=HANDOUT.stubs["hooked_too"])
+    else:
+        del cells[_at("hooked_too")]
+    assert as_handed_in(HANDOUT, cells) is None
+    found = find_answers(HANDOUT, cells)
+    assert set(found.lost) == {"hooked", "hooked_too"}
+    assert found.answers["first"] == ANSWERS["first"]
+
+
+def test_two_versions_without_a_check_below_wait_for_a_person() -> None:
+    cells = _cells()[: _at("first") + 1]
+    cells += [cells[-1]._replace(source="def first(x):\n    return 9")]
+    found = find_answers(HANDOUT, cells)
+    assert "more than once" in found.lost["first"]
+    assert "# def first(x):\n#     return 9" in found.answers["first"]
+
+
+@pytest.mark.parametrize("gone", [("hooked",), ("hooked", "hooked_too")])
+def test_without_place_a_name_that_two_exercises_ask_for_is_nobodys(gone: tuple[str, ...]) -> None:
+    cells = [cell for cell in _cells() if cell.name not in gone]
+    cells.insert(1, ExportedCell(None, ANSWERS["hooked"]))
+    found = find_answers(HANDOUT, cells)
+    assert (set(found.recovered) == {"hooked"}) == (gone == ("hooked",))
+    assert ("hooked" in found.lost) == (gone != ("hooked",))
+    assert found.answers["first"] == ANSWERS["first"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
+) -> None:
+    path = hand_in("ada", RIGHT)
+    notebook = json.loads(path.read_text())
+    named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
+    # The second TODO cell was merged into the first one, and the cell lost its id.
+    named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
+    notebook["cells"].remove(named["second"])
+    path.write_text(json.dumps(notebook))
+    for _ in range(2):  # as it is graded, and from what is kept of it
+        (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).scores
+        ended = {one.id: (one.status, one.score) for one in score.exercises}
+        assert ended["first"] == ended["second"] == ("uncertain", 0.0)
+        assert ended["third"][0] == "passed"
+        assert set(score.missing) == {"first", "second"}
+        assert "of" in score.missing["first"]
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
+        grade = book.find_grade("test_first", LESSON, LESSON, "ada")
+        assert (grade.auto_score, grade.needs_manual_grade) == (0.0, True)
+    for_people = json.loads((course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text())
+    shown = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in for_people["cells"]}
+    assert "# " + RIGHT["second"].splitlines()[0] in "".join(shown["second"]["source"])
+    assert "a person has to look" in json.dumps(shown["test_second"]["outputs"])
+    console = Console(width=300, file=io.StringIO(), color_system=None)
+    told = Told(GradedClass((score,), 7, "sqlite:///g.db", ()), [], None, 1.0)
+    print_class(console, told)
+    assert "! uncertain: submitted/ada/" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert is_incomplete(told)
+    assert [one.exercise for one in faults(read_class(course, [LESSON])) if one.kind == "uncertain"] == [
+        "first",
+        "second",
+    ]

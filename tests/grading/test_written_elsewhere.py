@@ -17,9 +17,8 @@ from nbproof.marking.manual_answers import is_blank
 from nbproof.marking.reading import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.find_answers import found_in
 from nbproof.recover.notebook_bytes import plain_cells
-from nbproof.recover.recovery import find_answers
+from nbproof.recover.recovery import find_answers, found_in
 from tests.damage import kind_of, name_of, text_of
 from tests.grading.conftest import ROOT
 
@@ -148,7 +147,7 @@ def test_every_candidate_is_brought_with_its_place() -> None:
     answer = _read(notebook).answers["explain_reach"]
     assert TEXT in answer
     assert "Another thought." in answer
-    assert "at the end of the notebook" in answer
+    assert f"in a new text cell (cell {len(notebook['cells'])} of {len(notebook['cells'])})" in answer
     assert "A person decides" in answer
 
 
@@ -216,7 +215,8 @@ def test_code_of_two_exercises_or_in_two_versions_waits_for_a_person() -> None:
     versions = f"```\n{_right('fan_out')}\n```\n```\n{_right('fan_out')}\nlog.clear()\n```"
     for text in (both, versions):
         found = _fenced(text)
-        assert found.answers["fan_out"] == _lesson(SLUG)[1].stubs["fan_out"]
+        assert found.answers["fan_out"].startswith("# [Not certain")
+        assert "# def log_gradients(tensors" in found.answers["fan_out"]
         assert "a person has to look" in found.lost["fan_out"]
 
 

@@ -1,0 +1,134 @@
+"""Which released cell each cell of a submission is, and what a text binds: all that decides whose answer a text may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+import warnings
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from nbproof.recover.exported import ExportedCell
+from nbproof.recover.released import HandedOut, Handout
+
+__all__ = ["FENCE", "Names", "alone", "bare", "names_in", "placed", "squashed", "view", "without_released"]
+
+_UNSURE = re.compile(r"[^!-~]+|[\"'`?]+")
+_SIGNS = re.compile(r"[\W_]+")
+_PROMPT = re.compile(r"(?:>>> ?|\.\.\. ?|In ?\[\d*\]: ?|\s*\.\.\.: ?)")
+_DEFINES = re.compile(r"^(?:async +def|def|class) +(\w+)", re.MULTILINE)
+_ASSIGNS = re.compile(r"^(\w+(?: *, *\w+)*) *(?::[^=\n]{1,80})?=(?!=)", re.MULTILINE)
+_MAGIC = re.compile(r"^([ \t]*)[%!?].*", re.MULTILINE)
+FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n(.*?)(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+"""What markdown shows as code: the mark, and what stands between two of them."""
+_LONGEST = 500_000
+"""Characters of one text that are looked into."""
+_LEAST = 20
+"""Characters of a released text that is looked for inside of other cells."""
+
+Names = tuple[frozenset[str], frozenset[str]]
+"""What the top of a text binds: functions and classes; these and everything else."""
+
+
+def bare(text: str) -> str:
+    """The text without white space, quotation marks and what is not ASCII: what survives most ways of copying it."""
+    return _UNSURE.sub("", text)
+
+
+def squashed(text: str) -> str:
+    """Letters and digits of any script; if there are none, whatever can be seen and is not ASCII."""
+    return _SIGNS.sub("", text).casefold() or "".join(sign for sign in text if sign > "\x7f" and not sign.isspace())
+
+
+def view(text: str) -> str:
+    """The code as the shell will see it: without prompts, indentation of the whole, and tabs."""
+    lines = text[:_LONGEST].expandtabs(4).splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if _PROMPT.match(first) and not first.startswith("..."):
+        lines = [line[match.end() :] if (match := _PROMPT.match(line)) else line for line in lines]
+    return textwrap.dedent("\n".join(lines)).strip("\n")
+
+
+def names_in(text: str) -> Names:
+    """The names that lines at the margin bind. Nothing is parsed, so it may be asked of any text."""
+    seen = view(text)
+    defined = frozenset(_DEFINES.findall(seen))
+    assigned = (name.strip() for names in _ASSIGNS.findall(seen) for name in names.split(","))
+    return defined, defined | frozenset(assigned)
+
+
+def alone(text: str) -> bool:
+    """Whether a text is Python by itself, magics aside: it does not begin within a block, and nothing of it is open."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(_MAGIC.sub(r"\1pass", view(text)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return first[:1] not in (" ", "\t")
+
+
+class _Texts:
+    """The released texts, as they are looked for."""
+
+    def __init__(self, handout: Handout) -> None:
+        self.names = {cell.name: place for place, cell in enumerate(handout.cells) if cell.name}
+        self.ids = {cell.id: place for place, cell in enumerate(handout.cells) if cell.id}
+        self.whole: dict[str, list[int]] = {}
+        self.held: list[tuple[str, int]] = []
+        self.lines: dict[int, set[str]] = {}
+        for place, cell in enumerate(handout.cells):
+            text = cell.kind in ("prose", "written")
+            for key in {squashed(cell.source) if text else "", bare(cell.source)} - {""}:
+                self.whole.setdefault(key, []).append(place)
+            key = bare(cell.source)
+            if cell.kind == "prose":
+                self.lines[place] = {line for text in cell.source.splitlines() if (line := squashed(text))}
+            elif cell.kind not in ("answer", "written") and len(key) >= _LEAST:
+                self.held.append((key, place))
+
+    def holding(self, text: str, used: Collection[int]) -> list[int]:
+        """The released code that stands in a text as a whole."""
+        return [place for key, place in self.held if place not in used and key in text][:1]
+
+    def alike(self, text: str, used: Collection[int]) -> list[int]:
+        """The released prose of which half of the lines stand in a text: on a page it is not word for word the same."""
+        lines = {squashed(line) for line in text.splitlines()}
+        alike = {at: len(own & lines) / len(own) for at, own in self.lines.items() if own and at not in used}
+        best = max(alike, key=lambda at: alike[at], default=-1)
+        return [best] if alike.get(best, 0.0) >= 0.5 else []
+
+
+_texts = lru_cache(maxsize=32)(_Texts)
+
+
+def placed(handout: Handout, cells: Sequence[ExportedCell]) -> list[int | None]:
+    """The released cell that each cell is: by its ids, its whole text, or the released text that stands in it."""
+    texts = _texts(handout)
+    used: set[int] = set()
+    found: list[int | None] = []
+    for cell in cells:
+        place = texts.names.get(cell.name or "", texts.ids.get(cell.id))
+        if place is None:
+            keys = (bare(cell.source), squashed(cell.source))
+            hits = next((texts.whole[key] for key in keys if key in texts.whole), [])
+            hits = hits or (texts.holding(keys[0], used) if cell.kind == "code" else texts.alike(cell.source, used))
+            place = next((at for at in hits if at not in used), hits[0] if hits else None)
+        if place is not None:
+            used.add(place)
+        found.append(place)
+    return found
+
+
+def without_released(handout: Handout, text: str) -> str:
+    """What a text holds besides the released text that stands in it word for word: a locked cell that was merged with it."""
+    for cell in handout.cells:
+        if _is_fixed(cell) and cell.source in text:
+            text = text.replace(cell.source, "", 1)
+    return text.strip("\n")
+
+
+def _is_fixed(cell: HandedOut) -> bool:
+    return cell.kind in ("test", "setup", "prose") and len(cell.source) >= _LEAST
