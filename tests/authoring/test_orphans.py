@@ -18,6 +18,8 @@ from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import read_syllabus
 from nbproof.errors import CourseError, LessonError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def two_built(tmp_path_factory: pytest.TempPathFactory) -> Path:

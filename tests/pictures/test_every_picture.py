@@ -25,6 +25,7 @@ from course.pictures.canvas import INK, PAPER, Picture, own_style
 from tests.pictures.gallery import PICTURES, texts
 
 ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", params=PICTURES)
@@ -210,7 +211,6 @@ draw_module_tree(nn.ReLU()).png()[:4]
 """
 
 
-@pytest.mark.slow
 def test_a_notebook_shows_each_picture_once_and_with_its_words(tmp_path: Path) -> None:
     import nbclient
     import nbformat

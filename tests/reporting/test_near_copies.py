@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import time
 
+import pytest
+
 from nbproof.report.answers import anonymous, features, known_words, similarity, vectors
 from nbproof.report.near_copies import SMALLEST_CLASS, Pair, grouped, near_copies
 from nbproof.report.records import ClassRecords
@@ -113,6 +115,7 @@ def test_groups_join_pairs() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_thousand_submissions_take_seconds() -> None:
     made, pairs = _class(1000, 5, 2, exercises=6)
     start = time.process_time()
