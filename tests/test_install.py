@@ -195,7 +195,7 @@ def _make(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_set_up_that_failed_goes_on_when_it_can(folder: Path) -> None:
     """Offline; then with nothing to install; then in a folder that was moved. No traceback, no word of pip's."""
     failed = _make(folder, "lab")

@@ -87,6 +87,7 @@ def test_while_other_processes_write_pages(tmp_path: Path) -> None:
     assert len(list(root.glob("feedback/*/index.html"))) == 60, "of those as well whose page was there"
 
 
+@pytest.mark.nightly
 def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
     told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "fan_out")
     assert told.returncode == 130

@@ -13,7 +13,7 @@ from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.release import unasked
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
-from tests import SLUGS, the_lesson, the_lessons
+from tests import SLUGS, some_by_day, the_lesson, the_lessons
 
 ROOT = Path(__file__).parent.parent
 
@@ -23,15 +23,9 @@ def lesson(request: pytest.FixtureRequest) -> Lesson:
     return the_lesson(request.param)
 
 
-@pytest.mark.parametrize(
-    "slug",
-    [
-        pytest.param(slug, marks=[pytest.mark.xdist_group(slug), *([pytest.mark.slow] if slug != SLUGS[0] else [])])
-        for slug in SLUGS
-    ],
-)
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, len(SLUGS)))
 def test_its_exercises_meet_the_author_contract(slug: str) -> None:
-    # Each mutant with one seed here, with others in tests/grading/test_parity.py; `make check` takes two.
+    # Of one lesson by day: it takes a tenth of a second a candidate, and CI runs `make check` beside the tests.
     records = check_contract(select(ROOT, [slug]), mutant_seeds=(1,))
     broken = [one for record in records for one in record.violations]
     assert broken == [], "\n".join(f"{one.fact}\n  at:   {one.place}\n  next: {one.next_command}" for one in broken)

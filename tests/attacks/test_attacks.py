@@ -1,6 +1,6 @@
 """Attacks on the grader, handed in as submissions: none gains a mark, hurts a neighbour, sees a secret or outlives its limits.
 
-Both levels of isolation meet one attack of each family. At night they, an ordinary user and nbgrader meet the whole arsenal.
+One attack of each family, at the best level. At night both levels, an ordinary user and nbgrader meet the whole arsenal.
 """
 
 from __future__ import annotations

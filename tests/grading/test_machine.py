@@ -63,6 +63,7 @@ def few_processes() -> Iterator[Path]:
             time.sleep(0.1)
 
 
+@pytest.mark.nightly
 @_levels
 def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
     course: Path, hand_in: Callable[..., Path], few_processes: Path, level: Isolation

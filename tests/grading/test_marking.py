@@ -55,11 +55,11 @@ FAULTS = {
     "raises": ("def second(x):\n    return x.oops", "error", "oops"),
     "syntax": ("def second(x:\n    return", "error", "SyntaxError"),
     "undefined": ("third_party = 1", "failed", "`second` is not defined"),
-    "loop in the cell": ("while True:\n    pass", "timeout", "2 seconds"),
-    "loop in the check": ("def second(x):\n    while True:\n        pass", "timeout", "2 seconds"),
+    "loop in the cell": ("while True:\n    pass", "timeout", "4 seconds"),
+    "loop in the check": ("def second(x):\n    while True:\n        pass", "timeout", "4 seconds"),
     "swallows everything": (
         "import signal\nfor s in range(1, 30):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
-        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout", "2 seconds",
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout", "4 seconds",
     ),
     "exits": ("import os\nos._exit(3)", "killed", "status 3"),
     "segfault": ("import ctypes\nctypes.string_at(0)", "killed", "SIGSEGV"),

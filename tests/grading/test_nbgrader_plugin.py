@@ -93,7 +93,7 @@ def _deepen(folder: Path) -> None:
     os.close(here)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(course: Path, hand_in: HandIn) -> None:
     right = hand_in("ada", RIGHT).read_bytes()
     hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})

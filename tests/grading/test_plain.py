@@ -315,6 +315,7 @@ def _book(root: Path, submissions: list[tuple[str, str]]) -> Marks:
     return found
 
 
+@pytest.mark.nightly
 @pytest.mark.stock
 def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: Blueprint, tmp_path: Path) -> None:
     """nbgrader's own quick-start course, and the lesson above."""

@@ -116,6 +116,7 @@ def test_changed_points_are_registered_again(
     assert score.score == score.max_score == POINTS["first"] + POINTS["second"] + 5
 
 
+@pytest.mark.nightly
 def test_nbgraders_own_commands_work_on_it(
     course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
 ) -> None:

@@ -87,7 +87,7 @@ def small_course(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore")
 def test_a_class_with_broken_submissions_is_graded_and_only_once(
     small_course: Path, capsys: pytest.CaptureFixture[str]

@@ -49,7 +49,7 @@ def _notes(course: Path) -> dict[str, str]:
     return {one["learner"]: one["standing"] for one in kept}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(course: Path, hand_in: Callable[..., Path]) -> None:
     learners = ["ada", "ben", "cleo", "dan", "eve"]
     for learner in learners:
