@@ -52,7 +52,7 @@ TESTS = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(PY) -m pytest
 AT_ONCE = -n logical --dist loadgroup --no-loadscope-reorder
 
 quick: $(DEV) ## after each change, a minute: style, types, the tests that answer at once
-	@$(TESTS) $(AT_ONCE) --ignore=tests/attacks --ignore=tests/browser -m "not (slow or stock or browser or nightly)"
+	@$(TESTS) $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser grading) -m "not (slow or stock or browser or nightly)"
 
 test: $(DEV) ## what CI runs: of each kind of test at least one
 	@$(TESTS) $(AT_ONCE) -m "not nightly"

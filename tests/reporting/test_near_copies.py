@@ -12,6 +12,7 @@ from nbproof.report.near_copies import SMALLEST_CLASS, Pair, grouped, near_copie
 from nbproof.report.records import ClassRecords
 from tests.reporting.made import STUBS, outcome, records, work
 
+pytestmark = pytest.mark.slow
 _NAMES = [f"step_{n}" for n in range(9)]
 EXERCISES = [f"task_{n}" for n in range(9)]
 
@@ -115,7 +116,6 @@ def test_groups_join_pairs() -> None:
     ]
 
 
-@pytest.mark.slow
 def test_a_thousand_submissions_take_seconds() -> None:
     made, pairs = _class(1000, 5, 2, exercises=6)
     start = time.process_time()
