@@ -9,7 +9,7 @@ USE := $(VENV)/.for-use
 DEV := $(VENV)/.for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help lab grade test build check bench lint clean
+.PHONY: help lab grade quick test nightly build check bench lint clean
 
 help: ## what there is to do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -46,8 +46,23 @@ check: $(USE) ## the author contract: every check accepts right answers and reje
 lint: $(DEV) ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-test: $(DEV) ## all of it: style, types, the contract, the tests
-	@$(PY) -m tests
+# Where several programs share the cores, OpenMP's threads wait for each other most of the time, and burn it. Without
+# compiled files, hundreds of processes would compile the course anew.
+TESTS = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(PY) -m pytest
+AT_ONCE = -n logical --dist loadgroup --no-loadscope-reorder
+
+quick: $(DEV) ## after each change, a minute: style, types, the tests that answer at once
+	@$(TESTS) $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser grading) -m "not (slow or stock or browser or nightly)"
+
+test: $(DEV) ## what CI runs: of each kind of test at least one
+	@$(TESTS) $(AT_ONCE) -m "not nightly"
+
+# The attacks count seconds: they have the machine for themselves.
+NIGHTLY = "$(TESTS) $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/attacks" "$(PY) -m benchmarks.lessons" \
+  "$(PY) -m benchmarks.judge --tries 300" "$(PY) -m benchmarks.damaged --submissions 100" "$(PY) -m benchmarks.honest"
+
+nightly: $(DEV) ## everything: all candidates, attacks, machines, lessons in a browser; damaged, honest and hostile work
+	@failed=0; for run in $(NIGHTLY); do echo "--- $$run"; $$run || failed=1; done; exit $$failed
 
 bench: $(DEV) ## stock nbgrader, the engine and the floor; then cost as the class grows (long)
 	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth

@@ -1,3 +1,34 @@
 """The tests of tool and course."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
 import course  # noqa: F401 (the course that they work for)
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+
+ROOT = Path(__file__).parent.parent
+SLUGS = [folder.name for folder in find_lessons(ROOT)]
+"""The course's lessons."""
+
+
+def some_by_day(values: Iterable[Any], step: int) -> list[Any]:
+    """For ``parametrize``: every ``step``-th value for each run of tests, the others for the nightly one."""
+    nightly = pytest.mark.nightly
+    return [pytest.param(value, marks=[nightly] if at % step else []) for at, value in enumerate(values)]
+
+
+@cache
+def the_lesson(slug: str) -> Lesson:
+    """One of them, with all its candidates. Reading it takes a part of a second, which a run of tests spends once."""
+    return read_lesson(ROOT / "lessons" / slug)
+
+
+def the_lessons() -> list[Lesson]:
+    """All of them."""
+    return [the_lesson(slug) for slug in SLUGS]

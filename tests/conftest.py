@@ -11,6 +11,28 @@ from typing import Any
 import pytest
 
 _numbers = itertools.count()
+_LONGEST = ("tests/attacks", "tests/browser")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """In several processes the tests of a file stay together, because they share what they set up. Slow files come first.
+
+    Whoever needs a class or an engine is slow: setting one up takes seconds.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        if {"engine", "registered_lesson"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+    slow = {_group(item) for item in items if any(map(item.get_closest_marker, ("slow", "stock", "browser")))}
+    items.sort(key=lambda item: (not _group(item).startswith(_LONGEST), _group(item) not in slow))
+
+
+def _group(item: pytest.Item) -> str:
+    found = item.get_closest_marker("xdist_group")
+    assert found is not None
+    return str(found.args[0])
 
 
 @pytest.fixture(autouse=True)

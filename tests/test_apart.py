@@ -65,6 +65,7 @@ print("plain", run("del walk, LIMIT\\ndef answer(x): return x + 11"), run(TEST),
 """
 
 
+@pytest.mark.slow
 def test_a_learners_name_stays_the_learners() -> None:
     done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
     lines = [line.rstrip() for line in done.stdout.splitlines() if not line.startswith("eleven")]

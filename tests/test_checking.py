@@ -294,6 +294,7 @@ shell.run_cell("check('three', Three)")
 '''
 
 
+@pytest.mark.slow
 def test_in_ipython_a_failed_check_is_a_few_lines_and_no_traceback(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
     environment |= {"IPYTHONDIR": str(tmp_path), "NO_COLOR": "1"}

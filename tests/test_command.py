@@ -88,6 +88,7 @@ def test_a_python_without_the_packages_says_so(name: str, tmp_path: Path) -> Non
     assert then == f"  next: {sys.executable} install.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell's way to set PATH")
 def test_nbgrader_finds_alembic_though_nothing_is_activated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = command.nbgrader_command("db upgrade")

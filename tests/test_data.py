@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from sklearn.datasets import load_digits, load_sample_image
 
 from course.data import digits, picture
 
 
 def test_digits_are_scikit_learns() -> None:
+    from sklearn.datasets import load_digits  # takes seconds, which nobody shall wait for who runs another test
+
     pictures, labels = digits()
     bunch = load_digits()
     assert pictures.shape == (1797, 1, 8, 8)
@@ -20,6 +21,8 @@ def test_digits_are_scikit_learns() -> None:
 
 @pytest.mark.parametrize("name", ["flower", "china"])
 def test_a_picture_is_the_middle_of_scikit_learns(name: str) -> None:
+    from sklearn.datasets import load_sample_image
+
     whole = torch.from_numpy(load_sample_image(f"{name}.jpg").copy())
     side = min(whole.shape[:2])
     top, left = (whole.shape[0] - side) // 2, (whole.shape[1] - side) // 2

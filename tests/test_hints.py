@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,16 +18,40 @@ HINTS = [*all_hints().values(), *exercise_hints().values()]
 BY_THE_ENGINE = {"hook_never_ran", "reads_globals", "wrong_order"}
 
 
-@pytest.mark.parametrize("hint", HINTS, ids=lambda hint: hint.id)
-def test_a_hint_reads_well_in_its_sentence(hint: Hint) -> None:
-    assert re.fullmatch(r"[a-z][a-z0-9_]*", hint.id)
-    # "Looks like <name>. <question>"
-    assert hint.name.strip() == hint.name
-    assert not hint.name.endswith(".")
-    assert hint.question.endswith("?")
-    assert hint.idea.endswith((".", "`", "?"))
-    assert hint.read
-    assert not re.search(r"[\n{}]", hint.name + hint.question + hint.idea + hint.read)
+def test_every_hint_reads_well_in_its_sentence() -> None:
+    """``Looks like <name>. <question>``"""
+    assert len(HINTS) > 500
+    found = {hint.id: wrong for hint in HINTS if (wrong := list(_reads_badly(hint)))}
+    assert found == {}
+
+
+def _reads_badly(hint: Hint) -> Iterator[str]:
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", hint.id):
+        yield "its id is no identifier in small letters"
+    if hint.name.strip() != hint.name or hint.name.endswith("."):
+        yield f"its name stands within a sentence: {hint.name!r}"
+    if not hint.question.endswith("?"):
+        yield f"its question does not ask: {hint.question!r}"
+    if not hint.idea.endswith((".", "`", "?")):
+        yield f"its idea does not end: {hint.idea!r}"
+    if not hint.read:
+        yield "it leads nowhere"
+    if re.search(r"[\n{}]", hint.name + hint.question + hint.idea + hint.read):
+        yield "it holds a line end or a brace"
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ({"id": "Not so"}, "its id"), ({"name": " a name"}, "its name"), ({"name": "a name."}, "its name"),
+        ({"question": "No question."}, "its question"), ({"idea": "No end"}, "its idea"), ({"read": ""}, "it leads"),
+        ({"read": "{place}"}, "it holds"),
+    ],
+    ids=lambda value: "-".join(value) if isinstance(value, dict) else None,
+)  # fmt: skip
+def test_a_hint_that_reads_badly_is_found(broken: dict[str, str], says: str) -> None:
+    (said,) = _reads_badly(replace(all_hints()["hook_never_ran"], **broken))
+    assert said.startswith(says)
 
 
 def test_what_the_engine_names_exists() -> None:

@@ -16,11 +16,9 @@ pytestmark = [
 ]
 
 
-def test_hostile_answers_cost_little_in_every_check() -> None:
-    costs = [
-        cost
-        for number, target in enumerate(targets())
-        for cost in tried(target, random.Random(f"tests/{number}"))
-    ]  # fmt: skip
-    assert len(costs) > 400, "each check, at home and while grading"
+@pytest.mark.parametrize("step", [pytest.param(10, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
+def test_hostile_answers_cost_little_in_every_check(step: int) -> None:
+    chosen = list(enumerate(targets()))[::step]
+    costs = [cost for number, target in chosen for cost in tried(target, random.Random(f"tests/{number}"))]
+    assert len(costs) > 400 / step, "each check, at home and while grading"
     assert [str(cost) for cost in costs if cost.is_too_much] == []

@@ -14,7 +14,10 @@ import pytest
 from tests.reporting.made import LESSON, course_on_disk
 
 ROOT = Path(__file__).parent.parent
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are sent as POSIX has them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="signals of a terminal are sent as POSIX has them"),
+]
 
 # Found by every Python that is started with its folder on the path, children included.
 HOOK = """
@@ -84,7 +87,7 @@ def test_while_other_processes_write_pages(tmp_path: Path) -> None:
     assert len(list(root.glob("feedback/*/index.html"))) == 60, "of those as well whose page was there"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_while_other_processes_get_ready_to_try_answers(tmp_path: Path) -> None:
     told = _run(tmp_path, "child", "nbproof.authoring.trial", "check", "fan_out")
     assert told.returncode == 130

@@ -226,6 +226,7 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
     assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
 
 
+@pytest.mark.slow
 def test_a_worker_has_these_before_any_learner_s_code_runs() -> None:
     ask = "import sys; from nbproof.sandbox import worker; worker.warm_up(); print({*NAMES} <= {*sys.modules})"
     ask = ask.replace("NAMES", "['course.traces', 'course.storages']")

@@ -22,6 +22,8 @@ leaf.warm_up()
 _config = Config()
 # A history needs a thread and a file; threads do not survive a fork, and nobody wants the file.
 _config.HistoryManager.enabled = False
+# Nobody reads what a cell raises but its name, and IPython's usual traceback takes longer than a trial.
+_config.InteractiveShell.xmode = "Minimal"
 
 with tempfile.TemporaryDirectory() as _scratch:
     _home = os.environ.get("IPYTHONDIR")

@@ -73,8 +73,3 @@ ROWS: dict[str, tuple[str, ...]] = {
     "detect grading": ("right_only_while_practising",),
 }
 """Each row of the table of attacks on graders in the project's research, and the attacks here that try it."""
-
-THROUGH_NBGRADER = [
-    attack for number, attack in enumerate(ATTACKS) if attack.family == "folder" or not number % 12
-]  # fmt: skip
-"""What nbgrader meets first are folders; of the rest every twelfth. All: ``python -m tests.attacks --through autograde``."""

@@ -40,7 +40,8 @@ __all__ = [
 ]
 
 REPO = Path(__file__).resolve().parents[2]
-LIMITS = {"exercise_seconds": 3.0, "submission_seconds": 20.0, "memory_mb": 512}
+LIMITS = {"exercise_seconds": 5.0, "submission_seconds": 30.0, "memory_mb": 512}
+"""Short, and still long for honest work on a machine that does something else as well."""
 MARKER = "PWNED:"
 """What an attack prints when something worked that should not."""
 
@@ -78,10 +79,9 @@ class Outcome:
     level: str = ""
     """How it was isolated."""
     tokens: dict[str, str] = field(default_factory=dict)
-    judged: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    """What :mod:`judging` has found, by attack."""
     through: str = "grade"
     """Or ``autograde``: nbgrader's command, with the engine as its plug-in."""
+    attacks: Sequence[Attack] = ()
 
     def exercise(self, learner: str, name: str) -> dict[str, Any]:
         """The verdict on one exercise, with its score."""
@@ -320,7 +320,7 @@ def assault(
     scores = {score["learner"]: score for score in facts["scores"]}
     return Outcome(
         targets.root, scores, verdicts, facts["seconds"], facts["peak_mb"], heard, left, ended.stdout + ended.stderr,
-        facts["notes"], facts["uid"], facts["level"], tokens, through=through,
+        facts["notes"], facts["uid"], facts["level"], tokens, through, attacks,
     )  # fmt: skip
 
 

@@ -1,41 +1,68 @@
-"""One run of the whole class for all tests: attackers and honest neighbours together, and the neighbours alone."""
+"""A class of attackers and honest neighbours, graded once for all tests of it, and the neighbours alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 
 import pytest
-from arsenal_all import ATTACKS, THROUGH_NBGRADER
-from assault import Outcome, assault, remove, temporary_folder
+from arsenal import LESSON, Attack
+from arsenal_all import ATTACKS
+from assault import ORDINARY, NotHere, Outcome, assault, remove, start_as_ordinary, temporary_folder
 
-from nbproof.sandbox.isolation import why_not_isolated
+from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
+
+WAYS = {
+    "at the best level": {},
+    "at the reduced level": {"level": "reduced", "ordinary": True},
+    "by an ordinary user": {"ordinary": True},
+    "by nbgrader autograde": {"through": "autograde"},
+}
+"""How a class is graded."""
 
 
-@pytest.fixture(scope="session")
-def outcome() -> Iterator[Outcome]:
+def _some() -> list[Attack]:
+    """One attack of each family: of the lesson in which most of them stand, if there is one."""
+    families: dict[str, Attack] = {}
+    for attack in sorted(ATTACKS, key=lambda attack: attack.lesson != LESSON):
+        families.setdefault(attack.family, attack)
+    return list(families.values())
+
+
+CLASSES = [
+    pytest.param(({}, _some()), id="some at the best level"),
+    *(pytest.param((way, ATTACKS), id=f"all {name}", marks=pytest.mark.nightly) for name, way in WAYS.items()),
+]
+
+
+@pytest.fixture(scope="session", params=CLASSES)
+def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
     """What a class of attackers and their honest neighbours left behind."""
-    yield from _graded(attacked=True)
+    way, attacks = request.param
+    yield from _graded(attacks, **way)
 
 
 @pytest.fixture(scope="session")
 def alone() -> Iterator[Outcome]:
     """The same neighbours, in a class without an attacker."""
-    yield from _graded(attacked=False)
+    yield from _graded(())
 
 
-@pytest.fixture(scope="session")
-def autograded() -> Iterator[Outcome]:
-    """What some of the attackers left behind where `nbgrader autograde` graded."""
-    yield from _graded(attacked=True, through="autograde")
-
-
-def _graded(attacked: bool, through: str = "grade") -> Iterator[Outcome]:
-    reason = why_not_isolated()
+def _graded(
+    attacks: Sequence[Attack], level: str = "", ordinary: bool = False, through: str = "grade"
+) -> Iterator[Outcome]:
+    reason = offered()[Isolation(level)] if level else why_not_isolated()
     if reason:
-        pytest.skip(f"this machine cannot isolate submissions: {reason}")
+        pytest.skip(f"attacks are NOT tested {level}: this machine cannot isolate submissions: {reason}")
+    if ordinary and not level and os.geteuid() != 0:
+        pytest.skip("whoever runs these tests is an ordinary user: the best level is this test already")
     folder = temporary_folder()
+    become = {"start": start_as_ordinary, "uid": ORDINARY} if ordinary and os.geteuid() == 0 else {}
     try:
-        attacks = THROUGH_NBGRADER if through == "autograde" else ATTACKS
-        yield assault(folder, attacks if attacked else (), through=through)
+        outcome = assault(folder, attacks, level=level, through=through, **become)
+        assert (outcome.level, outcome.uid) == (level or outcome.level, ORDINARY if become else os.geteuid())
+        yield outcome
+    except NotHere as refusal:
+        pytest.skip(str(refusal))
     finally:
         remove(folder)

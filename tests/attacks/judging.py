@@ -52,12 +52,6 @@ def told(outcome: Outcome, attack: Attack) -> str:
 
 def faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
     """What went wrong with one attack, by what it breaks; all lists are empty where it held."""
-    if attack.name not in outcome.judged:
-        outcome.judged[attack.name] = _faults(outcome, attack)
-    return outcome.judged[attack.name]
-
-
-def _faults(outcome: Outcome, attack: Attack) -> dict[str, list[str]]:
     return {
         "marks": _gained(outcome, attack),
         "status": _unexpected(outcome, attack),

@@ -1,12 +1,14 @@
-"""Attacks on the grader, handed in as submissions: none gains a mark, hurts a neighbour, sees a secret or outlives its limits."""
+"""Attacks on the grader, handed in as submissions: none gains a mark, hurts a neighbour, sees a secret or outlives its limits.
+
+One attack of each family, at the best level. At night both levels, an ordinary user and nbgrader meet the whole arsenal.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from arsenal import Attack
-from arsenal_all import ATTACKS, ROWS, THROUGH_NBGRADER
+from arsenal_all import ATTACKS, ROWS
 from assault import NEIGHBOURS, Outcome
 from judging import faults, faults_of_the_run
 
@@ -14,31 +16,25 @@ pytestmark = pytest.mark.slow
 
 HONEST_SCORES = {"aa_honest_first": 6, "honest_full": 6, "honest_part": 2, "honest_none": 0, "zz_honest_last": 6}
 
-_each = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+
+def test_every_attack_fails(outcome: Outcome) -> None:
+    assert {attack.family for attack in outcome.attacks} == {attack.family for attack in ATTACKS}
+    found = {
+        attack.name: {what: fault for what, fault in faults(outcome, attack).items() if fault}
+        for attack in outcome.attacks
+    }
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-@_each
-@pytest.mark.parametrize("what", ["marks", "status", "ran", "secrets", "limits", "page", "feedback"])
-def test_the_attack_fails(outcome: Outcome, attack: Attack, what: str) -> None:
-    assert faults(outcome, attack)[what] == []
+def test_honest_work_has_its_marks(outcome: Outcome) -> None:
+    assert {learner: outcome.scores[learner]["score"] for learner in NEIGHBOURS} == HONEST_SCORES
 
 
-@pytest.mark.parametrize("attack", THROUGH_NBGRADER, ids=lambda attack: attack.name)
-def test_the_attack_fails_through_nbgrader_autograde(autograded: Outcome, attack: Attack) -> None:
-    assert {what: found for what, found in faults(autograded, attack).items() if found} == {}
-
-
-def test_honest_work_has_its_marks_from_nbgrader_autograde(autograded: Outcome) -> None:
-    assert faults_of_the_run(autograded) == []
-    assert {learner: autograded.scores[learner]["score"] for learner in NEIGHBOURS} == HONEST_SCORES
-    refused = [one.name for one in THROUGH_NBGRADER if one.name not in autograded.verdicts]
-    assert len(refused) < len(THROUGH_NBGRADER) / 4, f"most are graded, not refused: {refused}"
-
-
-@pytest.mark.parametrize("learner", NEIGHBOURS)
-def test_honest_neighbours_are_graded_as_if_alone(outcome: Outcome, alone: Outcome, learner: str) -> None:
-    assert _essence(outcome.verdicts[learner]) == _essence(alone.verdicts[learner])
-    assert outcome.scores[learner] == alone.scores[learner]
+def test_honest_neighbours_are_graded_as_if_alone(outcome: Outcome, alone: Outcome) -> None:
+    # nbgrader draws a seed of its own for each submission.
+    of = _statuses if outcome.through == "autograde" else _essence
+    for learner in NEIGHBOURS:
+        assert of(outcome.verdicts[learner]) == of(alone.verdicts[learner])
 
 
 def _essence(verdict: dict[str, Any]) -> object:
@@ -46,9 +42,13 @@ def _essence(verdict: dict[str, Any]) -> object:
     return [{**exercise, "seconds": 0} for exercise in verdict["exercises"]]
 
 
-def test_honest_work_has_its_marks(outcome: Outcome) -> None:
-    scores = {learner: outcome.scores[learner]["score"] for learner in NEIGHBOURS}
-    assert scores == HONEST_SCORES
+def _statuses(verdict: dict[str, Any]) -> object:
+    return [(exercise["id"], exercise["status"]) for exercise in verdict["exercises"]]
+
+
+def test_most_attackers_are_graded_and_not_refused(outcome: Outcome) -> None:
+    refused = [attack.name for attack in outcome.attacks if attack.name not in outcome.verdicts]
+    assert len(refused) < len(outcome.attacks) / 4
 
 
 def test_the_run_leaves_nothing_behind(outcome: Outcome) -> None:
@@ -56,7 +56,8 @@ def test_the_run_leaves_nothing_behind(outcome: Outcome) -> None:
 
 
 def test_a_learner_without_a_proper_name_is_passed_over_aloud(outcome: Outcome) -> None:
-    assert any("no learner's name" in note for note in outcome.notes)
+    there = "learner_whose_name_is_no_text" in [attack.name for attack in outcome.attacks]
+    assert any("no learner's name" in note for note in outcome.notes) is there
 
 
 def test_the_arsenal_covers_the_table_of_known_attacks() -> None:

@@ -14,6 +14,8 @@ from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import LessonError, UsageError
 
+pytestmark = pytest.mark.slow
+
 RIGHT = ACCEPTED["with_lambda"]
 
 

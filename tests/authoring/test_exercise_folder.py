@@ -9,8 +9,9 @@ from tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 from nbproof.authoring.candidates import read_candidates
 from nbproof.authoring.exercise_folder import HIDDEN, read_named_cells
-from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.lesson import read_lesson
 from nbproof.errors import LessonError
+from tests import the_lessons
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -178,9 +179,9 @@ def test_what_jupyterlab_puts_above_cells_is_no_answer(tmp_path: Path) -> None:
 
 def test_check_cells_of_this_course_are_two_lines() -> None:
     """Two thirds of a lesson were tests once; a chapter is prose, what is shown, and TODO cells."""
-    for folder in find_lessons(ROOT):
-        text = (folder / "lesson.py").read_text(encoding="utf-8")
-        for exercise in read_lesson(folder).exercises:
+    for lesson in the_lessons():
+        text = (ROOT / "lessons" / lesson.slug / "lesson.py").read_text(encoding="utf-8")
+        for exercise in lesson.exercises:
             assert f'check("{exercise.id}"' in text
         assert "### BEGIN HIDDEN TESTS" not in text
         assert "(Check):" not in text

@@ -19,6 +19,8 @@ from nbproof.authoring.syllabus import read_syllabus
 from nbproof.command import course_command
 from nbproof.errors import CourseError, LessonError, UsageError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def two_built(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -8,11 +8,12 @@ import pytest
 from tiny import WRITTEN, Sketch, metadata, write_lesson
 
 from nbproof.authoring.build import build
-from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.authoring.outlining import outline_of
 from nbproof.authoring.stated import contradictions, heading_of, unannounced
 from nbproof.command import course_command
 from nbproof.errors import LessonError
+from tests import the_lessons
 
 ROOT = Path(__file__).parent.parent.parent
 OPENING = """\
@@ -171,7 +172,5 @@ def test_a_heading_without_an_exercise_is_named(before: str, after: str, tmp_pat
     assert Path(path).read_text().splitlines()[int(number) - 1] == "# ### Exercise: Gone"
 
 
-@pytest.mark.parametrize("folder", find_lessons(ROOT), ids=lambda folder: folder.name)
-def test_the_lessons_state_what_they_have(folder: Path) -> None:
-    lesson = read_lesson(folder)
-    assert [*contradictions(lesson), *unannounced(lesson)] == []
+def test_the_lessons_state_what_they_have() -> None:
+    assert [one for lesson in the_lessons() for one in (*contradictions(lesson), *unannounced(lesson))] == []

@@ -44,8 +44,9 @@ def browser():  # type: ignore[no-untyped-def]
     """Debian's Chromium, driven by Playwright."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: JupyterLab is NOT tested (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=30_000)  # not 5 s: other tests run beside
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium

@@ -39,7 +39,7 @@ class Learner:
         self.page.locator(".jp-Notebook .jp-Cell:visible").first.wait_for(timeout=60_000)
         self.is_idle()
 
-    def is_idle(self, seconds: float = 90) -> None:
+    def is_idle(self, seconds: float = 300) -> None:
         """Wait until nothing runs and nothing is queued."""
         self._wait_until(
             _NOTEBOOK
@@ -69,9 +69,14 @@ class Learner:
 
     def restart(self) -> None:
         """Kernel > Restart Kernel, confirmed."""
+        # Until it has begun the kernel looks idle, and cells that are run then are lost with it.
+        self.page.evaluate(
+            "() => { window.restarted = false; window.jupyterapp.shell.currentWidget.sessionContext.statusChanged"
+            ".connect((_, status) => { window.restarted = window.restarted || /restarting/.test(status) }) }"
+        )
         self.menu("Kernel", "Restart Kernel…")
         self.page.locator(".jp-Dialog").get_by_role("button", name="Confirm Kernel Restart").click()
-        self.page.wait_for_timeout(300)
+        self._wait_until("return window.restarted")
         self.is_idle()
 
     def run_up_to(self, name: str) -> None:

@@ -11,11 +11,11 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.simulate import hand_in
 from nbproof.checks.regions import private_lines
 from nbproof.cli.main import main
 from nbproof.sandbox.isolation import why_not_isolated
+from tests import the_lesson
 from tests.browser.conftest import CHROMIUM, ROOT, Lab, running
 from tests.browser.instructor import Instructor
 
@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(bool(why_not_isolated()), reason=f"formgrader is NOT tested: {why_not_isolated()}"),
 ]
 
-LESSON = read_lesson(ROOT / "lessons" / "01_module_anatomy")
+LESSON = the_lesson("01_module_anatomy")
 SLUG = LESSON.slug
 (QUESTION,) = LESSON.written
 CODE_POINTS = sum(exercise.points for exercise in LESSON.exercises)
@@ -156,6 +156,7 @@ def test_nothing_that_a_learner_hands_in_runs_in_the_teachers_browser(teacher: I
     assert teacher.alarms == []
 
 
+@pytest.mark.nightly
 def test_jupyterlab_shows_cell_types_and_points_of_a_source_notebook(teacher: Instructor) -> None:
     page = teacher.page
     page.goto(f"{teacher.desk.url}/lab/tree/source/{SLUG}/{SLUG}.ipynb?token=lab")

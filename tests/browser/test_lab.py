@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
+from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.checks.check import collecting
 from nbproof.checks.regions import visible_of
 from nbproof.display.hints import all_hints
@@ -20,12 +20,12 @@ from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
+from tests import SLUGS, some_by_day, the_lesson
 from tests.browser.conftest import Lab
 from tests.browser.learner import Learner
 from tests.grading.conftest import shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
-LESSONS = [read_lesson(folder) for folder in find_lessons(ROOT)]
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -46,7 +46,7 @@ def pool() -> Iterator[PoolMaker]:
 
 
 def test_the_first_start_has_nothing_in_the_way(learner: Learner) -> None:
-    page, first = learner.page, LESSONS[0].slug
+    page, first = learner.page, SLUGS[0]
     page.goto(f"{learner.lab.url}/?token=lab")  # the address that `make lab` opens
     learner.is_ready()
     expect(page.locator(".jp-mod-current[role=tab]").filter(has_text=first)).to_be_visible()
@@ -72,10 +72,11 @@ def _wrong(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
     raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.slug)
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_a_learner_goes_through_the_lesson(
-    learner: Learner, lesson: Lesson, pool: PoolMaker, monkeypatch: pytest.MonkeyPatch
+    learner: Learner, slug: str, pool: PoolMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    lesson = the_lesson(slug)
     exercise = lesson.exercises[0]
     test = exercise.tests[0].grade_id
     monkeypatch.setenv("COURSE_PROGRESS", str(learner.lab.course / "progress.db"))
@@ -133,8 +134,9 @@ def test_a_learner_goes_through_the_lesson(
         assert gradebook.find_submission(lesson.slug, "ada").score == exercise.points
 
 
+@pytest.mark.nightly
 def test_the_dark_theme_shows_panels_that_can_be_read(learner: Learner) -> None:
-    lesson = LESSONS[0]
+    lesson = the_lesson(SLUGS[0])
     learner.open(lesson.slug)
     learner.page.evaluate(
         "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -29,6 +30,8 @@ from nbproof.sandbox.isolation import Isolation, why_not_isolated
 
 ROOT = Path(__file__).parent.parent.parent
 LESSON = "01_small"
+LIMITS: dict[str, Any] = {"exercise_seconds": 4.0, "submission_seconds": 24.0, "memory_mb": 512}
+"""Short, and still long for honest work on a machine that does something else as well."""
 POINTS = {"first": 2.0, "second": 1.0, "third": 1.0}
 
 _HEAD = (
@@ -95,7 +98,7 @@ def small_lesson(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "source" / LESSON).mkdir(parents=True)
     nbformat.write(notebook_of(read_lesson(folder)), root / "source" / LESSON / f"{LESSON}.ipynb")
     config = (ROOT / "nbgrader_config.py").read_text()
-    for name, value in {"exercise_seconds": 2.0, "submission_seconds": 12.0, "memory_mb": 512}.items():
+    for name, value in LIMITS.items():
         config += f"\nc.GradingLimits.{name} = {value}"
     (root / "nbgrader_config.py").write_text(config)
     return root
@@ -156,7 +159,7 @@ def engine() -> Iterator[Engine]:
     reason = why_not_isolated()
     if reason:
         pytest.skip(f"the engine is NOT tested: {reason}")
-    with Engine(GradingLimits(exercise_seconds=2.0, submission_seconds=12.0, memory_mb=512)) as started:
+    with Engine(GradingLimits(**LIMITS)) as started:
         yield started
 
 

@@ -57,6 +57,7 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
     assert main(["check-notebook", "--course", str(course), str(hand_in("me", RIGHT))]) == 0
 
 
+@pytest.mark.nightly
 def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsys: pytest.CaptureFixture[str]) -> None:
     mine = course / "learn" / LESSON / f"{LESSON}.ipynb"
     mine.parent.mkdir(parents=True)
@@ -90,6 +91,7 @@ def test_what_is_no_notebook_of_the_course(
     assert "next:" in error
 
 
+@pytest.mark.nightly
 def test_a_renamed_notebook_is_known_by_its_cells(course: Path, hand_in, tmp_path: Path) -> None:
     file = tmp_path / "homework final (2).ipynb"
     file.write_bytes(hand_in("me", RIGHT).read_bytes())

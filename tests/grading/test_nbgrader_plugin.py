@@ -93,7 +93,7 @@ def _deepen(folder: Path) -> None:
     os.close(here)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(course: Path, hand_in: HandIn) -> None:
     right = hand_in("ada", RIGHT).read_bytes()
     hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
@@ -241,6 +241,7 @@ def test_a_lesson_that_is_not_there_is_named(course: Path, hand_in: HandIn) -> N
     assert "no lesson is called '99_gone'" in outcome["log"]
 
 
+@pytest.mark.nightly
 def test_reference_answers_that_lose_marks_stop_nbgrader_too(course: Path, hand_in: HandIn) -> None:
     hand_in("ada", RIGHT)
     source = course / "source" / LESSON / f"{LESSON}.ipynb"

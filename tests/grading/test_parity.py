@@ -1,35 +1,36 @@
 """The engine comes to the contract's verdict: what `check` says in a notebook, the engine says too.
 
-Every right answer and every stub, and every sixth mutant; all of them with COURSE_ALL_CANDIDATES=1.
+Some candidates of half of the lessons, and all of them at night.
 """
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
+from nbproof.authoring.lesson import Candidate, Exercise
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
+from tests import SLUGS, some_by_day, the_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("folder", find_lessons(ROOT), ids=lambda folder: folder.name)
-def test_candidates_get_the_marks_that_the_contract_promises(folder: Path, engine: Engine) -> None:
-    lesson = read_lesson(folder)
+@pytest.mark.parametrize("step", [pytest.param(25, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, 2))
+def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:
+    lesson = the_lesson(slug)
     blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
     judge = Judge(blueprint, seed=4)
-    chosen = {exercise.id: _chosen(exercise) for exercise in lesson.exercises}
+    chosen = {exercise.id: _chosen(exercise, step) for exercise in lesson.exercises}
 
     def wrong_verdicts(number: int) -> list[str]:
         """The number-th candidate of each exercise, in one submission."""
@@ -52,10 +53,10 @@ def test_candidates_get_the_marks_that_the_contract_promises(folder: Path, engin
         engine.limits = before
 
 
-def _chosen(exercise: Exercise) -> list[Candidate]:
-    mutants = [one for one in exercise.candidates if one.role == "mutant"]
-    some = mutants if os.environ.get("COURSE_ALL_CANDIDATES") else mutants[::6]
-    return [one for one in exercise.candidates if one.role != "mutant"] + some
+def _chosen(exercise: Exercise, step: int) -> list[Candidate]:
+    """Every ``step``-th candidate of each role: the reference and the stub are always there."""
+    roles = dict.fromkeys(one.role for one in exercise.candidates)
+    return [one for role in roles for one in [one for one in exercise.candidates if one.role == role][::step]]
 
 
 def _fair(exercise: Exercise, candidate: Candidate, score: float) -> bool:

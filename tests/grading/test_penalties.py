@@ -108,7 +108,8 @@ def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Path, pool: Pool
     assert {score.learner: score.score for score in again.scores} == {"early": 4, "late": 3, "later": 0, "excused": 4}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.stock
 def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_path: Path) -> None:
     ours = _grade(late_class, pool)
     twin = tmp_path / "twin"

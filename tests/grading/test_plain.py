@@ -315,7 +315,8 @@ def _book(root: Path, submissions: list[tuple[str, str]]) -> Marks:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.stock
 def test_marks_equal_stock_nbgraders(course: Path, pool: PoolMaker, blueprint: Blueprint, tmp_path: Path) -> None:
     """nbgrader's own quick-start course, and the lesson above."""
     if not (QUICK_START / "source" / "ps1" / "problem1.ipynb").is_file():

@@ -99,6 +99,7 @@ def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(
     assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
 
 
+@pytest.mark.nightly
 def test_changed_points_are_registered_again(
     course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
 ) -> None:
@@ -115,6 +116,7 @@ def test_changed_points_are_registered_again(
     assert score.score == score.max_score == POINTS["first"] + POINTS["second"] + 5
 
 
+@pytest.mark.nightly
 def test_nbgraders_own_commands_work_on_it(
     course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
 ) -> None:

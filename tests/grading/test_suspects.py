@@ -49,7 +49,7 @@ def _notes(course: Path) -> dict[str, str]:
     return {one["learner"]: one["standing"] for one in kept}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(course: Path, hand_in: Callable[..., Path]) -> None:
     learners = ["ada", "ben", "cleo", "dan", "eve"]
     for learner in learners:
@@ -75,7 +75,7 @@ def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(course: Path, han
     assert _notes(course) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_by_force_what_was_set_aside_is_tried_once_more(course: Path, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", KILLER)
     (job,) = _jobs(course)
@@ -89,7 +89,7 @@ def test_by_force_what_was_set_aside_is_tried_once_more(course: Path, hand_in: C
     assert _notes(course) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path, hand_in: Callable[..., Path]) -> None:
     learners = ["ada", "ben", "cleo", "dan"]
     for learner in learners:

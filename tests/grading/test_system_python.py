@@ -47,7 +47,7 @@ def course(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="grading is for Linux")
 def test_a_class_is_graded_and_the_next_command_runs_as_printed(course: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}

@@ -27,9 +27,10 @@ def ends():  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(
     "value",
     [
-        None, True, 3, -2.5, "text", [], {}, [1, [2.5, None]], {"a": [torch.rand(2, 3), "b"]},
-        torch.empty(0, 3), torch.tensor(2), torch.rand(2, 2, dtype=torch.float64), torch.tensor([True, False]),
-        torch.rand(3).to(torch.bfloat16), torch.complex(torch.rand(2), torch.rand(2)), [torch.rand(1), torch.rand(2)],
+        None, True, 3, -2.5, "text", [], {}, [1, [2.5, None]], {"a": [torch.tensor([[0.5, 2.0, -1.0]]), "b"]},
+        torch.empty(0, 3), torch.tensor(2), torch.tensor([[0.1], [0.2]], dtype=torch.float64),
+        torch.tensor([True, False]), torch.tensor([0.5, 3.0]).to(torch.bfloat16), torch.tensor([1 + 2j, 3 - 1j]),
+        [torch.tensor([0.1]), torch.tensor([0.2, 0.3])],
     ],
     ids=repr,
 )  # fmt: skip

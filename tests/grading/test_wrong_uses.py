@@ -136,7 +136,7 @@ def test_a_verdict_that_cannot_be_written_is_its_own_problem(
     assert "the gradebook does not take it" in told[odd]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not shutil.which("unshare") or os.geteuid() != 0, reason="a small disk needs root and unshare")
 def test_a_full_disk_loses_nothing(course: Path, hand_in: Callable[..., Path], tmp_path: Path) -> None:
     for number in range(4):

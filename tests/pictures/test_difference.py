@@ -316,6 +316,7 @@ def test_hostile_words_stay_inside_the_alt_text() -> None:
         (torch.randn(64, 3, 7, 7), torch.randn(64, 3, 7, 7)), (torch.randn(150, 150), torch.randn(150, 150)),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_it_is_small_and_fast_enough_for_a_panel(got: Any, wanted: Any) -> None:
     page = difference_html(got, wanted)
     assert 0 < len(page) < 15_000, "graded notebooks drop a panel of more than 20 000 letters"

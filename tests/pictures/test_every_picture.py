@@ -22,12 +22,14 @@ from matplotlib.text import Text
 
 from course.pictures import canvas, memory, timeline
 from course.pictures.canvas import INK, PAPER, Picture, own_style
+from tests import some_by_day
 from tests.pictures.gallery import PICTURES, texts
 
 ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=PICTURES)
+@pytest.fixture(scope="module", params=some_by_day(PICTURES, 2))
 def picture(request: pytest.FixtureRequest) -> Picture:
     return PICTURES[request.param]()
 
@@ -210,7 +212,6 @@ draw_module_tree(nn.ReLU()).png()[:4]
 """
 
 
-@pytest.mark.slow
 def test_a_notebook_shows_each_picture_once_and_with_its_words(tmp_path: Path) -> None:
     import nbclient
     import nbformat

@@ -5,11 +5,14 @@ from __future__ import annotations
 import random
 import time
 
+import pytest
+
 from nbproof.report.answers import anonymous, features, known_words, similarity, vectors
 from nbproof.report.near_copies import SMALLEST_CLASS, Pair, grouped, near_copies
 from nbproof.report.records import ClassRecords
 from tests.reporting.made import STUBS, outcome, records, work
 
+pytestmark = pytest.mark.slow
 _NAMES = [f"step_{n}" for n in range(9)]
 EXERCISES = [f"task_{n}" for n in range(9)]
 

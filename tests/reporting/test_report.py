@@ -71,6 +71,7 @@ def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pyte
     assert "  tim (Tim Zed): " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_without_a_home_that_can_be_written_a_report_says_nothing_of_it(course: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     own = {name: text for name, text in os.environ.items() if not name.startswith(("XDG_", "MPL"))}
