@@ -12,7 +12,9 @@ import pytest
 from nbproof.marking.blueprint import (
     Blueprint,
     Damaged,
+    Rebuilt,
     fill_in,
+    lost_in,
     read_attachments,
     read_blueprint,
     read_file,
@@ -134,3 +136,10 @@ def test_files_have_a_limit(tmp_path: Path) -> None:
     with pytest.raises(Damaged, match="more than"):
         read_file(tmp_path / "big.bin", 1000)
     assert read_attachments(tmp_path, tmp_path / "x.ipynb", 1000) == {}
+
+
+def test_what_waits_for_a_person_comes_back_from_the_rebuilt_notebook(blueprint: Blueprint) -> None:
+    rebuilt = Rebuilt({**RIGHT, "first": "# may be it"}, lost={"first": "A person has to look."})
+    assert lost_in(fill_in(blueprint, rebuilt)) == rebuilt.lost
+    assert rebuilt.waits(blueprint, "first")
+    assert not rebuilt.waits(blueprint, "second")
