@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
+from nbproof.authoring.check_texts import in_the_notebook
+from nbproof.authoring.lesson import Lesson
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting, listing
+from nbproof.checks.test_cells import probe_part
 from nbproof.checks.visible import digest_of_visible, whole
 from nbproof.course_file import CourseFile
 from nbproof.errors import CourseError
+from tests import the_lessons
 
 DOUBLED = """\
 from nbproof.checks.check import Check, check
@@ -94,3 +99,15 @@ def test_what_regrades_is_the_lesson_whose_checks_changed(knots: Path) -> None:
     texts["01"]["doubled"] += "\n"
     knots.write_text(json.dumps(texts))
     assert digest_of_visible("01") != before["01"] and digest_of_visible("02") == before["02"]
+
+
+@pytest.mark.parametrize("lesson", the_lessons(), ids=lambda lesson: lesson.slug)
+def test_a_grader_s_text_is_what_the_author_wrote(lesson: Lesson, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each definition once: of a base class that stood twice the first one was lost, for those who ask by themselves."""
+    monkeypatch.undo()
+    for cell in lesson.cells:
+        if cell.kind == "test":
+            found = whole(in_the_notebook(cell))
+            assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(cell.source)), cell.grade_id
+            part = probe_part(found)
+            exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "probe"})

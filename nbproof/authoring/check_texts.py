@@ -16,7 +16,7 @@ from nbproof.authoring.lesson import Cell, Lesson
 from nbproof.checks.regions import visible_of
 from nbproof.checks.test_cell_names import CHECK_LINE
 from nbproof.checks.test_cells import needed_by
-from nbproof.checks.visible import NAME
+from nbproof.checks.visible import HIDDEN, NAME
 from nbproof.course_file import the_course
 
 __all__ = ["checks_are_stale", "in_the_notebook", "write_checks"]
@@ -37,7 +37,7 @@ def in_the_notebook(cell: Cell) -> str:
     if hidden:
         hidden = hidden.partition(_END)[0].strip("\n")
         brought = needed_by(ast.parse(hidden), visible)
-        lines += ["", _BEGIN, *([*brought, "", ""] if brought else []), *hidden.split("\n"), _END]
+        lines += ["", _BEGIN, *([*brought, ""] if brought else []), HIDDEN, *hidden.split("\n"), _END]
     return "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.checks.test_cell_names import CHECK_LINE
-from nbproof.checks.visible import import_lines, key_of
+from nbproof.checks.visible import HIDDEN, import_lines, key_of
 from nbproof.errors import LessonError
 
 __all__ = [
@@ -27,9 +27,6 @@ __all__ = [
 ]  # fmt: skip
 
 CHECKS, RIGHT, WRONG, HINTS = "checks.py", "right.py", "wrong.py", "hints.toml"
-
-HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
-"""The line in ``checks.py`` between what learners get and what they do not."""
 
 _MARKER = re.compile(r"# ?%%(?P<name>.*)")
 _NAME = re.compile(r"[A-Za-z0-9_]+")

@@ -21,6 +21,7 @@ from nbproof.errors import CourseError
 from nbproof.files import digest_of
 
 __all__ = [
+    "HIDDEN",
     "NAME",
     "digest_of_visible",
     "hidden_text",
@@ -33,6 +34,12 @@ __all__ = [
 ]
 
 NAME = "checks.json"
+
+HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
+"""The line between what learners get and what they do not. In the hidden region of a notebook what stands above it is taken
+from the visible text, for those who run the notebook as it is."""
+
+_BEGIN = "### BEGIN HIDDEN TESTS\n"
 
 _CALL = re.compile(r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
 
@@ -92,7 +99,7 @@ def hidden_text(exercise: str, part: str = "") -> str:
     wanted = "test_" + key.replace("/", "_")
     found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == wanted)
     source = "".join(next(found, {"source": ""})["source"])
-    return source.partition("### BEGIN HIDDEN TESTS\n")[2].partition("### END HIDDEN TESTS")[0]
+    return source.partition(_BEGIN)[2].partition("### END HIDDEN TESTS")[0]
 
 
 def digest_of_visible(lesson: str) -> str:
@@ -108,7 +115,10 @@ def whole(source: str) -> str:
     start, call = found
     lines = source.split("\n")
     number = lines.index(call[0], start)
-    return "\n".join([*lines[:start], visible_text(call["id"], call["part"] or ""), *lines[number + 1 :]])
+    text = "\n".join([*lines[:start], visible_text(call["id"], call["part"] or ""), *lines[number + 1 :]])
+    before, begin, hidden = text.partition(_BEGIN)
+    # What was taken from the visible text is there already: a second class of the same name is another class.
+    return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
 
 
 def _found(source: str) -> tuple[int, re.Match[str]] | None:
