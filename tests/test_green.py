@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import types
@@ -15,7 +16,9 @@ import torch
 import nbproof.display.help
 from course import check, hint, solution
 from nbproof import course_file
+from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
+from nbproof.display.outline import outline
 from nbproof.display.progress_store import entries, note
 from nbproof.values.results import CheckFailed
 
@@ -73,16 +76,49 @@ def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(course_file, "_used", [str(tmp_path / "course")])
 
 
-def test_where_hidden_checks_are_at_hand_a_trap_is_not_green(answer: Answer) -> None:
+def test_a_trap_is_not_green(answer: Answer) -> None:
     assert "double_grad: not yet" in answer(TRAP)
     assert entries()["double_grad"].solved is None
     assert "double_grad: passed (" in answer(RIGHT)
     assert entries()["double_grad"].solved is not None
 
 
+def test_what_is_hidden_is_asked_as_well_if_the_instructor_s_notebook_is_there(
+    front_end: FrontEnd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A course of one exercise: the visible check wants four, the hidden one an integer."""
+    check_of = (
+        "from nbproof import Check, check\n\nclass {0}(Check):\n    'It is right.'\n"
+        "    def probe(self, nb, case):\n        return {{'x': {1}}}\n"
+        "    def truth(self, case):\n        return {{'x': {2}}}\n\ncheck('four', {0})\n"
+    )
+    (tmp_path / "course.toml").write_text('says = "Knots"')
+    (tmp_path / "checks.json").write_text(json.dumps({"01": {"four": check_of.format("Seen", "nb.x == 4", True)}}))
+    monkeypatch.setattr(course_file, "_used", [str(tmp_path)])
+    wrong = {"x": 4.0}
+    check_in(wrong, "four")
+    assert front_end.said[-1] == "four: passed (1 of 1 checks)"
+    hidden = check_of.format("Unseen", "type(nb.x).__name__", "'int'")
+    source = f"check('four')\n### BEGIN HIDDEN TESTS\n{hidden}### END HIDDEN TESTS"
+    cell = {"source": source.splitlines(keepends=True), "metadata": {"nbgrader": {"grade_id": "test_four"}}}
+    (tmp_path / "source" / "01").mkdir(parents=True)
+    (tmp_path / "source" / "01" / "01.ipynb").write_text(json.dumps({"cells": [cell]}))
+    check_in(wrong, "four")
+    assert front_end.said[-1].startswith("four: not yet (1 of 2 checks)")
+    check_in({"x": 4}, "four")
+    assert front_end.said[-1] == "four: passed (2 of 2 checks)"
+
+
 @pytest.mark.usefixtures("class_copy")
 def test_where_they_are_withheld_the_panel_and_hint_say_how_many_remain(answer: Answer, front_end: FrontEnd) -> None:
+    path = the_course().folder / "outline.json"
+    told = json.loads(path.read_text())
+    for one in told["02_tensor_hooks"]["exercises"]:
+        one["hidden"] = [2] * len(one["cells"])
+    path.write_text(json.dumps(told))
+    outline.cache_clear()
     said = answer(RIGHT)
+    outline.cache_clear()
     assert "shown here" in said and "when it is graded" in said
     hint()
     assert "passed all checks that are shown here" in front_end.said[-1] and "when it is graded" in front_end.said[-1]

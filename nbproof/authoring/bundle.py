@@ -140,7 +140,7 @@ def is_for_learners(name: str) -> bool:
 def _requirements(text: str) -> str:
     """What learners install: without what is for graders, and without what the file says to whoever keeps it."""
     kept = [line for line in text.splitlines() if re.split(r"[=<>~!@\[ ]", line)[0] not in AT_HOME and line[:1] != "#"]
-    return "\n".join(["# What the lessons run on: pip install -r requirements.txt", *kept]) + "\n"
+    return "\n".join(["# What the lessons run on. `pip install -r requirements.txt` installs it.", *kept]) + "\n"
 
 
 def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:

@@ -54,7 +54,7 @@ def test_lessons_are_found_by_name(tmp_path: Path) -> None:
     assert [path.name for path in find_lessons(tmp_path, ["01_b"])] == ["01_b"]
     with pytest.raises(UsageError, match=r"(?s)no lesson is called 'c'.*lessons.*choose from: 00_a, 01_b"):
         find_lessons(tmp_path, ["c"])
-    with pytest.raises(UsageError, match=r"(?s)no lessons here.*run this in a clone of the course"):
+    with pytest.raises(UsageError, match=r"(?s)no lessons here.*cd into the course"):
         find_lessons(tmp_path / "lessons")
 
 

@@ -110,20 +110,6 @@ class StartValues(_OfTheFrame):
         return {"setting_as_tensor": {"rate": torch.tensor(case.integer("rate", 1_000, 99_000))}}
 
 
-check("buffer_or_parameter", InTheRightPlace, StartValues)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class AnotherLength(StartValues):
-    """The same for another number of samples."""
-
-    n = 7
-    errors = {
-        **_OfTheFrame.errors,
-        r"RuntimeError: The (size of tensor a|expanded size)": "sizes_of_example",
-    }
-
-
 class OnlyTheGainLearns(_OfTheFrame):
     """One step of an optimizer changes `gain`, and nothing else."""
 
@@ -145,4 +131,18 @@ class OnlyTheGainLearns(_OfTheFrame):
         return {"gradient_cut": {"gain": torch.ones(1)}}
 
 
-check("buffer_or_parameter", AnotherLength, OnlyTheGainLearns)
+check("buffer_or_parameter", InTheRightPlace, StartValues, OnlyTheGainLearns)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
+class AnotherLength(StartValues):
+    """The same for another number of samples."""
+
+    n = 7
+    errors = {
+        **_OfTheFrame.errors,
+        r"RuntimeError: The (size of tensor a|expanded size)": "sizes_of_example",
+    }
+
+
+check("buffer_or_parameter", AnotherLength)

@@ -114,10 +114,6 @@ class RunsInOrder(_OfTheChain):
         }
 
 
-check("container_order", StepsAreRegistered, RunsInOrder)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class AnyOrderTwice(_OfTheChain):
     """A step may run twice or not at all, a chain may be called twice, and what it was given stays as it was."""
 
@@ -197,4 +193,4 @@ class GradientsArrive(_OfTheChain):
         return {"gradient_cut": {"gradient of steps[1].weight": None}}
 
 
-check("container_order", AnyOrderTwice, GradientsArrive)
+check("container_order", StepsAreRegistered, RunsInOrder, AnyOrderTwice, GradientsArrive)

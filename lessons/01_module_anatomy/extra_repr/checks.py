@@ -74,10 +74,6 @@ class ShowsLimits(_OfTheClip):
         }
 
 
-check("extra_repr", ShowsLimits)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class TreeStays(_OfTheClip):
     """Within a model, and with a submodule of its own, each Clip shows its own limits and its place in the tree."""
 
@@ -135,4 +131,4 @@ class ShowsTheMoment(_OfTheClip):
         return -case.integer("later low", 6, 19) / 10, case.integer("later high", 6, 19) / 10
 
 
-check("extra_repr", TreeStays, ShowsTheMoment)
+check("extra_repr", ShowsLimits, TreeStays, ShowsTheMoment)

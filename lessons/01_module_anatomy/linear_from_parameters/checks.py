@@ -141,10 +141,6 @@ class ComputesTheFormula(_OfMyLinear):
         }
 
 
-check("linear_from_parameters", HasParameters, ComputesTheFormula)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class AnyLeadingShape(_OfMyLinear):
     """`x` may be one row, a batch of rows, or a batch of matrices; forward uses the parameters that are there."""
 
@@ -186,4 +182,4 @@ class GradientsArrive(_OfMyLinear):
         return dict(zip(("weight.grad", "bias.grad", "x.grad"), gradients))
 
 
-check("linear_from_parameters", AnyLeadingShape, GradientsArrive)
+check("linear_from_parameters", HasParameters, ComputesTheFormula, AnyLeadingShape, GradientsArrive)

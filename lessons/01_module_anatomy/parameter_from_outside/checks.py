@@ -148,10 +148,6 @@ class JoinsTheTraining(_OfTheOffset):
         }
 
 
-check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OthersGoOn(_OfTheOffset):
     """The other parameters are trained on as if nothing had happened: values, gradients and momentum stay."""
 
@@ -187,6 +183,10 @@ class OthersGoOn(_OfTheOffset):
         }
 
 
+check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining, OthersGoOn)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 def _another(parameters, case):
     return torch.optim.AdamW(parameters, lr=case.integer("lr", 2, 9) / 100, weight_decay=0.5)
 
@@ -203,4 +203,4 @@ class AnotherOptimizer(_OfTheOffset):
         return {"model.offset": _trained_apart(case, _another)[1]}
 
 
-check("parameter_from_outside", OthersGoOn, AnotherOptimizer)
+check("parameter_from_outside", AnotherOptimizer)

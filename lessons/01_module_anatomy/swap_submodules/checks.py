@@ -164,10 +164,6 @@ class EveryReluReplaced(_OfTheSwap):
         }
 
 
-check("swap_submodules", EveryReluReplaced)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class SharedPlaces(_OfTheSwap):
     """A ReLU that stands at two places is replaced at both."""
 
@@ -224,4 +220,4 @@ class ModeKept(_OfTheSwap):
         return {"anatomy_one_for_all": {"different Tanh objects": 1}}
 
 
-check("swap_submodules", SharedPlaces, ModeKept)
+check("swap_submodules", EveryReluReplaced, SharedPlaces, ModeKept)

@@ -182,10 +182,6 @@ class FiveEntries(Check):
         }
 
 
-check("traverse", FiveEntries)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class SharedModule(FiveEntries):
     """A module, or a parameter, that stands at two places counts once, under its first name."""
 
@@ -234,6 +230,10 @@ class EmptyAndUnsaved(FiveEntries):
         }
 
 
+check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule)
+
+
+# --- Hidden checks: graders run them, learners do not get them. ---
 class OneLayer(FiveEntries):
     """A single layer has no parts: it has no children, no modules below it, and no leaves."""
 
@@ -244,4 +244,4 @@ class OneLayer(FiveEntries):
         return {"counts_root": _one_of(leaves=1, modules=[""])}
 
 
-check("traverse", EmptyAndUnsaved, SharedModule, OneLayer)
+check("traverse", OneLayer)
