@@ -103,6 +103,9 @@ check("NAME", Counted)
 DEFINES_ONLY = {"defines_only": mutant("defines only", "none", "def hook(module, args, output): pass")}
 
 BROKEN = [
+    replace(
+        Sketch("unseen"), mutants={**MUTANTS, "swapped": mutant("the same", "none", HOOK.format("args[1] + args[0]"))}
+    ),
     bare("loses", answer=in_answer("append(output)", "append(output + 1)")),
     bare("raises", answer=in_answer("add = Add()", "add = Add()\n### BEGIN SOLUTION\nlost\n### END SOLUTION")),
     bare("python_stderr", answer=ANSWER + "import sys\nprint('a word', file=sys.stderr)\n"),
@@ -183,6 +186,7 @@ FACTS = [
     ),
     ("candidates", "2 accepted answers, at least 4 are needed", ""),
     ("candidates", "4 mutants, at least 6 are needed", ""),
+    ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped", ""),
     ("candidates", "the hidden check test_candidates/OtherForward is not the only killer of any mutant", ""),
     (
         "candidates",
@@ -215,6 +219,9 @@ FACTS = [
 
 # What to do about it, of facts that alone do not say it.
 CURES = {
+    "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped": (
+        "in unseen/checks.py move what finds them (OtherForward) above the line of the hidden checks"
+    ),
     "the hidden check test_candidates/OtherForward is not the only killer of any mutant": (
         "add a mutant to candidates/wrong.py that passes the other checks, and that OtherForward alone finds, or drop"
     ),
@@ -252,7 +259,7 @@ def records(folder: Path) -> dict[str, Record]:
 def test_a_sound_exercise_meets_the_contract(records: dict[str, Record]) -> None:
     record = records["catch"]
     assert record.violations == []
-    assert (record.accepted, record.killed, record.hinted) == (4, 6, 6)
+    assert (record.accepted, record.killed, record.hinted, record.seen) == (4, 6, 6, 5)
 
 
 @pytest.mark.parametrize(("name", "fact", "candidate"), FACTS)
