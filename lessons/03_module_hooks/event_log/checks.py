@@ -127,9 +127,58 @@ class OneRun(Check):
         }  # fmt: skip
 
 
+class ResidualModule(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return x + self.inner(x)
+
+
+def deep_net():
+    return nn.Sequential(
+        nn.Linear(4, 3),
+        ResidualModule(nn.Sequential(nn.Linear(3, 3), ResidualModule(nn.Tanh()))),
+        nn.ReLU(),
+        ResidualModule(nn.Linear(3, 3)),
+    )
+
+
 def net_with_reuse():
     layer, act = nn.Linear(3, 3), nn.Tanh()
     return nn.Sequential(layer, act, nn.Sequential(layer, act), act)
+
+
+class OnData(Check):
+    """Another, deeper model with other names, on data that requires no gradient."""
+
+    claims = ("log",)  # the answer itself
+    poison = POISON
+    errors = ERRORS
+
+    def run(self, case, start):
+        model = case.build("model", deep_net)
+        log = start(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
+            model(case.tensor("x", 2, 4)).sum().backward()
+        return {"log": log}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return self.run(case, log_by_definition)
+
+    def mistakes(self, case):
+        log = self.truth(case)["log"]
+        return {
+            "event_log_two_levels": {"log": [[kind, name] for kind, name in log if name.count(".") < 2]},
+            "event_log_other_names": {"log": same_but_for(log, 1)},
+            "event_log_order": {"log": in_another_order(log)},
+            "event_log_written_down": {"log": Matches(lambda got: None if got else "nothing", "other entries")},
+        }
 
 
 class ReusedModules(Check):
@@ -198,57 +247,4 @@ class TwoModelsTwoRuns(Check):
         }
 
 
-check("event_log", OneRun, ReusedModules, TwoModelsTwoRuns)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class ResidualModule(nn.Module):
-    def __init__(self, inner):
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, x):
-        return x + self.inner(x)
-
-
-def deep_net():
-    return nn.Sequential(
-        nn.Linear(4, 3),
-        ResidualModule(nn.Sequential(nn.Linear(3, 3), ResidualModule(nn.Tanh()))),
-        nn.ReLU(),
-        ResidualModule(nn.Linear(3, 3)),
-    )
-
-
-class OnData(Check):
-    """Another, deeper model with other names, on data that requires no gradient."""
-
-    claims = ("log",)  # the answer itself
-    poison = POISON
-    errors = ERRORS
-
-    def run(self, case, start):
-        model = case.build("model", deep_net)
-        log = start(model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
-            model(case.tensor("x", 2, 4)).sum().backward()
-        return {"log": log}
-
-    def probe(self, nb, case):
-        return self.run(case, nb.function("event_log"))
-
-    def truth(self, case):
-        return self.run(case, log_by_definition)
-
-    def mistakes(self, case):
-        log = self.truth(case)["log"]
-        return {
-            "event_log_two_levels": {"log": [[kind, name] for kind, name in log if name.count(".") < 2]},
-            "event_log_other_names": {"log": same_but_for(log, 1)},
-            "event_log_order": {"log": in_another_order(log)},
-            "event_log_written_down": {"log": Matches(lambda got: None if got else "nothing", "other entries")},
-        }
-
-
-check("event_log", OnData)
+check("event_log", OneRun, OnData, ReusedModules, TwoModelsTwoRuns)

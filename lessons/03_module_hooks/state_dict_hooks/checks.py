@@ -170,10 +170,6 @@ class ParameterAndDeepChild(Check):
     blame = {"load_state_dict says": "old_name_one_kind", "state_dict": "old_name_one_kind"}
 
 
-check("state_dict_hooks", OldCheckpoint, InsideAModel, LookAlikes, ParameterAndDeepChild)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class NewAndBroken(Check):
     """A new checkpoint loads as well, and a broken one is still refused, with all that is wrong about it."""
 
@@ -220,4 +216,4 @@ class NewAndBroken(Check):
     }
 
 
-check("state_dict_hooks", NewAndBroken)
+check("state_dict_hooks", OldCheckpoint, InsideAModel, LookAlikes, NewAndBroken, ParameterAndDeepChild)

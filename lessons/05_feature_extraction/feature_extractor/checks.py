@@ -177,6 +177,50 @@ class OnResNet(NestedNames):
         return {}
 
 
+class CalledAgain(NestedNames):
+    """Each call returns the features of its own input, and later calls add no hooks."""
+
+    def probe(self, nb, case):
+        model, layers, x = self.given(case)
+        extractor = nb.function("FeatureExt")(model, list(layers))
+        # A later call may change an earlier dict, so each is copied at once.
+        first = snapshot(extractor(x))
+        before = hook_counts(model)
+        ran = what_runs(model, case, lambda: model(x), "first")
+        second, third = snapshot(extractor(x[:1, :, 1:])), snapshot(extractor(x * 2))
+        after = hook_counts(model)
+        added = sum(after.values()) - sum(before.values())
+        return {
+            "first features": first,
+            "second features": second,
+            "third features": third,
+            "hooks that later calls add": added,
+            "what runs in model(x), before and after later calls": [
+                ran, what_runs(model, case, lambda: model(x), "later")
+            ],
+        }  # fmt: skip
+
+    def truth(self, case):
+        model, layers, x = self.given(case)
+        return {
+            "first features": close(features_of(model, layers, x)),
+            "second features": close(features_of(model, layers, x[:1, :, 1:])),
+            "third features": close(features_of(model, layers, x * 2)),
+            "hooks that later calls add": 0,
+            "what runs in model(x), before and after later calls": same_both_times(case, "first", "later"),
+        }
+
+    def mistakes(self, case):
+        def gone(got):
+            return None if isinstance(got, dict) and len(got) == 0 else "no"
+
+        return {
+            "stale_result": {"second features": close(features_of(*self.given(case)))},
+            "silent_afterwards": {"second features": Matches(gone, "nothing")},
+            "hooks_pile_up": {"hooks that later calls add": Matches(lambda got: None if got else "no", "more")},
+        }
+
+
 class TwoAtOnce(NestedNames):
     """Two extractors on one model each return their own features."""
 
@@ -265,52 +309,4 @@ class LeftAsItIs(NestedNames):
         return {}
 
 
-check("feature_extractor", NestedNames, OnResNet, TwoAtOnce, TrainingMode, LeftAsItIs)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class CalledAgain(NestedNames):
-    """Each call returns the features of its own input, and later calls add no hooks."""
-
-    def probe(self, nb, case):
-        model, layers, x = self.given(case)
-        extractor = nb.function("FeatureExt")(model, list(layers))
-        # A later call may change an earlier dict, so each is copied at once.
-        first = snapshot(extractor(x))
-        before = hook_counts(model)
-        ran = what_runs(model, case, lambda: model(x), "first")
-        second, third = snapshot(extractor(x[:1, :, 1:])), snapshot(extractor(x * 2))
-        after = hook_counts(model)
-        added = sum(after.values()) - sum(before.values())
-        return {
-            "first features": first,
-            "second features": second,
-            "third features": third,
-            "hooks that later calls add": added,
-            "what runs in model(x), before and after later calls": [
-                ran, what_runs(model, case, lambda: model(x), "later")
-            ],
-        }  # fmt: skip
-
-    def truth(self, case):
-        model, layers, x = self.given(case)
-        return {
-            "first features": close(features_of(model, layers, x)),
-            "second features": close(features_of(model, layers, x[:1, :, 1:])),
-            "third features": close(features_of(model, layers, x * 2)),
-            "hooks that later calls add": 0,
-            "what runs in model(x), before and after later calls": same_both_times(case, "first", "later"),
-        }
-
-    def mistakes(self, case):
-        def gone(got):
-            return None if isinstance(got, dict) and len(got) == 0 else "no"
-
-        return {
-            "stale_result": {"second features": close(features_of(*self.given(case)))},
-            "silent_afterwards": {"second features": Matches(gone, "nothing")},
-            "hooks_pile_up": {"hooks that later calls add": Matches(lambda got: None if got else "no", "more")},
-        }
-
-
-check("feature_extractor", CalledAgain)
+check("feature_extractor", NestedNames, OnResNet, CalledAgain, TwoAtOnce, TrainingMode, LeftAsItIs)

@@ -159,39 +159,6 @@ class OnResNet(OneLineAChild):
         return case.build("net", resnet18, weights=None).eval(), case.tensor("x", 2, 3, 32, 32)
 
 
-class TwoAtOnce(OneLineAChild):
-    """Two `VerboseNet` objects on two models do not disturb each other."""
-
-    def models(self, case):
-        words = case.words("names", 6)
-        x = case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
-        return case.build("one", SkipNet, *words[:3]).eval(), case.build("two", SkipNet, *words[3:]).eval(), x
-
-    def probe(self, nb, case):
-        one, two, x = self.models(case)
-        verbose = [nb.function("VerboseNet")(model) for model in (one, two)]
-        brought = {}
-        for number, index in (("first", 0), ("second", 1), ("first", 0)):
-            with printed_lines() as lines:
-                verbose[index](x)
-            brought[f"what the {number} one prints"] = lines
-        return brought
-
-    def truth(self, case):
-        one, two, x = self.models(case)
-        shapes = [step_by_step(model, x)[1] for model in (one, two)]
-        return {"what the first one prints": lines_for(shapes[0]), "what the second one prints": lines_for(shapes[1])}
-
-    def mistakes(self, case):
-        one, two, x = self.models(case)
-        foreign = dict(zip(two.names, step_by_step(one, x)[1].values()))
-        return {"shared_state": {"what the first one prints": lines_for(foreign)}}
-
-
-check("verbose_net", OneLineAChild, OnResNet, TwoAtOnce)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class CalledAgain(OneLineAChild):
     """Each further call prints one line per child again, for the new input."""
 
@@ -224,4 +191,33 @@ class CalledAgain(OneLineAChild):
         }
 
 
-check("verbose_net", CalledAgain)
+class TwoAtOnce(OneLineAChild):
+    """Two `VerboseNet` objects on two models do not disturb each other."""
+
+    def models(self, case):
+        words = case.words("names", 6)
+        x = case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
+        return case.build("one", SkipNet, *words[:3]).eval(), case.build("two", SkipNet, *words[3:]).eval(), x
+
+    def probe(self, nb, case):
+        one, two, x = self.models(case)
+        verbose = [nb.function("VerboseNet")(model) for model in (one, two)]
+        brought = {}
+        for number, index in (("first", 0), ("second", 1), ("first", 0)):
+            with printed_lines() as lines:
+                verbose[index](x)
+            brought[f"what the {number} one prints"] = lines
+        return brought
+
+    def truth(self, case):
+        one, two, x = self.models(case)
+        shapes = [step_by_step(model, x)[1] for model in (one, two)]
+        return {"what the first one prints": lines_for(shapes[0]), "what the second one prints": lines_for(shapes[1])}
+
+    def mistakes(self, case):
+        one, two, x = self.models(case)
+        foreign = dict(zip(two.names, step_by_step(one, x)[1].values()))
+        return {"shared_state": {"what the first one prints": lines_for(foreign)}}
+
+
+check("verbose_net", OneLineAChild, OnResNet, CalledAgain, TwoAtOnce)

@@ -425,10 +425,6 @@ class NestedModules(OneForward):
         yield "", self.loss(x.exp())
 
 
-check("activation_memory", OneForward, BlockAfterBlock, OtherTypes, SlicesOfStorages, NestedModules)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class KeepsNothingAlive(OneForward):
     """Once the graph is gone, the saved tensors are gone too, though the tool is still there."""
 
@@ -482,4 +478,4 @@ class KeepsNothingAlive(OneForward):
         }
 
 
-check("activation_memory", KeepsNothingAlive)
+check("activation_memory", OneForward, BlockAfterBlock, KeepsNothingAlive, OtherTypes, SlicesOfStorages, NestedModules)
