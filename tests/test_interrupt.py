@@ -138,7 +138,7 @@ except KeyboardInterrupt:
 def test_an_error_that_a_library_made_of_it_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from nbproof.cli import main as cli
 
-    def failing(argv: list[str] | None) -> int:
+    def failing(argv: list[str] | None, without: object) -> int:
         raise RuntimeError("cannot load the library")
 
     monkeypatch.setattr(cli, "_run", failing)

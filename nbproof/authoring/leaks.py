@@ -7,6 +7,7 @@ not stand in a released notebook as well. Lines are compared with their white sp
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
@@ -15,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nbproof.authoring.exercise_folder import CHECKS, HIDDEN, RIGHT, WRONG, read_named_cells
+from nbproof.authoring.exercise_folder import CHECKS, RIGHT, WRONG, read_named_cells
 from nbproof.checks.regions import private_lines
-from nbproof.checks.visible import visible_texts
+from nbproof.checks.visible import HIDDEN, visible_texts
 
 __all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
 
@@ -105,7 +106,7 @@ def read_secrets(root: Path, lessons: Sequence[str] = (), *, candidates: bool = 
                 found += [(line, f"source/{folder.name}: {name}") for line in sorted(private)]
         if candidates:
             found += list(_candidates(root / "lessons" / folder.name))
-    public |= {_even(line) for line in _visible(root)}
+    public |= {_even(line) for line in (*_visible(root), HIDDEN)}
     everything = "\n".join(public)
     first: dict[str, str] = {}
     for line, origin in found:
@@ -146,10 +147,11 @@ def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Lea
 
 
 def text_of(name: str, data: bytes) -> str:
-    """What somebody reads who opens a file: a page's words, all texts of a notebook, else the text itself."""
+    """What somebody reads who opens a file: a page's words, all texts of a notebook or of JSON, else the text itself."""
     text = data.decode("utf-8", errors="replace")
-    if name.endswith(".ipynb"):
-        return "\n".join(_texts_in(json.loads(text)))
+    if name.endswith((".ipynb", ".json")):
+        with contextlib.suppress(ValueError):
+            return "\n".join(_texts_in(json.loads(text)))
     return text_of_page(text) if name.endswith((".html", ".htm")) else text
 
 

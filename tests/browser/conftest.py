@@ -39,9 +39,9 @@ class Lab:
     course: Path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():  # type: ignore[no-untyped-def]
-    """Debian's Chromium, driven by Playwright."""
+    """Debian's Chromium, driven by Playwright, whose event loop must not outlive the file: others' tests have their own."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: JupyterLab is NOT tested (apt-get install chromium)")
     from playwright.sync_api import expect, sync_playwright

@@ -120,7 +120,7 @@ def _zygotes(pids: dict[str, int]) -> int:
 
 def test_a_worker_that_was_started_anywhere_learns_which_course_it_is(tmp_path: Path) -> None:
     kept = {name: value for name, value in os.environ.items() if name != "NBPROOF_COURSE"}
-    code = "from nbproof.dask import tasks; print(tasks.prepare('run', b'', {'torch': '1.0'}, 'course')['unfit'])"
+    code = "from nbproof.dask import tasks; print(tasks.prepare('run', b'', {'torch': '1.0'}, ('course', ''))['unfit'])"
     told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=kept, capture_output=True, text=True)
     assert "torch is " in told.stdout, told.stderr
 
@@ -333,7 +333,7 @@ def test_a_worker_that_cannot_isolate_says_so(course: Path, monkeypatch: pytest.
     monkeypatch.setattr(tasks, "_isolation", lambda wanted: (None, "it cannot isolate submissions: the kernel refuses"))
     setup = tasks.packed(tasks.Setup(_blueprints(course), 1, {}, None))
     assert (
-        tasks.prepare("run", setup, versions(), "course")["unfit"]
+        tasks.prepare("run", setup, versions(), ("course", ""))["unfit"]
         == "it cannot isolate submissions: the kernel refuses"
     )
 
