@@ -161,7 +161,7 @@ for kind in (list, nn.ModuleList):
 # %% [markdown]
 # ### Exercise: A chain in any order
 #
-# easy · 5 min · 2 points · a way in: `hint("container_order")`
+# easy · 5 min · 2 points · `container_order`
 #
 # Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: `order=[2, 0]` sends the input
 # through `steps[2]` first, then through `steps[0]`. An index may appear twice, or not at all.
@@ -245,7 +245,7 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 # %% [markdown]
 # ### Exercise: A linear layer from Parameters
 #
-# easy · 7 min · 2 points · a way in: `hint("linear_from_parameters")`
+# easy · 7 min · 2 points · `linear_from_parameters`
 #
 # Write `MyLinear(in_features, out_features)` yourself, with no `nn.Linear` inside and none as its base class:
 #
@@ -330,7 +330,7 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # %% [markdown]
 # ### Exercise: Parameter, buffer or attribute?
 #
-# medium · 8 min · 3 points · a way in: `hint("buffer_or_parameter")`
+# medium · 8 min · 3 points · `buffer_or_parameter`
 #
 # `AudioFrame` prepares short pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, put each of the
 # four things where it belongs, and register nothing else:
@@ -419,7 +419,7 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # %% [markdown]
 # ### Exercise: An inventory of any model
 #
-# medium · 8 min · 3 points · a way in: `hint("traverse")`
+# medium · 8 min · 3 points · `traverse`
 #
 # Write `inventory(model)`. It returns a dict with five entries. All names are dotted names, in the order in which the
 # methods above give them. The model itself is not one of its parts, so a single layer has none. An object that stands at two
@@ -497,7 +497,7 @@ print("LeakyReLU is a ReLU:", isinstance(nn.LeakyReLU(), nn.ReLU))
 # %% [markdown]
 # ### Exercise: Every ReLU becomes a Tanh
 #
-# medium · 10 min · 3 points · a way in: `hint("swap_submodules")`
+# medium · 10 min · 3 points · `swap_submodules`
 #
 # Write `swap_relu(model)`. It changes the model itself and returns it. Afterwards an `nn.Tanh` stands at every place, at any
 # depth, where an `nn.ReLU` stood. A ReLU that stands at two places is replaced at both. Each Tanh is in the mode (training
@@ -537,7 +537,7 @@ print("Linear's own line:", nn.Linear(3, 2).extra_repr())
 # %% [markdown]
 # ### Exercise: A module that says what it is set to
 #
-# easy · 4 min · 2 points · a way in: `hint("extra_repr")`
+# easy · 4 min · 2 points · `extra_repr`
 #
 # Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this
 # Clip has at the moment it is printed. Where a Clip stands in a model, or has submodules itself, print still shows the tree.
@@ -612,7 +612,7 @@ print("without the hook:", model(x).detach())
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
 #
-# hard · 12 min · 5 points · a way in: `hint("parameter_from_outside")`
+# hard · 12 min · 5 points · `parameter_from_outside`
 #
 # Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)`:
 #

@@ -131,7 +131,7 @@ show_source(Model)
 # %% [markdown]
 # ### Exercise: Catch the gradient of a weight
 #
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · `weight_grad`
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
 # the gradient, as a tensor, that this pass has computed for `W`. Watch only: `model.W.grad` must be the same as without
@@ -203,7 +203,7 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # %% [markdown]
 # ### Exercise: Watch a gradient in the middle
 #
-# medium · 8 min · 2 points
+# medium · 8 min · 2 points · `intermediate_grad`
 #
 # Write `watch_gradient(tensor)`. It returns a list at once, still empty. Every later backward pass that reaches
 # `tensor` adds one entry to this list: the gradient of `tensor` in that pass. All gradients stay as they are. Do it
@@ -253,7 +253,7 @@ draw_autograd_graph(loss, {"w": w, "h": h, "left": left, "right": right, "loss":
 #
 # ### Exercise: How often, and with what?
 #
-# medium · 8 min · 3 points
+# medium · 8 min · 3 points · `fan_out`
 #
 # 1. `predicted`: a list with one number for each call of the hook on `h`, in the order of the calls: what it is called
 #    with.
@@ -414,7 +414,7 @@ except RuntimeError as error:
 #
 # ### Exercise: Double a gradient
 #
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · `double_grad`
 #
 # Write `func(grad)`, a tensor hook that doubles the gradient. The check registers it on all kinds of tensors: a loss, a
 # leaf, a tensor in the middle, a neighbour in a sum, other shapes and dtypes. Everything further up must follow,
@@ -490,7 +490,7 @@ print(
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `bias_and_clamp`
 #
 # 1. `freeze_bias(net)`: from then on the gradient of `net.fc.bias` becomes a tensor of zeros in each backward pass. All
 #    other gradients, and all parameters, stay as they are. `net` is a `TestNet`, perhaps with an `fc` of another size.
@@ -558,7 +558,7 @@ except RuntimeError as error:
 # %% [markdown]
 # ### Exercise: Reverse the gradient of one branch
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `reverse_gradient`
 #
 # Write `reverse_gradient(tensor)`. It returns a tensor with the same values. What is computed from the returned tensor
 # sends its gradient back to `tensor` with the opposite sign. All the rest is as if the function were not there:
@@ -657,7 +657,7 @@ except (AttributeError, NameError) as error:
 # %% [markdown]
 # ### Exercise: Clip every gradient of a model
 #
-# medium · 8 min · 3 points
+# medium · 8 min · 3 points · `grad_clipper`
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. Two passes leave the sum of two clamped
@@ -766,7 +766,7 @@ print("after backward:", [parameter.grad for parameter in parameters])
 # %% [markdown]
 # ### Exercise: Watch the total norm
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `multi_grad`
 #
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
 # `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
@@ -841,7 +841,7 @@ print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 #
 # ### Exercise: Add up gradients in float32
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `post_accumulate`
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
 # gradient: its name as the key, the parameter's shape, zeros at first. From then on each backward pass adds the
@@ -914,7 +914,7 @@ draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 # %% [markdown]
 # ### Exercise: Which hook runs when?
 #
-# hard · 12 min · 3 points
+# hard · 12 min · 3 points · `firing_order`
 #
 # `log_order(w, h)` does five things, **in this order**, and returns a list, at once and still empty:
 #
@@ -1011,7 +1011,7 @@ print("after: ", h.tolist(), h.grad_fn.name(), "  the same object:", h is the_ob
 #
 # ### Exercise: Before and after
 #
-# medium · 6 min · 2 points
+# medium · 6 min · 2 points · `after_in_place`
 #
 # Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
 # `torch.relu_`. Call it once, on `tensor`; what it returns does not matter. Return two lists, `before` and `after`,
@@ -1164,7 +1164,7 @@ for make_pack in (returns_detached, returns_the_tensor, fills_a_list):
 # %% [markdown]
 # ### Exercise: Count what is saved
 #
-# hard · 14 min · 4 points
+# hard · 14 min · 4 points · `saved_tensors`
 #
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output, from which backward works as usual,
 # and the number of bytes that autograd has saved in this forward pass:

@@ -114,7 +114,7 @@ except TypeError as error:
 
 # %% [markdown]
 # ### Exercise: What goes in, what comes out
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · `forward_answer`
 #
 # Collect what `add` works with, from outside. Whenever somebody calls `add(x1, x2)`, the list `answer` shall get
 # three new entries: `x1`, `x2` and the output, in this order. `pre_hook` is a forward pre-hook and stores the inputs,
@@ -216,7 +216,7 @@ except RuntimeError as error:
 # So: return a new tensor.
 #
 # ### Exercise: Five more
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · `add_five`
 #
 # Write the forward hook `hook` and register it on `add`, so that `add(x1, x2)` returns 5 more than before. The hook
 # adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
@@ -285,7 +285,7 @@ print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.
 
 # %% [markdown]
 # ### Exercise: Turn one input down
-# medium · 8 min · 2 points
+# medium · 8 min · 2 points · `rescale_argument`
 #
 # You want to know how much a model depends on its second input, so you turn that input down, from outside. Write
 # `rescale_argument(module, factor)`. It takes a module whose forward has two arguments, `x1` and `x2`, as `Add` and
@@ -356,7 +356,7 @@ print("autograd:", (x1.grad, x2.grad))
 
 # %% [markdown]
 # ### Exercise: Gradients at both ends
-# medium · 8 min · 2 points
+# medium · 8 min · 2 points · `backward_answer`
 #
 # Collect the gradients of `model` in backward. Whenever a backward pass goes through `model(x1, x2)`, where both
 # inputs require a gradient, the list `answer` shall get three new entries: the gradients that the pass brings for
@@ -456,7 +456,7 @@ output.sum().backward()
 
 # %% [markdown]
 # ### Exercise: How large are the gradients?
-# easy · 8 min · 2 points
+# easy · 8 min · 2 points · `first_layer`
 #
 # Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`. It registers a full
 # backward hook on `layer`, a module with one input and one output, and returns a list. Each backward pass through the
@@ -520,7 +520,7 @@ try_backward_hook(
 
 # %% [markdown]
 # ### Exercise: Gradients that sum to one
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `unit_grad_sum`
 #
 # Write the full backward hook `module_hook` and register it on `model`. In backward it divides each of the two input
 # gradients by the sum of both, element by element. So with the gradients `g1` and `g2` of two inputs of equal shape,
@@ -583,7 +583,7 @@ try_backward_hook(
 
 # %% [markdown]
 # ### Exercise: Who still learns?
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `backward_pre_or_post`
 #
 # You want to train only a part of a network, and steer it from outside, with one hook for each wish:
 #
@@ -691,7 +691,7 @@ result = net(torch.ones(3))
 
 # %% [markdown]
 # ### Exercise: A flight recorder
-# hard · 15 min · 3 points
+# hard · 15 min · 3 points · `event_log`
 #
 # Write your own recorder, for any model. `event_log(model)` registers hooks of all four kinds on every module, and on
 # the model itself, and returns a list. The list then grows with each forward and each backward pass, an entry each
@@ -749,7 +749,7 @@ except RuntimeError as error:
 # So what is wrong with it? Look at what it reports.
 #
 # ### Exercise: An autopsy
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `legacy_autopsy`
 #
 # Two models, the same inputs: `x1 = [2.]`, `x2 = [3.]`, `W = 5`. Register a deprecated backward hook on one and a
 # full backward hook on the other, run forward and backward once, and let both hooks put the `grad_input` they get
@@ -871,7 +871,7 @@ print("retain_grad:                         ", tensor.grad.tolist())
 # be registered on those, it raises an error.
 #
 # ### Exercise: In front of an in-place ReLU
-# medium · 8 min · 2 points
+# medium · 8 min · 2 points · `in_place_safe`
 #
 # Write `output_gradients(layer)`. It returns a list, to which each backward pass adds the gradient of what `layer` has
 # put out, as a tensor: of the value that came out of the layer, before anybody changed it in place. It works in front
@@ -951,7 +951,7 @@ with contextlib.suppress(ZeroDivisionError), announced("the block"):
 
 # %% [markdown]
 # ### Exercise: Hooks that never stay behind
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `hook_lifecycle`
 #
 # Write the context manager `hooked(modules, hook)`. The cell begins a generator function; a class of this name is as
 # good. `with hooked(modules, hook):` puts the forward hook `hook` on each module in the list `modules`, for the block
@@ -1022,7 +1022,7 @@ print(nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})}).load_state_dict(
 
 # %% [markdown]
 # ### Exercise: It was called something else
-# medium · 12 min · 2 points
+# medium · 12 min · 2 points · `state_dict_hooks`
 #
 # Checkpoints outlive names. A layer was called `linear` when somebody saved the model; today it is called `fc`. Write
 # `accept_old_name(module, old, new)`: from now on, when `module` or any model around it loads a checkpoint, what is

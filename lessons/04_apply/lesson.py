@@ -134,7 +134,7 @@ beside(
 #
 # ### Exercise: the order of apply
 #
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · `visit_order`
 #
 # Fill the list `answer` with the **class names** (text, such as `"Function_A"`) of the modules of `Model()`, in the
 # order in which `apply` visits them. Let `apply` do the work: write a function that puts the class name of its
@@ -261,7 +261,7 @@ print("lines in the log from the encoder:", calls.count(encoder))
 #
 # ### Exercise: visited twice, hooked once
 #
-# medium · 8 min · 2 points
+# medium · 8 min · 2 points · `shared_modules`
 #
 # Write `hook_once(model, hook)`. It registers `hook` as a forward hook on every module of `model`, at any depth and
 # the model itself included: exactly once on each, in however many places a module stands. It returns the **list of
@@ -339,7 +339,7 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 # %% [markdown]
 # ### Exercise: another module at every place
 #
-# hard · 15 min · 4 points
+# hard · 15 min · 4 points · `replace_modules`
 #
 # Write `replace_modules(model, wanted, make)`. At every place in `model`, at any depth, where a module stands for which
 # `wanted(module)` is true, `make(module)` stands afterwards. The function changes `model` itself and returns it.
@@ -445,7 +445,7 @@ print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 #
 # ### Exercise: every weight is 1
 #
-# easy · 8 min · 2 points
+# easy · 8 min · 2 points · `init_ones`
 #
 # Write `weight_initialization(module)`: where `module` has a parameter `W`, every element of `W` becomes 1,
 # **whatever it was before**. The rest of the model stays as it is: the shape of `W`, its dtype, and that it can be
@@ -527,7 +527,7 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 #
 # ### Exercise: a new start in mid-training
 #
-# medium · 8 min · 3 points
+# medium · 8 min · 3 points · `init_in_place`
 #
 # An optimizer, some hooks and perhaps other people hold the parameters of `model`. Write `init_in_place(model, new)`:
 # every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`.
@@ -618,7 +618,7 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # %% [markdown]
 # ### Exercise: a start for every type
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `init_by_type`
 #
 # Write `init_by_type(module)`, a function for `apply`. It initialises the module that it is given:
 #
@@ -721,7 +721,7 @@ for what, set_mode in (
 # %% [markdown]
 # ### Exercise: freeze, and thaw again
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `freeze_where`
 #
 # Write `freeze_where(model, choose, frozen=True)`. For every module of the model, at any depth, for which
 # `choose(module)` is true:
@@ -814,7 +814,7 @@ print("partial:", {name: text() for name, text in by_partial.items()})
 # %% [markdown]
 # ### Exercise: names in the repr
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `named_repr`
 #
 # Make every `Function_*` of `model` show its own name: `Function_A(name=duck)`, without quotes or spaces.
 #
@@ -925,7 +925,7 @@ seen = rewired(torch.tensor([1.0, 2.0]))
 # %% [markdown]
 # ### Exercise: every function becomes linear
 #
-# hard · 20 min · 4 points
+# hard · 20 min · 4 points · `linear_everywhere`
 #
 # `W` now has shape (2, 2). Turn every `Function_*` of `model` into a linear transformation of its input `X`, a
 # tensor of shape (2, 2): the matrix product `X @ W`, with `b` added to each row. In short: `X @ W + b`.
@@ -1027,7 +1027,7 @@ for way in (closing_over, by_argument, by_partial):
 # %% [markdown]
 # ### Exercise: linear, for good
 #
-# hard · 15 min · 4 points
+# hard · 15 min · 4 points · `linear_any_weight`
 #
 # Once more every `Function_*` becomes linear, this time so that it holds at work. Write one function for `apply`,
 # `make_linear(module)`. `W` has any shape `(n, m)`, and its values are those that it has: nothing is initialised. After

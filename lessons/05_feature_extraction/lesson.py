@@ -161,7 +161,7 @@ print("<- the name is fixed when the hook is made")
 #
 # ### Exercise: A net that tells
 #
-# easy · 8 min · 2 points
+# easy · 8 min · 2 points · `verbose_net`
 #
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
@@ -233,7 +233,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 # %% [markdown]
 # ### Exercise: Feature extractor
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `feature_extractor`
 #
 # The outputs of inner layers are called **features**. Write `FeatureExt(model, layers)`, a module that wraps any model; `layers` is a list
 # of layer names, nested ones with dots, in any order.
@@ -410,7 +410,7 @@ except RuntimeError:
 # %% [markdown]
 # ### Exercise: Features that stay true
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `safe_features`
 #
 # Both troubles at once. Write `safe_features(model, layers, x)`. It runs `model` on `x` and returns a dict: under each name in `layers`
 # the output of that layer.
@@ -488,7 +488,7 @@ for visitor in ("eval() and train()", "create_feature_extractor"):
 # %% [markdown]
 # ### Exercise: A guest that leaves no trace
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `untouched_model`
 #
 # Write the context manager `looking_at(model, hooks)`; `hooks` is a dict {layer name: forward hook}.
 #
@@ -563,7 +563,7 @@ print([name for name, _ in twins.named_modules(remove_duplicate=False)])
 # %% [markdown]
 # ### Exercise: Every call
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `reused_modules`
 #
 # Predict first. Here is a model. Its modules (without the model itself) get a forward hook each. Which names do the hooks report
 # in one call, in which order? Write the names into the list `predicted`, before you run anything.
@@ -661,7 +661,7 @@ _ = attention(tokens, tokens, tokens)
 # %% [markdown]
 # ### Exercise: Every tensor
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `tuple_outputs`
 #
 # Write `every_tensor(model, layers, x)`. It runs `model` on `x` and returns a flat dict with **every** tensor that the named layers return. Its
 # keys tell where each one was:
@@ -802,7 +802,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #
 # ### Exercise: Hooks or fx?
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `hooks_or_fx`
 #
 # Write `value_at(model, step, x)`. It runs `model` on `x` and returns the value of one step, as it was when it was computed. Choose the
 # tool by the step:
@@ -866,7 +866,7 @@ print(
 #
 # ### Exercise: Count the MACs
 #
-# hard · 15 min · 3 points
+# hard · 15 min · 3 points · `count_macs`
 #
 # Write `count_macs(model, x)`. It runs `model` on `x` with forward hooks, and returns how many MACs this one call took, as an `int`:
 #
@@ -944,7 +944,7 @@ print(torch.equal(clean, patched))
 # %% [markdown]
 # ### Exercise: Patch an activation
 #
-# medium · 12 min · 3 points
+# medium · 12 min · 3 points · `patch_activation`
 #
 # Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 #

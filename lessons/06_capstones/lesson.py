@@ -137,7 +137,7 @@ print(units, "\ndead:", (units == 0).all(0).tolist())
 #
 # ### Exercise: What is wrong with this net?
 #
-# hard · 25 min · 5 points
+# hard · 25 min · 5 points · `gradient_flow_debugger`
 #
 # Write the context manager `gradient_flow_debugger(model)`. In `with gradient_flow_debugger(model) as report:` one forward and one backward pass run. After the block, the dict
 # `report` has these five entries:
@@ -367,7 +367,7 @@ print(
 #
 # ### Exercise: Grad-CAM
 #
-# medium · 15 min · 4 points
+# medium · 15 min · 4 points · `grad_cam`
 #
 # Write `grad_cam(model, layer, x, targets)`. `layer` is the dotted name of a layer, `x` a batch of pictures, `targets` holds a class for each picture, shape `(N,)`. Return the heat maps
 # of steps 1 to 5, shape `(N, h, w)`, not scaled in any way.
@@ -492,7 +492,7 @@ print(
 #
 # ### Exercise: Per-sample gradients
 #
-# hard · 25 min · 4 points
+# hard · 25 min · 4 points · `per_sample_gradients`
 #
 # Write `PerSampleGradients(model, reduction="mean")`, a context manager:
 #
@@ -690,7 +690,7 @@ for handle in handles:
 #
 # ### Exercise: Activation memory
 #
-# hard · 25 min · 4 points
+# hard · 25 min · 4 points · `activation_memory`
 #
 # Write `ActivationMemory(model)`, a context manager:
 #
@@ -907,7 +907,7 @@ net(torch.randn(3, 4)).sum().backward()
 #
 # ### Exercise: Optimizer in backward
 #
-# medium · 20 min · 4 points
+# medium · 20 min · 4 points · `optimizer_in_backward`
 #
 # Write `OptimizerInBackward(model, make_optimizer)`, a context manager. `make_optimizer` makes an optimizer for a list
 # of parameters:

@@ -78,7 +78,7 @@ except TypeError as error:
 #
 # ### Exercise: Take a few
 #
-# easy · 10 min · 2 points
+# easy · 10 min · 2 points · `take`
 #
 # Write `take(items, n)`: it returns a list of the first `n` things of `items`, or of all of them if there are fewer. `items` may be
 # a list or an iterator. From an iterator it takes no more than that: what comes afterwards is still there for the caller. Stuck
@@ -139,7 +139,7 @@ for one in shelf:
 #
 # ### Exercise: A countdown
 #
-# medium · 15 min · 3 points
+# medium · 15 min · 3 points · `countdown`
 #
 # Write the class `Countdown`. `Countdown(3)` can be walked through by a `for` loop and gives 3, 2, 1. It can be walked through again
 # afterwards, and by two loops at the same time. `Countdown(0)` gives nothing.
@@ -170,7 +170,7 @@ check("countdown")
 #
 # ### Exercise: Neighbours
 #
-# medium · 10 min · 3 points
+# medium · 10 min · 3 points · `neighbours`
 #
 # Write `neighbours(items)`: it returns a list of pairs, each thing of `items` with the one that follows it. `neighbours("abc")` is
 # `[("a", "b"), ("b", "c")]`. `items` may be an iterator. Fewer than two things have no neighbours: the list is empty.
