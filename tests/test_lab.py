@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,7 @@ def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
     monkeypatch.setattr(os, "execve", lambda program, arguments, environment: started.append(environment))
     monkeypatch.setattr("subprocess.call", lambda *arguments, **options: 0)
     monkeypatch.chdir(course)
+    monkeypatch.setattr("sys.prefix", sys.base_prefix)  # so that no settings are written beside this interpreter
     open_lab(course, None, [])
     start_server(course, "/lab", [])
     learner, teacher = (environment.get("JUPYTER_CONFIG_PATH", "") for environment in started)
