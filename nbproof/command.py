@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import requires
 from pathlib import Path
 
 from nbproof.course_file import the_course
@@ -103,10 +104,12 @@ def nbgrader_command(words: str) -> str:
 
 
 def with_extra(extra: str) -> str:
-    """The command that installs an extra of the tool's: from the clone that it lies in, or as it was installed."""
+    """The command that installs an extra of the tool's: from the clone that it lies in, or by what it needs."""
     tool = Path(__file__).resolve().parent
     if not (tool / "pyproject.toml").exists():
-        return shlex.join([this_python(), "-m", "pip", "install", f"nbproof[{extra}]"])
+        # The tool itself came as a file that may be gone, so pip is told the libraries.
+        needs = [one for one in requires("nbproof") or [] if f'extra == "{extra}"' in one]
+        return shlex.join([this_python(), "-m", "pip", "install", *(one.partition(";")[0].strip() for one in needs)])
     pins = _from_here(str(tool.parent / "constraints.txt"))
     return shlex.join([this_python(), "-m", "pip", "install", "-c", pins, "-e", f"{_from_here(str(tool))}[{extra}]"])
 
@@ -119,4 +122,6 @@ def prepared_python(words: Sequence[str]) -> str:
         return shlex.join([_from_here(str(place)), "-m", "course", *words])
     if (home / "install.py").exists():
         return shlex.join([this_python(), _from_here(str(home / "install.py"))])
+    if not (home / "requirements.txt").exists():
+        return with_extra("grading")
     return f"{this_python()} -m pip install -r requirements.txt"

@@ -71,9 +71,19 @@ class CourseFile:
         """The module of :attr:`picture`; None where a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
 
+    def released_in(self, root: Path) -> Path:
+        """Where the notebooks for learners lie: in the course's folder, or, if ``root`` has none, in the installed package."""
+        return self.folder / "release" if self.package and not (root / "release").is_dir() else root / "release"
+
     def source_of(self, lesson: str) -> Path:
         """The instructor's notebook of a lesson, in the course's folder. A class's learners do not have it."""
-        return self.root / "source" / lesson / f"{lesson}.ipynb"
+        return self.beside("source", lesson, f"{lesson}.ipynb")
+
+    def beside(self, *parts: str) -> Path:
+        """What lies in the course's folder, or, if the course is installed elsewhere, above the folder that one works in."""
+        here = Path.cwd()
+        places = [folder.joinpath(*parts) for folder in (self.root, here, *here.parents[:2])]
+        return next((place for place in places if place.exists()), places[0])
 
     def source_cell(self, lesson: str, grade_id: str) -> str:
         """The text of one cell of the instructor's notebook; empty if the notebook, or the cell, is not there."""

@@ -7,11 +7,9 @@ contents give equal bytes.
 from __future__ import annotations
 
 import base64
-import io
 import json
 import re
-import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.authoring.leaks import Secrets, leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.orphans import orphans
+from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
 from nbproof.display.lab import released_lessons
@@ -27,7 +26,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.run.intake import lessons_with_source
 
-__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners"]
+__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "write_wheels"]
 
 FOR_LEARNERS = ("checks", "display", "terminal", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
@@ -47,7 +46,6 @@ _TELLING = 24
 _OF_THE_COURSE = ("course.toml", "checks.json", "hints.json", "outline.json")
 """What learners need of a course that has no package of its own."""
 
-_WHEN = (2026, 1, 1, 0, 0, 0)
 _PICTURE = "docs/pictures/wrong_answer.png"
 
 
@@ -83,7 +81,10 @@ def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> 
     files = contents_of(root, chosen)
     searched = _prove(root, files)
     path = (out or root / f"{the_course().name}.zip").absolute()
-    data = _zipped(files)
+    wheel = class_wheel(root, files)
+    if wheel is not None:
+        files[wheel.filename] = wheel.data()
+    data = zipped((f"{the_course().name}/{name}", data) for name, data in files.items())
     try:
         replace_file(path, data)
     except OSError as error:
@@ -118,6 +119,46 @@ def contents_of(root: Path, lessons: Sequence[str]) -> dict[str, bytes]:
         files["pyproject.toml"] = (root / "pyproject.toml").read_text(encoding="utf-8").split("[tool.ruff]")[0].encode()
     files["START.html"] = _start_page(root, json.loads(files[f"{beside}outline.json"])).encode()
     return dict(sorted(files.items()))
+
+
+_FOR_GRADERS = ("source", "release", "lessons", "nbgrader_config.py")
+"""What the zip beside the wheels holds: notebooks with hidden checks, and of ``lessons`` the right answers."""
+
+
+def write_wheels(root: Path, out: Path) -> list[Path]:
+    """Write the tool's wheel, the course's, and the zip for graders and for whoever studies alone; where they lie.
+
+    The course's wheel holds the notebooks that learners get: an environment in which submissions are graded can be read by them.
+    Raises UsageError if ``root`` is no clone, CourseError if that wheel would hold what learners must not see.
+    """
+    course, tool = the_course(), Path(__file__).resolve().parent.parent
+    if not course.package:
+        raise UsageError(
+            "a course without a package needs no wheel: its folder is all of it", str(root.resolve()),
+            f"the zip for learners: {course_command('bundle')}",
+        )  # fmt: skip
+    names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
+    own = {f"{course.package}/{name}": (root / course.package / name).read_bytes() for name in names}
+    for slug in released_lessons(root):
+        name = f"release/{slug}/{slug}.ipynb"
+        own[f"{course.package}/{name}"] = (root / name).read_bytes()
+    _prove(root, own)
+    rooms = {f"nbproof/{name}": (tool / name).read_bytes() for name in _package_files(tool) if name != "pyproject.toml"}
+    wheels = (Wheel(project_of(tool), rooms), Wheel(project_of(root), own))
+    made = {out / wheel.filename: wheel.data() for wheel in wheels}
+    made[out / f"{course.name}-solutions.zip"] = zipped(sorted(_for_graders(root)))
+    out.mkdir(parents=True, exist_ok=True)
+    for path, data in made.items():
+        replace_file(path, data)
+    return list(made)
+
+
+def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:
+    for name in _FOR_GRADERS:
+        files = (root / name).rglob(RIGHT if name == "lessons" else "*.ipynb")
+        for path in files if (root / name).is_dir() else [root / name]:
+            if ".ipynb_checkpoints" not in path.parts:
+                yield path.relative_to(root).as_posix(), path.read_bytes()
 
 
 def _package_files(package: Path) -> list[str]:
@@ -200,13 +241,3 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
                 f"{course_command('build')}; where the line is an idiom of the course's own code, write it in another way",
             )
     return len(strict)
-
-
-def _zipped(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, data in files.items():
-            entry = zipfile.ZipInfo(f"{the_course().name}/{name}", _WHEN)
-            entry.compress_type, entry.external_attr, entry.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
-            archive.writestr(entry, data)
-    return buffer.getvalue()

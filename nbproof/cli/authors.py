@@ -29,6 +29,21 @@ def _bundle(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _wheels_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="where they are written (default: dist)")
+
+
+def _wheels(arguments: argparse.Namespace) -> int:
+    from nbproof.authoring.bundle import write_wheels
+
+    for path in write_wheels(arguments.course, arguments.out or arguments.course / "dist"):
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
+    print(
+        "learners: pip install the two wheels; graders, and who studies alone, unpack the zip into the folder they work in"
+    )
+    return 0
+
+
 def _build(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.build import build
 
@@ -71,6 +86,7 @@ COMMANDS = (
     Command(
         "bundle", _bundle, "make the zip that learners get: lessons, course, a page to start from", _bundle_arguments
     ),
+    Command("wheels", _wheels, "make wheels of tool and course, to be installed without a clone", _wheels_arguments),
     Command("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
     Command("check", _check, "prove the author contract", _check_arguments),
 )  # fmt: skip

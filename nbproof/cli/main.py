@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from nbproof.command import Command, course_in, module_name, this_python
+from nbproof.command import Command, course_in, module_name, this_python, with_extra
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, UsageError
 from nbproof.interrupt import EXIT_CODE, told_to_stop
@@ -23,6 +23,15 @@ def main(argv: list[str] | None = None, without: UsageError | None = None) -> in
         return _run(argv, without)
     except KeyboardInterrupt:
         return _interrupted()
+    except ModuleNotFoundError as error:
+        wanting = (error.name or "").partition(".")[0]
+        if module_name() != "nbproof" or wanting in ("", "nbproof"):  # a course's package has words of its own
+            raise
+        print(
+            "\n".join(UsageError(f"{wanting} is not installed", sys.executable, with_extra("grading")).lines()),
+            file=sys.stderr,
+        )
+        return UsageError.exit_code
     except CourseError as error:
         if told_to_stop():
             return _interrupted()

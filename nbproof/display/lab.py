@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 from jupyter_core.paths import jupyter_config_dir, jupyter_data_dir, jupyter_runtime_dir
 from platformdirs import user_config_path
 
-from nbproof.command import course_command
+from nbproof.command import course_command, this_python
 from nbproof.course_file import the_course
 from nbproof.display.progress_store import diary_path
 from nbproof.errors import UsageError
@@ -40,8 +41,9 @@ _OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-li
 
 
 def released_lessons(root: Path) -> list[str]:
-    """The lessons in release/, in order. Raises UsageError where there are none."""
-    found = sorted(path.stem for path in (root / "release").glob("*/*.ipynb") if path.stem == path.parent.name)
+    """The lessons in release/, in order, or those of the installed package. Raises UsageError where there are none."""
+    place = the_course().released_in(root)
+    found = sorted(path.stem for path in place.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not found:
         cure = (
             course_command("build") if (root / "lessons").is_dir() else "cd into the course's folder, or --course DIR"
@@ -57,7 +59,7 @@ def prepare_workspace(root: Path) -> Path:
         try:
             if not copy.exists():
                 copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(root / "release" / name / f"{name}.ipynb", copy)
+                shutil.copyfile(the_course().released_in(root) / name / f"{name}.ipynb", copy)
         except OSError as error:
             raise UsageError(
                 f"your copies of the lessons cannot be written: {error.strerror}", str(copy.parent.resolve()),
@@ -127,6 +129,9 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
     lessons = released_lessons(root)
     if lesson is not None and lesson not in lessons:
         raise UsageError(f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(lessons)}")
+    if not (root / "release").is_dir():  # an installed course: a folder of the learner's own, wherever that is
+        root = root / the_course().name
+        print(f"your copies of the lessons lie in {(root / 'learn').resolve()}")
     prepare_workspace(root)
     name = lesson or lessons[0]
     settings = Path(sys.prefix) / "share" / "jupyter" / "lab" / "settings"
@@ -154,6 +159,8 @@ def start_server(root: Path, page: str, extra: list[str], settings: Path | None 
 
     ``settings``: a folder of Jupyter's configuration that counts for this start, before all others.
     """
+    if importlib.util.find_spec("jupyterlab") is None:
+        raise UsageError("JupyterLab is not installed", sys.executable, f"{this_python()} -m pip install jupyterlab")
     arguments = [
         sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root.resolve()}",
         f"--LabApp.default_url={page}", *extra,

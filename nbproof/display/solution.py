@@ -27,7 +27,7 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     if not reference:
         return []
     try:
-        path = the_course().root / "lessons" / slug / exercise / "right.py"
+        path = the_course().beside("lessons", slug, exercise, "right.py")
         parts = _MARKER.split(path.read_text(encoding="utf-8"))
     except OSError:
         return found
