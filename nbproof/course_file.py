@@ -48,6 +48,8 @@ class CourseFile:
     """The module whose ``difference_html(got, wanted)`` and ``draw_place(place)`` show what was brought beside what was
     wanted; empty where a course has no such pictures."""
 
+    wheel: str = ""
+    """The address of the wheel that learners install where the course is not there, such as in Colab; empty if there is none."""
     awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
 
@@ -161,8 +163,10 @@ def _read(package: str) -> CourseFile:
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
         awkward = {str(name): tuple(map(str, kinds)) for name, kinds in dict(told.get("awkward", {})).items()}
-        picture = str(told.get("picture", ""))
-        return CourseFile(package, folder, str(told["says"]), name, picture=picture, awkward=awkward, **lists)
+        picture, wheel = (str(told.get(key, "")) for key in ("picture", "wheel"))
+        return CourseFile(
+            package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward
+        )  # fmt: skip
     except (OSError, ValueError) as error:
         raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None
     except KeyError as missing:

@@ -18,7 +18,7 @@ import nbformat
 from nbgrader.apps import NbGraderAPI
 
 from nbproof.authoring.check_texts import in_the_notebook, write_checks
-from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, write_where_it_differs
+from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, how_to_install, write_where_it_differs
 from nbproof.authoring.hint_texts import write_hints
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons
 from nbproof.authoring.orphans import sweep
@@ -33,6 +33,10 @@ from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 
 __all__ = ["LIMITS", "build", "derive", "notebook_of"]
+
+
+_INSTALL = "install"
+"""The id of the first code cell of each notebook."""
 
 
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
@@ -51,6 +55,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind == "test" and not (two_lines and cell.call))}
         )
+        if two_lines and the_course().package and node.cell_type == "code" and _INSTALL not in seen:
+            cells.append(nbformat.v4.new_code_cell(how_to_install(), id=_INSTALL))
+            seen.add(_INSTALL)
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
 

@@ -10,7 +10,7 @@ import nbformat
 
 from nbproof.course_file import the_course
 
-__all__ = ["LIMITS", "METADATA", "as_text", "beside_the_course", "cell_id", "write_where_it_differs"]
+__all__ = ["LIMITS", "METADATA", "as_text", "beside_the_course", "cell_id", "how_to_install", "write_where_it_differs"]
 
 LIMITS = "<!-- grading limits -->"
 """In a lesson's prose: stands for the sentence that nbgrader_config.py's limits make."""
@@ -20,6 +20,27 @@ METADATA: dict[str, Any] = {
     "language_info": {"name": "python"},
 }
 """Of every derived notebook."""
+
+
+def how_to_install() -> str:
+    """The first code cell of a notebook: silent where the course is installed, else it says what to do there."""
+    course = the_course()
+    wheel = f"{course.name.replace('-', '_')}*.whl"
+    said = ["The course is not installed here yet."]
+    if not course.wheel:
+        said[0] += f" Put the file {wheel} beside this notebook"
+        said.append("(in Colab: into the folder on the left).")
+    said += [
+        "Run the next line in a new cell, then this notebook from its top:",
+        f"    %pip install -q {course.wheel or wheel}",
+    ]
+    lines = [
+        "try:",
+        f"    import {course.package}",
+        "except ModuleNotFoundError:",
+        *(f'    print("{one}")' for one in said),
+    ]
+    return "\n".join(lines)
 
 
 def cell_id(grade_id: str, source: str, seen: set[str]) -> str:

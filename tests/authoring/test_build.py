@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -9,11 +11,14 @@ import pytest
 from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build, notebook_of
+from nbproof.authoring.derived import how_to_install
 from nbproof.authoring.lesson import Lesson, read_lesson
 from nbproof.authoring.release import Violation, check_release, leaks
 from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.errors import LessonError, UsageError
 
+ROOT = Path(__file__).parent.parent.parent
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 
 
@@ -157,3 +162,25 @@ def test_a_leak_is_named(change: str, fact: str, course: Path) -> None:
     assert list(leaks(lesson_of(course), path)) == [
         Violation(fact, str(path), f"{course_command('build')}, then {course_command('check 00_tiny')}")
     ]
+
+
+def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in sorted((ROOT / "release").glob("*/*.ipynb")):
+        first = next(one for one in nbformat.read(path, as_version=4).cells if one.cell_type == "code")
+        exec(first.source, {})
+        assert capsys.readouterr().out == ""
+        with monkeypatch.context() as without:
+            without.setitem(sys.modules, "course", None)
+            exec(first.source, {})
+        said = capsys.readouterr().out
+        assert said.startswith("The course is not installed here yet.")
+        assert said.rstrip().endswith("%pip install -q pytorch_hooks_course*.whl")
+
+
+def test_a_course_whose_wheel_has_an_address_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    address = "https://example.org/pytorch_hooks_course-1.0.0-py3-none-any.whl"
+    monkeypatch.setattr("nbproof.authoring.derived.the_course", lambda: replace(the_course(), wheel=address))
+    assert f'print("    %pip install -q {address}")' in how_to_install()
+    assert "beside" not in how_to_install()
