@@ -80,6 +80,7 @@ def accuracy(net):
 
 torch.manual_seed(0)
 net = DigitNet()
+first_layer, head = net.hidden[0].weight.detach().clone(), net.head.weight.detach().clone()
 train(net)
 print(f"right answers: {accuracy(net):.0%}")
 
@@ -107,8 +108,15 @@ print(f"right answers the next morning  : {accuracy(next_morning):.0%}")
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
 
 # %% [markdown]
-# Where are the two hidden layers? They run, but PyTorch has never heard of them. So no optimizer has trained them, and no
-# file has kept them. When you have worked through the next two sections you know why, and you will repair this network.
+# Where are the two hidden layers? They run, but PyTorch does not know of them. The file has not kept them, and the optimizer
+# has not trained them either:
+
+# %%
+print("training has changed the head       :", not torch.equal(net.head.weight, head))
+print("training has changed the first layer:", not torch.equal(net.hidden[0].weight, first_layer))
+
+# %% [markdown]
+# When you have worked through the next two sections you know why, and the network is repaired.
 #
 # ## A model is a tree
 #
@@ -836,7 +844,7 @@ print("without the hook:", model(x).detach())
 #
 # hard · 15 min · 5 points · further · `parameter_from_outside`
 #
-# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)`:
+# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)` for any model:
 #
 # - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
 # - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups

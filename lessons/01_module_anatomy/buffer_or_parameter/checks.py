@@ -95,6 +95,7 @@ class StartValues(_OfTheFrame):
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", self.n), case.integer("rate", 1_000, 99_000)).double()
+        nb.function("AudioFrame")(case.tensor("another mean", self.n), 500)  # has a rate of its own
         x = case.tensor("x", 3, self.n, dtype=torch.float64)
         return {**{name: getattr(frame, name) for name in _NAMES}, "output": frame(x)}
 
@@ -107,7 +108,10 @@ class StartValues(_OfTheFrame):
         return {"gain": gain, "mean": mean, "rate": rate, **rounded}
 
     def mistakes(self, case):
-        return {"setting_as_tensor": {"rate": torch.tensor(case.integer("rate", 1_000, 99_000))}}
+        return {
+            "setting_as_tensor": {"rate": torch.tensor(case.integer("rate", 1_000, 99_000))},
+            "anatomy_kept_on_the_class": {"rate": 500},
+        }
 
 
 class OnlyTheGainLearns(_OfTheFrame):

@@ -4,7 +4,10 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import TensorRecord, Unreadable
+from course.awkward import KINDS, awkward_models
 
+# awkward: called_twice, in_place_behind, one_dim, three_dim, namedtuple, dictionary: the model is walked through, it never runs
+# awkward: mixed_modes, norm_in_eval, float64: an inventory says nothing of modes, values and dtypes
 _FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 
 
@@ -25,6 +28,7 @@ class _Nested(nn.Module):
         body = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5))
         self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
         self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout())))
+        self.add_module("spare", _Pair(nn.ModuleList(), nn.Identity()))
         self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
         self.register_buffer("count", torch.zeros(2))
 
@@ -62,6 +66,11 @@ def _is_leaf(module):
     return all(child is None for child in module._modules.values())
 
 
+def _leaves_reached(module):
+    """How many leaves a recursion through ``children()`` counts, which shows each child of one parent once."""
+    return sum(_leaves_reached(child) for child in module.children()) or 1
+
+
 def _says(test):
     """For mistakes: an entry, or the whole result, of which ``test`` says yes."""
     return Matches(lambda found: None if test(found) else "something else", "this mistake")
@@ -73,7 +82,7 @@ def _one_of(**entries):
 
 
 class FiveEntries(Check):
-    """The five entries are right for a model with several levels."""
+    """The five entries are right for a model with several levels. What has no children is a leaf, also an empty container."""
 
     claims = ("children", "modules", "leaves", "parameters", "buffers")  # the answer itself
     errors = {
@@ -89,7 +98,10 @@ class FiveEntries(Check):
         return nb.function("inventory")(self.model(case))
 
     def truth(self, case):
-        model = self.model(case)
+        return self.of(self.model(case))
+
+    def of(self, model):
+        """What an inventory of the model should say, by the definitions."""
         parts = _below(model)
         return {
             "children": [name for name, _ in parts if "." not in name],
@@ -133,7 +145,9 @@ class FiveEntries(Check):
                 {"children": _says(lambda found: "" in found)},
                 {"children": children, "modules": modules, "leaves": leaves + 1},
             ),
-            "anatomy_kept_between_calls": {"children": _says(lambda found: len(found) > 2 and found[-2:] == children)},
+            "anatomy_kept_between_calls": {
+                "children": _says(lambda found: len(found) > len(children) and found[-len(children) :] == children)
+            },
             "anatomy_looks_among_attributes": _one_of(children=[], modules=[], buffers=[]),
             "children_for_modules": {
                 "modules": AnyOf(children, children + [name for name in modules if name.count(".") == 1])
@@ -149,7 +163,9 @@ class FiveEntries(Check):
             ),
             "anatomy_list_for_number": {"leaves": _says(lambda found: isinstance(found, list))},
             "counts_branches": {"leaves": len(modules)},
-            "anatomy_containers_for_branches": {"leaves": sum(not isinstance(part, containers) for part in below)},
+            "anatomy_containers_for_branches": {
+                "leaves": AnyOf(sum(not isinstance(part, containers) for part in below), leaves - 1)
+            },
             "anatomy_leaves_with_parameters": {
                 "leaves": AnyOf(
                     sum(_is_leaf(part) and any(True for _ in part.parameters()) for part in below),
@@ -183,12 +199,16 @@ class FiveEntries(Check):
 
 
 class SharedModule(FiveEntries):
-    """A module, or a parameter, that stands at two places counts once, under its first name."""
+    """A module, a parameter or a buffer that stands at two places counts once, under its first name."""
 
     def model(self, case):
         model = _Nested(_names(case), shared=nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5)))
         linear, norm = model.get_submodule(f"{_names(case)[0]}.{_names(case)[2]}.left")
         norm.bias = linear.bias
+        other = nn.BatchNorm1d(5)
+        other.running_mean = norm.running_mean
+        model.get_submodule(_names(case)[1]).add_module("other", other)
+        model.add_module("twin", model.get_submodule(_names(case)[1]))
         return model
 
     def mistakes(self, case):
@@ -197,9 +217,10 @@ class SharedModule(FiveEntries):
         return {
             "counts_twice": _one_of(
                 modules=list(places)[1:],
-                leaves=sum(_is_leaf(part) for part in places.values()),
+                leaves=AnyOf(sum(_is_leaf(part) for part in places.values()), _leaves_reached(model)),
+                children=[name for name in places if name and "." not in name],
                 parameters=_says(lambda found: len(found) > len(dict(model.named_parameters()))),
-                buffers=[name for name, _ in model.named_buffers(remove_duplicate=False)],
+                buffers=_says(lambda found: len(found) > len(dict(model.named_buffers()))),
             ),
         }
 
@@ -230,18 +251,29 @@ class EmptyAndUnsaved(FiveEntries):
         }
 
 
-check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule)
+class OtherModels(FiveEntries):
+    """Models of other kinds, down to a single layer, which has no parts."""
 
+    kinds = {
+        "shared": "counts_twice",
+        "tied": "counts_twice",
+        "partly_frozen": "frozen_left_out",
+        "none_place": "absent_is_none",
+        "look_alike": "anatomy_leaves_by_name",
+        "the_layer": "counts_root",
+    }
+    claims = tuple(KINDS[kind].says for kind in kinds)
+    blame = {KINDS[kind].says: hint for kind, hint in kinds.items()}
 
-# --- Hidden checks: graders run them, learners do not get them. ---
-class OneLayer(FiveEntries):
-    """A single layer has no parts: it has no children, no modules below it, and no leaves."""
+    def probe(self, nb, case):
+        inventory = nb.function("inventory")
+        return {says: inventory(model) for says, (model, _) in awkward_models(case, *self.kinds).items()}
 
-    def model(self, case):
-        return nn.BatchNorm1d(case.integer("size", 2, 9))
+    def truth(self, case):
+        return {says: self.of(model) for says, (model, _) in awkward_models(case, *self.kinds).items()}
 
     def mistakes(self, case):
-        return {"counts_root": _one_of(leaves=1, modules=[""])}
+        return {}
 
 
-check("traverse", OneLayer)
+check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule, OtherModels)
