@@ -7,6 +7,7 @@ from course.awkward import KINDS, awkward_models, several_groups
 from course.probing import ANYTHING, other_than
 
 # awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
+# awkward: several_groups: every optimizer of AnyModelAnyGroups has them
 # awkward: float64: the statement names the dtype of the offset; one that is made like the model's parameters is as good
 
 
@@ -207,6 +208,7 @@ class AnotherOptimizer(_OfTheOffset):
 class AnyModelAnyGroups(_OfTheOffset):
     """In any model, also if the optimizer's groups have settings of their own: `offset` gets the optimizer's, the rest keeps its own."""
 
+    cases = 1  # many models
     kinds = ("shared", "tied", "partly_frozen", "mixed_modes", "none_place", "look_alike", "the_layer")
     blame = {
         f"{what} of {KINDS[kind].says}": hint

@@ -232,6 +232,7 @@ class ModeKept(_OfTheSwap):
 class OtherModels(_OfTheSwap):
     """In models of other kinds, too, every ReLU becomes a Tanh, and the rest stays as it was."""
 
+    cases = 1  # many models
     kinds = {
         "shared": "shared_place_missed",
         "in_place_behind": "anatomy_by_what_it_prints",
