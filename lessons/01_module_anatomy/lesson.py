@@ -620,7 +620,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 # depth, where an `nn.ReLU` stood.
 #
 # - A ReLU, or a whole block, that stands at two places is replaced at both.
-# - Each Tanh is in the mode (training or eval) of the ReLU that it replaces.
+# - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU.
 # - Everything else stays as it was. The model may have empty places, and classes that only have ReLU in their name.
 #
 # (The model itself is not a ReLU.)

@@ -435,3 +435,24 @@ class AudioFrame(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return (x - self.mean) * self.window * self.gain
+
+# %% hides_the_window
+# misconception: takes the window out of the state_dict | hint: saved_anyway
+# breaks: not to be saved
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer('mean', mean)
+        self.register_buffer('window', torch.hann_window(n))
+        self.rate = rate
+
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+    def state_dict(self, *args, **kwargs):
+        found = super().state_dict(*args, **kwargs)
+        found.pop('window')
+        return found

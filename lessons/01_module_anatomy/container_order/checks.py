@@ -197,7 +197,8 @@ class AnySteps(_OfTheChain):
         return [first, norms[0], frozen.requires_grad_(False), norms[1], first, last]
 
     def order(self, case):
-        return [*case.shuffled("order", range(5)), 5]
+        """Batch norm in training mode would hide what came before it: the one in eval mode comes later."""
+        return [*case.shuffled("order", [0, 1, 2, 4]), 3, 5]
 
     def truth(self, case):
         steps = self.steps(case)

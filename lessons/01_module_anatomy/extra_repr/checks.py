@@ -81,7 +81,7 @@ class TreeStays(_OfTheClip):
     blame = {"repr(model)": "repr_overridden"}
 
     def probe(self, nb, case):
-        outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(0, 1)
+        outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(1, 0)
         outer.add_module("inner", inner)
         return {"repr(model)": repr(nn.Sequential(nn.ReLU(), outer, nn.Tanh()))}
 
@@ -99,10 +99,13 @@ class TreeStays(_OfTheClip):
         return {"repr(model)": repr(nn.Sequential(nn.ReLU(), clip, nn.Tanh()))}
 
     def truth(self, case):
-        return self.drawn(_limits(case), (0, 1))
+        return self.drawn(_limits(case), (1, 0))
 
     def mistakes(self, case):
-        return {"anatomy_kept_on_the_class": self.drawn((0, 1), (0, 1))}
+        return {
+            "anatomy_kept_on_the_class": self.drawn((1, 0), (1, 0)),
+            "repr_limits_swapped": self.drawn(_limits(case), (0, 1)),
+        }
 
 
 class ShowsTheMoment(_OfTheClip):

@@ -371,3 +371,18 @@ class Clip(nn.Module):
 
     def extra_repr(self) -> str:
         return f"low={self.low},high={self.high}"
+
+# %% sorts_the_limits
+# misconception: shows the smaller limit first | hint: repr_limits_swapped
+# breaks: It shows the limits that this Clip has
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={min(self.low, self.high)}, high={max(self.low, self.high)}"

@@ -217,7 +217,7 @@ class AnyModelAnyGroups(_OfTheOffset):
     }
 
     def optimizer(self, parameters):
-        return torch.optim.SGD(parameters, lr=0.3, momentum=0.9)
+        return torch.optim.SGD(parameters, lr=0.25, momentum=0.9)
 
     def trained(self, model, x, add_offset, case):
         """The offset and the rest after a step without the offset, the call, and two steps with it."""
@@ -274,7 +274,7 @@ class AnyModelAnyGroups(_OfTheOffset):
             return {f"{what} of {tied}": offset if what == "offset" else parameters}
 
         return {
-            "anatomy_groups_made_one": AnyOf(of(in_one_group(0.1), "parameters"), of(in_one_group(0.3), "parameters")),
+            "anatomy_groups_made_one": AnyOf(of(in_one_group(0.1), "parameters"), of(in_one_group(0.25), "parameters")),
             "anatomy_settings_of_a_group": of(like_the_first_group, "offset"),
         }
 

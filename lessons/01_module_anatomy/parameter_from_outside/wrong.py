@@ -264,3 +264,10 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [p for name, p in model.named_parameters() if "offset" in name]})
+
+# %% rate_of_the_last_group
+# misconception: takes the learning rate of the last group | hint: anatomy_settings_typed_in
+# breaks: these are not meant for `offset`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset], 'lr': optimizer.param_groups[-1]['lr']})

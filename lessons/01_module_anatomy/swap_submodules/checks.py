@@ -195,9 +195,9 @@ class SharedPlaces(_OfTheSwap):
 
 
 class ModeKept(_OfTheSwap):
-    """Each Tanh is in the mode of the ReLU that it replaces, whatever the mode of the modules around it."""
+    """Each ReLU, in whatever mode, gets a Tanh of its own, in the mode of that ReLU."""
 
-    blame = {"training": "mode_lost"}
+    blame = {"places": "anatomy_some_left", "training": "mode_lost"}
 
     def mixed(self, model):
         """In eval mode but for one activation of its own, and one block but for the activation in it."""
@@ -216,17 +216,26 @@ class ModeKept(_OfTheSwap):
         made = {id(part) for part in model.modules() if isinstance(part, nn.Tanh)}
         return {
             "different Tanh objects": len(made),
+            "places": _places(model),
             "training": self.modes(model),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
             "what runs": self.runs(model, case),
         }
 
     def truth(self, case):
         model = self.mixed(case.build("net", _ActNet, nn.Tanh))
         runs = as_before(self.runs(model, case))
-        return {"different Tanh objects": ANYTHING, "training": self.modes(model), "what runs": runs}
+        return {
+            "different Tanh objects": ANYTHING,
+            "places": _places(model),
+            "training": self.modes(model),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
+            "what runs": runs,
+        }
 
     def mistakes(self, case):
-        return {"anatomy_one_for_all": {"different Tanh objects": 1}}
+        places = _places(_ActNet(nn.Tanh))
+        return {"anatomy_one_for_all": {"different Tanh objects": AnyOf(1, 2), "places": places}}
 
 
 class OtherModels(_OfTheSwap):
@@ -249,8 +258,13 @@ class OtherModels(_OfTheSwap):
         "the_layer": "anatomy_changes_the_rest",
     }
     blame = {
-        **{f"{what} {KINDS[kind].says}": hint for kind, hint in kinds.items() for what in ("places in", "output of")},
-        **{f"gradients in {KINDS[kind].says}": "anatomy_changes_the_rest" for kind in kinds},
+        **{
+            f"{what} {KINDS[kind].says}": "anatomy_changes_the_rest"
+            for kind in kinds
+            for what in ("output of", "gradients in", "names in")
+        },
+        **{f"places in {KINDS[kind].says}": hint for kind, hint in kinds.items()},
+        **{f"output of {KINDS[kind].says}": "mode_lost" for kind in ("mixed_modes", "norm_in_eval")},
     }
 
     def probe(self, nb, case):
@@ -262,9 +276,15 @@ class OtherModels(_OfTheSwap):
     def brought(self, swap, case):
         found = {}
         for says, (model, x) in awkward_models(case, *self.kinds).items():
+            for part in model.modules():
+                if isinstance(part, nn.Linear):
+                    part.register_forward_hook(lambda module, inputs, output: 2 * output)
             model(x).sum().backward()
             swap(model)
             found |= {f"places in {says}": _places(model), f"output of {says}": model(x)}
+            found[f"names in {says}"] = {
+                f"{name}.{key}": case.tensor(f"{name}.{key}", 2) for name, part in model.named_modules() for key in part._modules
+            }
             found[f"gradients in {says}"] = {name: parameter.grad for name, parameter in model.named_parameters()}
         return found
 

@@ -171,7 +171,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% mode_of_the_parent
 # misconception: the new modules get the mode of their parent | hint: mode_lost
-# breaks: Each Tanh is in the mode (training or eval) of the ReLU that it replaces.
+# breaks: in the mode (training or eval) of that ReLU
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, child in list(parent._modules.items()):
@@ -181,7 +181,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% one_tanh
 # misconception: one Tanh for all places | hint: anatomy_one_for_all
-# breaks: Each Tanh is in the mode
+# breaks: Each ReLU gets a Tanh of its own
 def swap_relu(model: nn.Module) -> nn.Module:
     tanh = nn.Tanh()
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -324,4 +324,45 @@ def swap_relu(model: nn.Module) -> nn.Module:
         if isinstance(module, nn.ReLU):
             model.set_submodule(name, nn.Tanh().train(module.training))
     model.zero_grad()
+    return model
+
+# %% only_in_training_mode
+# misconception: passes over what is in eval mode | hint: anatomy_some_left
+# breaks: an `nn.Tanh` stands at every place
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU) and module.training:
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% clears_empty_places
+# misconception: takes empty places away | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, module in list(parent._modules.items()):
+            if module is None:
+                del parent._modules[name]
+            elif isinstance(module, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(module.training)
+    return model
+
+# %% clears_hooks
+# misconception: takes hooks away | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        module._forward_hooks.clear()
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% one_for_each_mode
+# misconception: two Tanhs for all places, one for each mode | hint: anatomy_one_for_all
+# breaks: Each ReLU gets a Tanh of its own
+def swap_relu(model: nn.Module) -> nn.Module:
+    pool = {True: nn.Tanh(), False: nn.Tanh().eval()}
+    names = {n: m.training for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, nn.ReLU)}
+    for name, mode in names.items():
+        model.set_submodule(name, pool[mode])
     return model

@@ -1,3 +1,5 @@
+from math import prod
+
 import torch
 import torch.nn as nn
 
@@ -28,7 +30,7 @@ class _Nested(nn.Module):
         body = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5))
         self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
         self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout())))
-        self.add_module("spare", _Pair(nn.ModuleList(), nn.Identity()))
+        self.add_module("spare", _Pair(nn.ModuleList(), nn.Conv1d(2, 3, 4)))
         self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
         self.register_buffer("count", torch.zeros(2))
 
@@ -117,6 +119,7 @@ class FiveEntries(Check):
         parameters, buffers = wanted["parameters"], wanted["buffers"]
         below = [part for _, part in _below(model)]
         kinds = [type(part).__name__ for part in below]
+        sizes = {name: prod(shape) for name, shape in parameters.items()}
         containers = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
         def last(names):
@@ -178,6 +181,7 @@ class FiveEntries(Check):
                 "parameters": AnyOf(
                     {name: p.numel() for name, p in model.named_parameters()},
                     {name: [p.numel()] for name, p in model.named_parameters()},
+                    _says(lambda found: {name: prod(shape) for name, shape in found.items()} == sizes),
                 )
             },
             "anatomy_frozen_as_buffer": {"buffers": _says(lambda found: "gain" in found)},

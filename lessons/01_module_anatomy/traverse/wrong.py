@@ -547,3 +547,15 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
         "buffers": [name for name, _ in model.named_buffers()],
     }
+
+# %% two_dimensions
+# misconception: shapes of two dimensions at most | hint: size_not_shape
+# breaks: name of each parameter → its shape
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: (p.shape[0], p.numel() // p.shape[0]) if p.dim() > 1 else tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
