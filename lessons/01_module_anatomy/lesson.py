@@ -527,8 +527,8 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # medium · 11 min · 3 points · `traverse`
 #
-# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, in the order in
-# which the four methods give them.
+# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists keep
+# the order in which the four methods give them.
 #
 # | key | value |
 # | --- | --- |
@@ -541,7 +541,7 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # <details><summary>Fine print</summary>
 #
 # The model itself is not one of its parts, so a single layer has no modules and no leaves. An object that stands at two
-# places counts once, and an empty place does not count.
+# places counts once, and an empty place does not count. The model stays as it was.
 #
 # </details>
 

@@ -185,16 +185,19 @@ class AnyOrderTwice(_OfTheChain):
 class AnySteps(_OfTheChain):
     """Whatever the steps are, also one module twice, gradients reach all of them and `x`; they keep their modes and what is frozen."""
 
-    errors = {**_OfTheChain.errors, r"IndexError: index \d+ is out of range": "steps_dropped"}
-    blame = {"gradient of the frozen step": "anatomy_changes_the_rest", "x.grad": "anatomy_input_cut"}
+    blame = {
+        "gradient of the frozen step": "anatomy_changes_the_rest",
+        "gradient of the unused step": "anatomy_changes_the_rest",
+        "x.grad": "anatomy_input_cut",
+    }
 
     def steps(self, case):
-        """A layer at two places, batch norm in either mode, and a frozen layer."""
-        first, frozen, last = _linear_steps(case, 3)
+        """A layer at two places, batch norm in either mode, a frozen layer, and one that the order leaves out."""
+        first, frozen, last, unused = _linear_steps(case, 4)
         norms = [nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval()]
         for number, norm in enumerate(norms):
             norm.running_mean.copy_(case.tensor(f"mean {number}", 3))
-        return [first, norms[0], frozen.requires_grad_(False), norms[1], first, last]
+        return [first, norms[0], frozen.requires_grad_(False), norms[1], first, last, unused]
 
     def order(self, case):
         """Batch norm in training mode would hide what came before it: the one in eval mode comes later."""
@@ -213,7 +216,8 @@ class AnySteps(_OfTheChain):
         output = chain(x)
         output.backward(case.tensor("upstream", 4, 3))
         chain(case.tensor("another x", 4, 3)).backward(case.tensor("upstream", 4, 3))  # its x needs no gradient
-        named = {"first": steps[0].weight, "frozen": steps[2].weight, "last": steps[5].weight}
+        (steps[6](x) - x).sum().backward()
+        named = {"first": steps[0].weight, "frozen": steps[2].weight, "last": steps[5].weight, "unused": steps[6].weight}
         gradients = gradients_left(named, case)
         return {
             "output": output,
@@ -226,10 +230,12 @@ class AnySteps(_OfTheChain):
             steps = [step.train(training) for step in self.steps(case)]
             return {"output": _through(steps, self.order(case), case.tensor("x", 4, 3))}
 
+        each_once = _through(list(dict.fromkeys(self.steps(case))), self.order(case), case.tensor("x", 4, 3))
         none = gradients_left({name: nn.Parameter(torch.empty(3, 3)) for name in ("first", "last")}, case)
         return {
             "gradient_cut": AnyOf(*({f"gradient of the {name} step": given} for name, given in none.items())),
             "anatomy_changes_the_rest": AnyOf(in_mode(True), in_mode(False)),
+            "steps_dropped": {"output": each_once},
         }
 
 

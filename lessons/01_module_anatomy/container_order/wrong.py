@@ -588,3 +588,20 @@ class Chain(nn.Module):
         for i, _ in zip(self.order, self.steps):
             x = self.steps[i](x)
         return x
+
+# %% freezes_what_the_order_leaves_out
+# misconception: freezes the steps that the order leaves out | hint: anatomy_changes_the_rest
+# breaks: also their modes and what is frozen
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        for i, s in enumerate(steps):
+            if i not in order:
+                s.requires_grad_(False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x

@@ -111,16 +111,22 @@ class TreeStays(_OfTheClip):
 class ShowsTheMoment(_OfTheClip):
     """After a limit has changed, the new one is shown, and used."""
 
-    blame = {"repr(clip) after the change": "repr_frozen", "clip(x)": "anatomy_changes_the_rest"}
+    blame = {
+        "repr(clip) after the change": "repr_frozen",
+        "clip(x)": "anatomy_changes_the_rest",
+        "x after the call": "anatomy_changes_the_rest",
+    }
 
     def probe(self, nb, case):
         clip = nb.function("Clip")(0, 1)
         before = repr(clip)
         clip.low, clip.high = self.later(case)
+        x = case.tensor("x", 3, 4)
         return {
             "repr(clip)": before,
             "repr(clip) after the change": repr(clip),
-            "clip(x)": clip(case.tensor("x", 3, 4)),
+            "clip(x)": clip(x),
+            "x after the call": x,
         }
 
     def truth(self, case):
@@ -128,6 +134,7 @@ class ShowsTheMoment(_OfTheClip):
             "repr(clip)": "Clip(low=0, high=1)",
             "repr(clip) after the change": "Clip(low={}, high={})".format(*self.later(case)),
             "clip(x)": torch.clamp(case.tensor("x", 3, 4), *self.later(case)),
+            "x after the call": case.tensor("x", 3, 4),
         }
 
     def later(self, case):

@@ -386,3 +386,18 @@ class Clip(nn.Module):
 
     def extra_repr(self) -> str:
         return f"low={min(self.low, self.high)}, high={max(self.low, self.high)}"
+
+# %% clamps_in_place
+# misconception: writes into the input | hint: anatomy_changes_the_rest
+# breaks: The rest of the class stays as it is.
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp_(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"

@@ -5,6 +5,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.awkward import KINDS, awkward_models, several_groups
 from course.probing import ANYTHING, other_than
+from course.traces import as_before, gradients_left, what_runs
 
 # awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
 # awkward: several_groups: every optimizer of AnyModelAnyGroups has them
@@ -211,16 +212,16 @@ class AnyModelAnyGroups(_OfTheOffset):
     cases = 1  # many models
     kinds = ("shared", "tied", "partly_frozen", "mixed_modes", "none_place", "look_alike", "the_layer")
     blame = {
-        f"{what} of {KINDS[kind].says}": hint
+        f"{what} of {KINDS[kind].says}": "anatomy_settings_typed_in" if what == "offset" else "anatomy_changes_the_rest"
         for kind in kinds
-        for what, hint in (("offset", "anatomy_settings_typed_in"), ("parameters", "anatomy_changes_the_rest"))
+        for what in ("offset", "parameters", "gradients", "run")
     }
 
     def optimizer(self, parameters):
         return torch.optim.SGD(parameters, lr=0.25, momentum=0.9)
 
     def trained(self, model, x, add_offset, case):
-        """The offset and the rest after a step without the offset, the call, and two steps with it."""
+        """The offset and the rest after a step without the offset, the call, and two steps with it; what runs then."""
         optimizers, offset = [self.optimizer(several_groups(model))], None
         for step in range(3):
             output = model(x) if offset is None else model(x) + offset
@@ -231,12 +232,14 @@ class AnyModelAnyGroups(_OfTheOffset):
                 optimizer.step()
             if step == 0:
                 offset, optimizers = add_offset(model, output.shape[-1], optimizers)
-        return offset, {name: one for name, one in model.named_parameters() if name != "offset"}
+        rest = {name: one for name, one in model.named_parameters() if name != "offset"}
+        return offset, rest, gradients_left(rest, case), what_runs(model, case, lambda: model(x))
 
     def brought(self, add_offset, case):
         found = {}
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            found[f"offset of {says}"], found[f"parameters of {says}"] = self.trained(model, x, add_offset, case)
+            for what, one in zip(("offset", "parameters", "gradients", "run"), self.trained(model, x, add_offset, case)):
+                found[f"{what} of {says}"] = one
         return found
 
     def probe(self, nb, case):
@@ -251,7 +254,8 @@ class AnyModelAnyGroups(_OfTheOffset):
             offset = nn.Parameter(torch.zeros(size))
             return offset, [*optimizers, self.optimizer([offset])]
 
-        return self.brought(apart, case)
+        wanted = self.brought(apart, case)
+        return {name: as_before(one) if name.startswith("run of") else one for name, one in wanted.items()}
 
     def mistakes(self, case):
         def like_the_first_group(model, size, optimizers):
@@ -270,7 +274,7 @@ class AnyModelAnyGroups(_OfTheOffset):
         tied = KINDS["tied"].says
 
         def of(add_offset, what):
-            offset, parameters = self.trained(*awkward_models(case, "tied")[tied], add_offset, case)
+            offset, parameters, *_ = self.trained(*awkward_models(case, "tied")[tied], add_offset, case)
             return {f"{what} of {tied}": offset if what == "offset" else parameters}
 
         return {

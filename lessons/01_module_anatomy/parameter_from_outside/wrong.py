@@ -271,3 +271,20 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({'params': [model.offset], 'lr': optimizer.param_groups[-1]['lr']})
+
+# %% unfreezes_for_good
+# misconception: makes everything trainable, at the end | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset]})
+    for p in model.parameters():
+        p.requires_grad_(True)
+
+# %% puts_into_eval
+# misconception: puts the model into eval mode | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset]})
+    model.eval()

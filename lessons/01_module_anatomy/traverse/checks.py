@@ -7,6 +7,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import TensorRecord, Unreadable
 from course.awkward import KINDS, awkward_models
+from course.traces import as_before, what_runs
 
 # awkward: called_twice, in_place_behind, one_dim, three_dim, namedtuple, dictionary: the model is walked through, it never runs
 # awkward: mixed_modes, norm_in_eval, float64: an inventory says nothing of modes, values and dtypes
@@ -14,11 +15,12 @@ _FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 
 
 class _Pair(nn.Module):
-    """Two modules under two names: a branch of the tree that is no container of PyTorch's."""
+    """Two modules under two names: a branch of the tree that is no container of PyTorch's, and has a parameter itself."""
 
     def __init__(self, left, right):
         super().__init__()
         self.left, self.right = left, right
+        self.balance = nn.Parameter(torch.ones(2))
 
 
 class _Nested(nn.Module):
@@ -29,8 +31,9 @@ class _Nested(nn.Module):
         first, second, third, fourth = names
         body = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5))
         self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
-        self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout())))
+        self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Sequential(nn.Dropout()), nn.Sequential(nn.ReLU()))))
         self.add_module("spare", _Pair(nn.ModuleList(), nn.Conv1d(2, 3, 4)))
+        self.add_module("last", nn.Identity())
         self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
         self.register_buffer("count", torch.zeros(2))
 
@@ -173,6 +176,7 @@ class FiveEntries(Check):
                 "leaves": AnyOf(
                     sum(_is_leaf(part) and any(True for _ in part.parameters()) for part in below),
                     sum(any(True for _ in part.parameters(recurse=False)) for part in model.modules()),
+                    sum(_is_leaf(part) or any(True for _ in part.parameters(recurse=False)) for part in below),
                 )
             },
             "anatomy_leaves_by_name": {"leaves": sum("." in name for name in modules)},
@@ -256,7 +260,7 @@ class EmptyAndUnsaved(FiveEntries):
 
 
 class OtherModels(FiveEntries):
-    """Models of other kinds, down to a single layer, which has no parts."""
+    """Models of other kinds, down to a single layer, which has no parts. Each stays as it was."""
 
     kinds = {
         "shared": "counts_twice",
@@ -267,14 +271,21 @@ class OtherModels(FiveEntries):
         "the_layer": "counts_root",
     }
     claims = tuple(KINDS[kind].says for kind in kinds)
-    blame = {KINDS[kind].says: hint for kind, hint in kinds.items()}
+    blame = {**{KINDS[kind].says: hint for kind, hint in kinds.items()}, "what runs afterwards": "anatomy_changes_the_rest"}
 
     def probe(self, nb, case):
-        inventory = nb.function("inventory")
-        return {says: inventory(model) for says, (model, _) in awkward_models(case, *self.kinds).items()}
+        models = awkward_models(case, *self.kinds)
+        found = {says: nb.function("inventory")(model) for says, (model, _) in models.items()}
+        return {**found, "what runs afterwards": self.runs(models, case)}
 
     def truth(self, case):
-        return {says: self.of(model) for says, (model, _) in awkward_models(case, *self.kinds).items()}
+        models = awkward_models(case, *self.kinds)
+        wanted = {says: self.of(model) for says, (model, _) in models.items()}
+        return {**wanted, "what runs afterwards": as_before(self.runs(models, case))}
+
+    def runs(self, models, case):
+        model, x = models[KINDS["partly_frozen"].says]
+        return what_runs(model, case, lambda: model(x.requires_grad_()).sum().backward())
 
     def mistakes(self, case):
         return {}

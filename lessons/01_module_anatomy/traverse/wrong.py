@@ -1,6 +1,6 @@
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
-# breaks: in the order in which the four methods give them
+# breaks: the lists keep the order in which the four methods give them
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": sorted(n for n, _ in model.named_children()),
@@ -557,5 +557,30 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "modules": [name for name, _ in model.named_modules() if name],
         "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
         "parameters": {name: (p.shape[0], p.numel() // p.shape[0]) if p.dim() > 1 else tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% branch_with_parameters
+# misconception: takes a branch with a parameter of its own for a leaf | hint: anatomy_leaves_with_parameters
+# breaks: have no children
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for n, m in model.named_modules() if n and (not m._modules or list(m.parameters(recurse=False)))),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% puts_into_eval
+# misconception: puts the model into eval mode first | hint: anatomy_changes_the_rest
+# breaks: The model stays as it was.
+def inventory(model: nn.Module) -> dict[str, object]:
+    model.eval()
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {n: tuple(p.shape) for n, p in model.named_parameters() if n},
         "buffers": [name for name, _ in model.named_buffers()],
     }
