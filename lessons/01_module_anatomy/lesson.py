@@ -9,10 +9,10 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome! This is the first lesson of a hands-on course on PyTorch hooks and `Module.apply`. With them you can look into
-# a model, and change what it does, without touching its code. Before you attach anything to a model, it helps to know
-# what it consists of already, and that is what this lesson is about. It begins with a network that learns well and has
-# forgotten most of it the next morning.
+# Welcome! This is the first lesson of a hands-on course on PyTorch hooks and `Module.apply`. A hook is a function of yours
+# that runs inside somebody else's model. With hooks you can look into a model, and change what it does, without touching
+# its code. Before you attach anything to a model, it helps to know what it consists of already, and that is what this
+# lesson is about. It begins with a network that learns well and has forgotten most of it the next morning.
 #
 # - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
 # - **You will learn** what PyTorch registers in a module, what it does not see, and how to walk through any model.
@@ -101,8 +101,8 @@ print(f"right answers in the evening    : {accuracy(net):.0%}")
 print(f"right answers the next morning  : {accuracy(next_morning):.0%}")
 
 # %% [markdown]
-# Ten percent is what guessing brings. No line has raised an error, and the loss did fall. What went wrong cannot be seen
-# in either of them. It can be seen in a picture of what PyTorch knows of this network:
+# With ten digits, ten percent is what guessing brings. Yet no line has raised an error, and the loss did fall. What went wrong
+# shows in a picture of what PyTorch knows of this network:
 
 # %%
 draw_module_tree(net, title="DigitNet, as PyTorch sees it")
@@ -206,9 +206,9 @@ except NotImplementedError as error:
     print("a ModuleList by itself:", error)
 
 # %% [markdown]
-# Why not a plain Python list? Because a module looks only at what is assigned to its attributes. If that is a module, it is
-# registered. If it is a list, the module does not look inside. This is what happened to the network that forgets: its
-# layers stand in a list. Everything else in the class below is the same.
+# Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. If it is a module, it is
+# registered. If it is a list, nobody looks inside. This is what happened to the network that forgets: its hidden layers stand
+# in a list. The next class puts them into a `ModuleList`, and changes nothing else.
 
 
 # %%
@@ -243,7 +243,7 @@ print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_mornin
 #    get a question. Run it again for the idea, and once more for where to read. If you do not know how to begin, ask by the
 #    name that stands beside the points of the exercise, for example `hint("container_order")`. A hint never shows the answer.
 # 4. **Try again** as often as you like, it costs nothing. `progress()` shows what you have solved and where to go on. Once an
-#    exercise is solved, `solution("container_order")` shows how others have done it.
+#    exercise is solved, `solution("container_order")` shows other right answers.
 #
 # Nothing leaves your disk: not your code, not the results, not your progress. If something looks odd, *Run* → *Restart Kernel
 # and Run up to Selected Cell…* builds everything anew.
@@ -497,8 +497,8 @@ print(net.get_submodule("heads.size"), tuple(net.get_parameter("heads.size.weigh
 # %% [markdown]
 # Two things need care when you walk.
 #
-# - **One object can stand at two places.** Below, `act` is one single `ReLU` under two names. The four methods list an object
-#   once, under the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
+# - **One object can stand at two places.** In the next cell, `act` is one single `ReLU` under two names. The four methods
+#   list an object once, under the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
 # - **A place can be empty.** A convolution with `bias=False` still knows the name `bias`, and keeps `None` there. A module can
 #   be missing in the same way. The four methods skip what is empty.
 #
@@ -647,9 +647,9 @@ check("swap_submodules")
 # %% [markdown]
 # ## The way to lesson 02: what a hook is
 #
-# You can now exchange any part of a model. Often you want less: to look at what passes between two parts, or to change it a
-# little, and leave the code alone. For that, the author of the code has to leave you a chance in advance. In plain Python it
-# takes ten lines: a list, to which you may add functions, and a loop that calls them.
+# You can now exchange any part of a model. Often you want less: to see what passes from one part to the next, or to change it
+# a little. You can do that without touching the code if its author has prepared for it. In plain Python this takes ten
+# lines: a list, to which you may add functions, and a loop that calls them.
 
 
 # %%
@@ -688,8 +688,8 @@ print("without hooks again:", package(1))
 # %% [markdown]
 # That is all: **a hook is a function of yours that somebody else's code calls**. The author has decided three things. *When*
 # are hooks called? *What* are they given? What becomes of what they *return*? This course answers these three questions for
-# each kind of hook in PyTorch. Every module has such lists, ready and empty. They are dicts, so that each hook can be taken
-# out again by its handle:
+# each kind of hook in PyTorch. There, every module has places for hooks, ready and empty. They are dicts instead of lists, so
+# that the handle which you get for each hook can take it out again:
 
 
 # %%
