@@ -9,38 +9,21 @@
 # %% [markdown]
 # # What an nn.Module is made of
 #
-# Welcome! This is the first lesson of a hands-on course on PyTorch hooks and `Module.apply`. With them you can look into
-# a model, and change what it does, without touching its code. Before you hang something on a model, it helps to know
-# what hangs there already. That is this lesson.
+# Welcome! This is the first lesson of a hands-on course on PyTorch hooks and `Module.apply`. A hook is a function of yours
+# that runs inside somebody else's model. With hooks you can look into a model, and change what it does, without touching
+# its code. Before you attach anything to a model, it helps to know what it consists of already, and that is what this
+# lesson is about. It begins with a network that learns well and has forgotten most of it the next morning.
 #
 # - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
-# - **You will learn** what PyTorch registers in a module and what it does not see, and how to walk through any model.
+# - **You will learn** what PyTorch registers in a module, what it does not see, and how to walk through any model.
 # - **You need** Python classes, tensors, and `loss.backward()`. No GPU, no download.
-# - **Time** about 75 minutes: seven exercises for 20 points, the first one takes five minutes, and one question in your
-#   own words, 2 points.
-# - **Out of scope** hooks (from lesson 02 on), how to design a network, how to make it fast.
+# - **Time** about 90 minutes for the core path, 30 more for what goes further: seven exercises for 20 points, and one
+#   question in your own words, 2 points.
+# - **Out of scope** hooks, apart from a first look at the end, and how to design a network.
 #
-# ## How this works
-#
-# A notebook is made of cells. Press **Shift+Enter**: it runs the cell you are in and goes on to the next one. Run every cell
-# as you come to it, from the top; what it prints or draws appears below it. A `[*]` beside a cell says that it is still
-# running. (The first one takes some seconds: it loads PyTorch.) Soon you meet an exercise:
-#
-# 1. **Fill in.** Below the text is a *TODO cell*: the beginning of an answer. Replace each line `pass  # TODO: your code` by
-#    your own lines, as many as you like, and run the cell.
-# 2. **Check.** Run the two lines below it. A panel says line by line what was checked,
-#    ✓ or ✗. At the first ✗ it says what your code gave, what was wanted, and, where it knows the mistake, what it looks like.
-# 3. **Ask.** Type `hint()` into any cell, such as a new one from the **+** in the toolbar, and run it. After a check that failed
-#    you get a question; run it again for the idea, and again for where to read. It never shows the answer. You do not know how
-#    to begin? Below each exercise's title stands what to type, such as `hint("container_order")`.
-# 4. **Try again** as often as you like, it costs nothing. `progress()` shows what you have solved and where to go on.
-#
-# Nothing leaves your disk: not your code, not the results, not your progress. If something looks odd, *Run* → *Restart Kernel
-# and Run up to Selected Cell…* makes everything above anew.
-#
-# At the end, the *Validate* button in the toolbar restarts everything and runs every check once more. When your notebook is
-# graded, some more checks run: on other numbers, other shapes, a second call. They ask nothing that the text does not say.
-# <!-- grading limits -->
+# A notebook is made of cells. Press **Shift+Enter**: it runs the cell that you are in and goes on to the next one. Run
+# every cell as you come to it, from the top. What it prints or draws appears right below it, and a `[*]` beside a cell
+# says that it is still running. The first one takes some seconds, because it loads PyTorch.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -50,14 +33,95 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
 
-from course import hint, progress
+from course import hint, progress, solution
 from course.pictures.module_tree import draw_module_tree
 
 # %% [markdown]
+# ## A network that forgets overnight
+#
+# This network learns to read handwritten digits. Two hidden layers, one output layer, a loss that falls: everything
+# looks as it should.
+
+# %%
+from course.data import digits
+
+pictures, labels = digits()  # 1,797 pictures of 8 x 8 pixels, which come with scikit-learn
+pictures = pictures.flatten(1)
+known, unknown = slice(0, 1400), slice(1400, None)
+
+
+class DigitNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = [nn.Linear(64, 128), nn.Linear(128, 128)]
+        self.head = nn.Linear(128, 10)
+
+    def forward(self, x):
+        for layer in self.hidden:
+            x = F.relu(layer(x))
+        return self.head(x)
+
+
+def train(net):
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.05)
+    for step in range(61):
+        loss = F.cross_entropy(net(pictures[known]), labels[known])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if step % 20 == 0:
+            print(f"step {step:2}   loss {loss.item():.2f}")
+
+
+def accuracy(net):
+    """The share of right answers for pictures that the network has not seen in training."""
+    return (net(pictures[unknown]).argmax(dim=1) == labels[unknown]).float().mean().item()
+
+
+torch.manual_seed(0)
+net = DigitNet()
+first_layer, head = net.hidden[0].weight.detach().clone(), net.head.weight.detach().clone()
+train(net)
+print(f"right answers: {accuracy(net):.0%}")
+
+# %% [markdown]
+# In the evening the network is saved. The next morning it is loaded from the file, and PyTorch reports that everything
+# fits.
+
+# %%
+import io
+
+file = io.BytesIO()  # stands for a file on the disk
+torch.save(net.state_dict(), file)
+
+file.seek(0)
+next_morning = DigitNet()
+print(next_morning.load_state_dict(torch.load(file)))
+print(f"right answers in the evening    : {accuracy(net):.0%}")
+print(f"right answers the next morning  : {accuracy(next_morning):.0%}")
+
+# %% [markdown]
+# With ten digits, ten percent is what guessing brings. Yet no line has raised an error, and the loss did fall. What went wrong
+# shows in a picture of what PyTorch knows of this network:
+
+# %%
+draw_module_tree(net, title="DigitNet, as PyTorch sees it")
+
+# %% [markdown]
+# Where are the two hidden layers? They run, but PyTorch does not know of them. The file has not kept them, and the optimizer
+# has not trained them either:
+
+# %%
+print("training has changed the head       :", not torch.equal(net.head.weight, head))
+print("training has changed the first layer:", not torch.equal(net.hidden[0].weight, first_layer))
+
+# %% [markdown]
+# When you have worked through the next two sections you know why, and the network is repaired.
+#
 # ## A model is a tree
 #
-# Here is a small network. Like every module it is a class with two methods: `__init__` says what the module has,
-# `forward` says what it does.
+# Let us look at a network that is built well. Like every module it is a class with two methods: `__init__` says what the
+# module has, `forward` says what it does.
 
 
 # %% nbgrader={"grade": false, "grade_id": "setup_models", "locked": true, "schema_version": 3, "solution": false, "task": false}
@@ -80,8 +144,8 @@ class TinyNet(nn.Module):
 
 
 # %% [markdown]
-# `draw_module_tree` draws any model. One box is one module: the name of the attribute, then the class. In the box stand
-# the tensors that belong to this very module: **parameters** are trained, **buffers** are kept with it.
+# `draw_module_tree` draws any model. Each box is one module, and shows the name of the attribute, then the class. In the
+# box stand the tensors that belong to this very module: **parameters** are trained, **buffers** are kept with it.
 
 # %%
 torch.manual_seed(0)
@@ -89,9 +153,9 @@ net = TinyNet()
 draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
-# What is in this picture, PyTorch finds: to train it, to save it, to move it to a GPU. What is not in the picture it does
-# not find. At the end of this lesson you know why each thing is there, and you can put other things in its place. Let us
-# begin with the grey boxes.
+# What stands in this picture is *registered*. PyTorch finds it when it trains the model, saves it, or moves it to a GPU. By
+# the end of this lesson you know how each of these things got there, and how to put others in their place. We begin with
+# the grey boxes.
 #
 # ## Containers: modules that hold modules
 #
@@ -99,7 +163,7 @@ draw_module_tree(net, title="TinyNet")
 #
 # | container | you reach a module by | does it run by itself? |
 # | --- | --- | --- |
-# | `nn.Sequential` | `seq[0]` | yes: one after the other, in the order they stand |
+# | `nn.Sequential` | `seq[0]` | yes: one after the other, in the order in which they stand |
 # | `nn.ModuleList` | `modules[0]` | no: your `forward` decides |
 # | `nn.ModuleDict` | `modules["name"]` | no: your `forward` decides |
 #
@@ -142,34 +206,66 @@ except NotImplementedError as error:
     print("a ModuleList by itself:", error)
 
 # %% [markdown]
-# Why not a plain python list? Because a module looks only at what is assigned to its attributes, not into lists. The
-# list below would work in `forward`, so nothing seems wrong. But no optimizer ever sees these layers, and no file saves them.
+# Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. If it is a module, it is
+# registered. If it is a list, nobody looks inside. This is what happened to the network that forgets: its hidden layers stand
+# in a list. The next class puts them into a `ModuleList`, and changes nothing else.
 
 
 # %%
-class Steps(nn.Module):
-    def __init__(self, steps):
+class RepairedNet(DigitNet):
+    def __init__(self):
         super().__init__()
-        self.steps = steps
+        self.hidden = nn.ModuleList(self.hidden)
 
 
-for kind in (list, nn.ModuleList):
-    model = Steps(kind([Shift(1.0), Scale(2.0)]))
-    trained = [name for name, _ in model.named_parameters()]
-    print(f"{kind.__name__:10} trained: {trained}  saved: {list(model.state_dict())}")
+for kind in (DigitNet, RepairedNet):
+    net = kind()
+    print(f"{kind.__name__:12}in parameters(): {len(list(net.parameters()))}   in a saved file: {list(net.state_dict())}")
+
+# %%
+torch.manual_seed(0)
+net = RepairedNet()
+train(net)
+next_morning = RepairedNet()
+next_morning.load_state_dict(net.state_dict())
+print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_morning):.0%} the next morning")
+
+# %% [markdown]
+# ## How an exercise works
+#
+# Now it is your turn, and this is how it goes, here and in all lessons:
+#
+# 1. **Fill in.** After the text comes a *TODO cell*: the beginning of an answer. Replace each line `pass  # TODO: your code`
+#    by lines of your own, as many as you like, and run the cell.
+# 2. **Check.** Run the next cell, the one with two lines. A panel lists what was checked, with ✓ or ✗. At the first ✗ it
+#    says what your code gave and what was wanted. If it recognises the mistake, it names it.
+# 3. **Ask.** Type `hint()` into any cell, such as a new one from the **+** in the toolbar, and run it. After a failed check you
+#    get a question. Run it again for the idea, and once more for where to read. If you do not know how to begin, ask by the
+#    name that stands beside the points of the exercise, for example `hint("container_order")`. A hint never shows the answer.
+# 4. **Try again** as often as you like, it costs nothing. `progress()` shows what you have solved and where to go on. Once an
+#    exercise is solved, `solution("container_order")` shows other right answers.
+#
+# Nothing leaves your disk: not your code, not the results, not your progress. If something looks odd, *Run* → *Restart Kernel
+# and Run up to Selected Cell…* builds everything anew.
 
 # %% [markdown]
 # ### Exercise: A chain in any order
 #
-# easy · 5 min · 2 points · `container_order`
+# easy · 7 min · 2 points · `container_order`
 #
-# Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: `order=[2, 0]` sends the input
-# through `steps[2]` first, then through `steps[0]`. An index may appear twice, or not at all.
+# Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: with `order=[2, 0]` the input goes
+# through `steps[2]` first, and what comes out of it goes through `steps[0]`. An index may appear twice, or not at all.
 #
-# - Keep *all* steps in `self.steps`, the modules themselves, in the order in which they were handed in. Their parameters are
-#   registered: `named_parameters()` finds them under names that begin with `steps.0`, `steps.1` and so on.
-# - `forward(x)` returns the result, through which gradients reach the steps. A chain can be called any number of times.
-# - What was handed in stays as it was: `x`, and both lists.
+# - `self.steps` holds *all* steps, in the order in which they were handed in. `named_parameters()` finds their parameters under
+#   names that begin with `steps.0`, `steps.1` and so on.
+# - `forward(x)` returns the result of the last step. Gradients reach the steps and `x`.
+#
+# <details><summary>Fine print</summary>
+#
+# Keep the modules themselves, not copies of them. `x`, the two lists and the modules in them stay as they were, also their
+# modes and what is frozen. A chain can be called any number of times. One module may stand in `steps` twice.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "container_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -204,9 +300,9 @@ check("container_order")
 # %% [markdown]
 # ## Parameters: what an optimizer may change
 #
-# A `Parameter` is a tensor that says: *I am here to be trained*. Assign one to an attribute of a module and the module
-# registers it: `parameters()` lists it, and that list is what you hand to an optimizer. A plain tensor is not registered,
-# not even with `requires_grad=True`:
+# Containers explain the grey boxes. Now to the tensors in the boxes. A `Parameter` is a tensor that says: *I am here to be
+# trained*. If you assign one to an attribute of a module, the module registers it. `parameters()` lists it, and that list
+# is what you hand to an optimizer. A plain tensor is not registered, not even with `requires_grad=True`:
 
 
 # %%
@@ -220,8 +316,8 @@ class Two(nn.Module):
 print([name for name, _ in Two().named_parameters()])
 
 # %% [markdown]
-# The place where this happens is built by `super().__init__()`. You may read that a class without this call is "an empty
-# shell". Run this: it does not get that far.
+# The registers themselves are made by `super().__init__()`. If a class forgets this call, PyTorch stops at the first
+# module or parameter that it assigns:
 
 
 # %%
@@ -245,14 +341,22 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 # %% [markdown]
 # ### Exercise: A linear layer from Parameters
 #
-# easy · 7 min · 2 points · `linear_from_parameters`
+# easy · 9 min · 2 points · `linear_from_parameters`
 #
-# Write `MyLinear(in_features, out_features)` yourself, with no `nn.Linear` inside and none as its base class:
+# Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`:
 #
-# - two parameters of its own and nothing else: `weight` of shape `(out_features, in_features)` and `bias` of shape
-#   `(out_features,)`, both filled with ones to start with (`torch.float32`);
-# - `forward(x)` returns x · weightᵀ + bias, with the weight and the bias that the layer has at that moment. `x` has the shape
-#   `(..., in_features)`: one row, a batch of rows, a batch of matrices. Gradients reach the weight, the bias and `x`.
+# - It has two parameters of its own, both filled with ones to start with: `weight` of shape `(out_features, in_features)` and
+#   `bias` of shape `(out_features,)`.
+# - `forward(x)` returns x · weightᵀ + bias. `x` has the shape `(..., in_features)`: one row, a batch of rows, or a batch of
+#   matrices. Gradients reach the weight, the bias and `x`.
+#
+# <details><summary>Fine print</summary>
+#
+# No `nn.Linear` inside, none as the base class, and nothing else that is registered. The parameters begin as
+# `torch.float32`. `forward` uses the weight and the bias that the layer has at that moment: they may have been trained,
+# replaced, or turned into float64 by `.double()`.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "linear_from_parameters", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -284,7 +388,7 @@ check("linear_from_parameters")
 # ## Parameter, Buffer, or just an attribute
 #
 # Not everything in a model is trained. There are four ways to keep a thing in a module, and three questions tell them
-# apart: Shall an optimizer change it? Shall it be in a saved file? Shall it follow the model to another dtype or device?
+# apart. Should an optimizer change it? Should it be in a saved file? Should it follow the model to another dtype or device?
 
 
 # %%
@@ -299,24 +403,21 @@ class Kinds(nn.Module):
 
 kinds = Kinds().double()
 for name in ("learned", "kept", "remade", "plain"):
-    print(
-        f"{name:8}",
-        f"to the optimizer: {name in dict(kinds.named_parameters())!s:6}",
-        f"saved: {name in kinds.state_dict()!s:6}",
-        f"follows .double(): {getattr(kinds, name).dtype == torch.float64}",
-    )
+    trained = name in dict(kinds.named_parameters())
+    saved = name in kinds.state_dict()
+    follows = getattr(kinds, name).dtype == torch.float64
+    print(f"{name:8} to the optimizer: {trained!s:6} saved: {saved!s:6} follows .double(): {follows}")
 
 # %% [markdown]
 # - **Parameter**: what is learned.
-# - **Buffer**: what belongs to the model's state, but is not learned: a measured mean, running statistics, a counter.
-#   `self.register_buffer("kept", tensor)` is the older way to write the same.
-# - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again: a window, a mask, a table of positions.
-# - **Plain attribute**: settings that are not tensors: a size, a rate, a name.
+# - **Buffer**: what belongs to the model's state but is not learned, such as a measured mean, running statistics or a
+#   counter. `self.register_buffer("kept", tensor)` is the older way to write the same.
+# - **Buffer, `persistent=False`**: a tensor that `__init__` can compute again, such as a window, a mask or a table of positions.
+# - **Plain attribute**: a setting that is not a tensor, such as a size, a rate or a name.
 #
-# You may read that all tensors inside a model's layers are parameters, or that a buffer is something temporary. Run this.
-# A `BatchNorm` layer learns two tensors and keeps three buffers, and all five are in its `state_dict()`, which is what you
-# save. (A Parameter that is "frozen" with `requires_grad=False` is still in `parameters()`. It is a parameter that rests,
-# not a buffer.)
+# A common belief is that every tensor inside a layer is a parameter. `BatchNorm` shows that it is not so: it learns two
+# tensors and keeps three buffers. All five stand in its `state_dict()`, which is what you save. Another belief is that a
+# *frozen* parameter, one with `requires_grad=False`, becomes a buffer. It does not: it is a parameter that rests.
 
 # %%
 norm = nn.BatchNorm2d(8)
@@ -330,10 +431,10 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # %% [markdown]
 # ### Exercise: Parameter, buffer or attribute?
 #
-# medium · 8 min · 3 points · `buffer_or_parameter`
+# medium · 10 min · 3 points · `buffer_or_parameter`
 #
-# `AudioFrame` prepares short pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, put each of the
-# four things where it belongs, and register nothing else:
+# `AudioFrame` prepares short pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these
+# four things as what it is, and register nothing else:
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
@@ -374,32 +475,35 @@ check("buffer_or_parameter")
 # %% [markdown]
 # ## Walking through a model
 #
-# You get a model that somebody else has written. What is in it? Four methods walk through it. All give pairs of a
-# *dotted name* and the thing: `features.1.weight` is the `weight` of the child `1` of the child `features`.
+# You get a model that somebody else has written. What is in it? Four methods walk through it. All of them give pairs of a
+# *dotted name* and the thing itself: `features.1.weight` is the `weight` of the child `1` of the child `features`.
 #
 # | method | gives |
 # | --- | --- |
-# | `named_children()` | the modules one level below, and no deeper |
-# | `named_modules()` | all modules of the tree, beginning with the model itself, under the name `''` |
+# | `named_children()` | the modules that stand directly in this one, and no deeper |
+# | `named_modules()` | all modules of the tree, beginning with the model itself, under the empty name `''` |
 # | `named_parameters()` | all parameters of the tree |
 # | `named_buffers()` | all buffers of the tree, saved or not |
 #
-# With a dotted name you get the thing back: `get_submodule`, `get_parameter`, `get_buffer`.
+# With a dotted name you get the thing back: by `get_submodule`, `get_parameter` or `get_buffer`.
 
 # %%
+net = TinyNet()
 print("children  :", [name for name, _ in net.named_children()])
 print("modules   :", [name for name, _ in net.named_modules()])
 print("parameters:", [name for name, _ in net.named_parameters()])
 print(net.get_submodule("heads.size"), tuple(net.get_parameter("heads.size.weight").shape))
 
 # %% [markdown]
-# The numbers in the next picture are the order in which `named_modules()` visits the modules: a parent before its children.
-# (`apply` goes the other way round. Lesson 04 is about that.)
+# Two things need care when you walk.
 #
-# Two things need care. **One object can stand at two places.** Below, `act` is one single `ReLU` under two names.
-# `named_modules()` lists an object once, under the first name it meets; so the second place has no number.
-# **A place can be empty.** A convolution with `bias=False` still knows the name `bias`, and keeps `None` there. The methods
-# above skip what is empty.
+# - **One object can stand at two places.** In the next cell, `act` is one single `ReLU` under two names. The four methods
+#   list an object once, under the first name that they meet. `named_modules(remove_duplicate=False)` lists every place.
+# - **A place can be empty.** A convolution with `bias=False` still knows the name `bias`, and keeps `None` there. A module can
+#   be missing in the same way. The four methods skip what is empty.
+#
+# The numbers in the picture are the order in which `named_modules()` visits the modules: a parent before its children. The
+# second place of `act` has no number, and `later` does not appear at all.
 
 
 # %%
@@ -409,29 +513,37 @@ class Shared(nn.Module):
         act = nn.ReLU()
         self.one = nn.Sequential(nn.Conv2d(3, 8, 3, bias=False), act)
         self.two = nn.Sequential(nn.Conv2d(8, 8, 3), act)
+        self.register_module("later", None)  # a place for a module that may come
 
 
 shared = Shared()
-print("kept under the name bias:", shared.one[0].bias)
+print("kept under the names bias and later:", shared.one[0].bias, shared.later)
+print("every place:", [name for name, _ in shared.named_modules(remove_duplicate=False)])
 order = {name: number for number, (name, _) in enumerate(shared.named_modules(), 1)}
 draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 
 # %% [markdown]
 # ### Exercise: An inventory of any model
 #
-# medium · 8 min · 3 points · `traverse`
+# medium · 11 min · 3 points · `traverse`
 #
-# Write `inventory(model)`. It returns a dict with five entries. All names are dotted names, in the order in which the
-# methods above give them. The model itself is not one of its parts, so a single layer has none. An object that stands at two
-# places counts once.
+# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists keep
+# the order in which the four methods give them.
 #
 # | key | value |
 # | --- | --- |
-# | `"children"` | list of the names of the modules one level below |
-# | `"modules"` | list of the names of all modules below the model |
+# | `"children"` | list of the names of the modules that stand directly in the model |
+# | `"modules"` | list of the names of all modules in the model, at any depth |
 # | `"leaves"` | an int: how many of those `"modules"` have no children |
 # | `"parameters"` | dict: name of each parameter → its shape, as a tuple |
 # | `"buffers"` | list of the names of all buffers, saved or not |
+#
+# <details><summary>Fine print</summary>
+#
+# The model itself is not one of its parts, so a single layer has no modules and no leaves. An object that stands at two
+# places counts once, and an empty place does not count. The model stays as it was.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "traverse", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -459,11 +571,11 @@ check("traverse")
 # %% [markdown]
 # ## Replacing a part
 #
-# A module is an attribute of its parent. To replace it, give the parent's attribute a new value; the register follows. A
-# loop variable is not enough: it is only another name for the same module.
+# A module is an attribute of its parent. To replace it, give the parent's attribute a new value, and the register follows.
+# A new value for a loop variable changes nothing: it is only another name for the same module.
 #
-# `set_submodule` does it by a dotted name. `setattr` with a dotted name does *not*: it knows no path, raises no error, and
-# adds a new child with a dot in its name. The old module stays where it was.
+# If you know the dotted name, `set_submodule` finds the parent for you. `setattr` with a dotted name does *not*: it knows no
+# paths. It raises no error either, but adds a new child with a dot in its name, and the old module stays where it was.
 
 # %%
 torch.manual_seed(0)
@@ -481,27 +593,37 @@ setattr(tiny, "0.0", nn.Identity())
 print("setattr with '0.0'               :", [name for name, _ in tiny.named_children()])
 
 # %% [markdown]
-# Three things go wrong easily here, and none of them raises an error.
+# Three more things go wrong easily here, and none of them raises an error.
 #
-# - **The second place** of a shared module. `named_modules()` and `named_children()` show each object once;
-#   `named_modules(remove_duplicate=False)` shows every place.
-# - **The mode.** `model.eval()` sets a flag on each module that is there. A module made later starts in training mode.
-# - **Too much.** `"ReLU" in type(m).__name__` also takes `LeakyReLU`. `isinstance(m, nn.ReLU)` asks for the class.
+# - **The second place** of a shared module. If you replace it at one place, the old module still stands at the other.
+# - **The mode.** `model.eval()` sets a flag on each module that is there at that moment. A module made later starts in
+#   training mode.
+# - **Too much.** `"ReLU" in type(m).__name__` also takes `LeakyReLU`. `isinstance(m, nn.ReLU)` asks for the class itself.
 
 # %%
+shared.set_submodule("one.1", nn.Tanh())
+print("one.1 is now a", type(shared.one[1]).__name__, "and two.1 still a", type(shared.two[1]).__name__)
+
 model = nn.Sequential(nn.Dropout(0.5)).eval()
 model[0] = nn.Dropout(0.2)
-print("mode of the model:", model.training, " mode of the new part:", model[0].training)
-print("LeakyReLU is a ReLU:", isinstance(nn.LeakyReLU(), nn.ReLU))
+print("the model is in training mode:", model.training, "  its new part is:", model[0].training)
+
+leaky = nn.LeakyReLU()
+print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is one:", isinstance(leaky, nn.ReLU))
 
 # %% [markdown]
 # ### Exercise: Every ReLU becomes a Tanh
 #
-# medium · 10 min · 3 points · `swap_submodules`
+# medium · 13 min · 3 points · `swap_submodules`
 #
 # Write `swap_relu(model)`. It changes the model itself and returns it. Afterwards an `nn.Tanh` stands at every place, at any
-# depth, where an `nn.ReLU` stood. A ReLU that stands at two places is replaced at both. Each Tanh is in the mode (training
-# or eval) of the ReLU that it replaces. Everything else stays as it was. (The model itself is not a ReLU.)
+# depth, where an `nn.ReLU` stood.
+#
+# - A ReLU, or a whole block, that stands at two places is replaced at both.
+# - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU.
+# - Everything else stays as it was. The model may have empty places, and classes that only have ReLU in their name.
+#
+# (The model itself is not a ReLU.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "swap_submodules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -523,25 +645,128 @@ from course import check
 check("swap_submodules")
 
 # %% [markdown]
+# ## The way to lesson 02: what a hook is
+#
+# You can now exchange any part of a model. Often you want less: to see what passes from one part to the next, or to change it
+# a little. You can do that without touching the code if its author has prepared for it. In plain Python this takes ten
+# lines: a list, to which you may add functions, and a loop that calls them.
+
+
+# %%
+class Package:
+    """Two programs that somebody else has written. You use them; you cannot edit them."""
+
+    def __init__(self):
+        self.hooks = []
+
+    def __call__(self, x):
+        x = x + 3  # the first program
+        for hook in self.hooks:  # your chance
+            result = hook(x)
+            if result is not None:
+                x = result
+        return x * 2  # the second program
+
+
+def watch(x):
+    print("   a hook sees", x)
+
+
+def tenfold(x):
+    return 10 * x
+
+
+package = Package()
+print("without hooks:", package(1))
+package.hooks.append(watch)
+print("with a hook that watches:", package(1))
+package.hooks.append(tenfold)
+print("with a second one that changes:", package(1))
+package.hooks.clear()
+print("without hooks again:", package(1))
+
+# %% [markdown]
+# That is all: **a hook is a function of yours that somebody else's code calls**. The author has decided three things. *When*
+# are hooks called? *What* are they given? What becomes of what they *return*? This course answers these three questions for
+# each kind of hook in PyTorch. There, every module has places for hooks, ready and empty. They are dicts instead of lists, so
+# that the handle which you get for each hook can take it out again:
+
+
+# %%
+def watch_output(module, inputs, output):
+    print("   a hook sees an output of shape", tuple(output.shape))
+
+
+layer = nn.Linear(3, 2)
+print("among its attributes:", [name for name in vars(layer) if name.endswith("_hooks")][:4], "...")
+
+handle = layer.register_forward_hook(watch_output)
+print("hooks that run after forward:", len(layer._forward_hooks))
+layer(torch.ones(4, 3))
+
+handle.remove()
+print("hooks that run after forward:", len(layer._forward_hooks))
+
+# %% [markdown]
+# ### In your own words: The layers that nobody missed
+#
+# 5 min · 2 points
+#
+# A colleague has built the network from the beginning of this lesson. Two layers stand in a plain Python list, a third one,
+# `head`, is an attribute, and `forward` goes through all three. She builds the optimizer from `net.parameters()`, trains, and
+# the loss falls. "So it works," she says. "And if PyTorch did not know my layers, they would get no gradient. But look:
+# `net.hidden[0].weight.grad` is full of numbers."
+#
+# She is right about the gradient. How can a layer have a gradient and still not learn? Why does the loss fall nevertheless?
+# And why does loading the file raise no error, although two layers are missing in it?
+#
+# To answer, double-click the text in the next cell, write, and press Shift+Enter. If this notebook is handed in, a person
+# reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# Autograd follows the computation: whatever tensor with `requires_grad` took part in `forward` gets a gradient, registered
+# or not. The optimizer knows only what `parameters()` listed when it was built, and that is what the register of the module
+# holds. A list is not looked into, so the two layers are never stepped (their gradients are not even zeroed, they pile up).
+# The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone, and the new network
+# asks for `head` alone, so the two agree and no error is raised. The loaded model has other random layers in its list, and
+# its results are wrong.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: says that autograd (what was computed) and the register (what was assigned to attributes) are two different
+#   things, **and** that the optimizer or the file only knows the second. The loss falls because of `head`.
+# - 1 point: one of the two halves, or only the remedy ("use a ModuleList") with a true reason.
+# - Common wrong explanations, 0 points for that part: the layers get no gradient; the graph is cut by the list; the layers
+#   learn, but slowly; loading raises an error about missing keys (nothing is missing: the names were never there).
+# ### END MARK SCHEME
+# ### END SOLUTION
+
+# %% [markdown]
+# # Further
+#
+# The core path ends here. If you have another half hour, two exercises and a tool are left: how a module describes itself,
+# how a parameter joins a model that is being trained already, and how to find what somebody forgot to register. If not, read
+# *What to remember* at the end, and go on with lesson 02.
+#
 # ## What print says about a module
 #
 # `print(model)` draws the tree in text. Between the brackets of `Linear(in_features=3, ...)` stands what the module's method
-# `extra_repr()` returns. `nn.Module` calls it for each module, and draws names, brackets and indentation itself. Without an
-# `extra_repr` of its own, a module shows nothing there:
+# `extra_repr()` returns. `nn.Module` calls it for each module, and adds names, brackets and indentation itself. A module
+# without an `extra_repr` of its own shows nothing there:
 
 # %%
 print(nn.Linear(3, 2))
 print(Scale(2.0))
-print("Linear's own line:", nn.Linear(3, 2).extra_repr())
+print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 
 # %% [markdown]
 # ### Exercise: A module that says what it is set to
 #
-# easy · 4 min · 2 points · `extra_repr`
+# easy · 5 min · 2 points · further · `extra_repr`
 #
-# Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this
-# Clip has at the moment it is printed. Where a Clip stands in a model, or has submodules itself, print still shows the tree.
-# The rest of the class stays as it is.
+# Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this Clip
+# has when it is printed, each as `print` shows the number. A Clip may stand in a model, or have submodules itself: `print`
+# still shows the tree. The rest of the class stays as it is.
 
 
 # %% nbgrader={"grade": false, "grade_id": "extra_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -572,14 +797,13 @@ check("extra_repr")
 # %% [markdown]
 # ## A parameter from outside
 #
-# Can a parameter be added to a model from outside, without a change of its class? Learners of an earlier course on this
-# subject asked that, and got no answer. The answer is **yes**. It is one assignment: a module registers what it is given at
-# any time, not only in `__init__`. But three things are left to you.
+# Can a parameter be added to a model from outside, without a change of its class? **Yes**, by one assignment: a module
+# registers what it is given at any time, not only in `__init__`. But three things are left to you.
 
 # %%
 torch.manual_seed(0)
 model = nn.Linear(3, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # built now, before the rest
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)  # built before the rest
 
 model.offset = Parameter(torch.zeros(2))
 model.plain = torch.zeros(2, requires_grad=True)
@@ -596,15 +820,21 @@ with torch.no_grad():
 
 # %% [markdown]
 # 1. **It must be a `Parameter`.** The same rule holds as in `__init__`: `plain` is a tensor, and is not registered.
-# 2. **The optimizer must be told.** It keeps the list it was given when it was built. Build the optimizer later; or, where it
-#    already holds momentum that you want to keep, hand the new parameter to
+# 2. **The optimizer must be told.** It keeps the list that it was given when it was built. You can build the optimizer later.
+#    If it already holds momentum that you want to keep, hand the new parameter to
 #    [`optimizer.add_param_group({"params": [...]})`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html).
-#    A new group takes the optimizer's own settings for all that you do not give.
-# 3. **Something must use it.** Registering a parameter does not bring it into `forward`. The code that uses it can also come
-#    from outside. This one line is a *hook*, and what the next lessons are about:
+#    A parameter group is a list of parameters with settings, such as a learning rate. What you do not set in a new group, it
+#    takes from the settings that the optimizer was built with.
+# 3. **Something must use it.** A registered parameter is not in `forward` yet. The code that uses it can come from outside,
+#    too, as a hook. In PyTorch, what a forward hook returns takes the place of the output:
+
 
 # %%
-handle = model.register_forward_hook(lambda module, inputs, output: output + module.offset)
+def add_the_offset(module, inputs, output):
+    return output + module.offset
+
+
+handle = model.register_forward_hook(add_the_offset)
 print("with the hook   :", model(x).detach())
 handle.remove()
 print("without the hook:", model(x).detach())
@@ -612,16 +842,16 @@ print("without the hook:", model(x).detach())
 # %% [markdown]
 # ### Exercise: A parameter that joins the training
 #
-# hard · 12 min · 5 points · `parameter_from_outside`
+# hard · 15 min · 5 points · further · `parameter_from_outside`
 #
-# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)`:
+# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)` for any model:
 #
-# - it gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name;
-# - from then on the given `optimizer` trains it too, with the settings that the optimizer was built with;
-# - all other parameters are trained on as if nothing had happened: their values, gradients and momentum stay.
+# - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
+# - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups
+#   may have settings of their own, and these are not meant for `offset`.
+# - Everything else goes on as if nothing had happened: the values, gradients, momentum and settings of all other parameters.
 #
-# The function returns nothing, and leaves `forward` and the model's output alone: the check adds `model.offset` to the
-# output itself.
+# Leave `forward` and the model's output alone: the check adds `model.offset` to the output itself.
 
 
 # %% nbgrader={"grade": false, "grade_id": "parameter_from_outside", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -645,8 +875,8 @@ from course import check
 check("parameter_from_outside")
 
 # %% [markdown]
-# One more consequence, for the day you save such a model: the file now holds a name that a freshly built model does not know.
-# Add the parameter first, then load.
+# One more consequence, for the day on which you save such a model: the file now holds a name that a freshly built model does
+# not know. Add the parameter first, then load.
 
 # %%
 grown = nn.Linear(3, 2)
@@ -656,82 +886,77 @@ try:
     fresh.load_state_dict(grown.state_dict())
 except RuntimeError as error:
     print(str(error).splitlines()[-1].strip())
+
 fresh.offset = Parameter(torch.zeros(2))
 print(fresh.load_state_dict(grown.state_dict()), fresh.offset.data)
 
 # %% [markdown]
 # ## To take to work: what did I forget to register?
 #
-# The worst of this lesson's mistakes raise no error: a layer in a list, a tensor under a plain attribute. This function finds
-# them in any model. Run it on the next model that you write.
+# The worst mistakes of this lesson raise no error: a layer in a list, a tensor under a plain attribute. This function finds
+# them. It looks at each attribute of each registered module, and into lists, tuples, sets and dicts, also one inside another.
+# It does not look into other objects. Run it on the next model that you write.
 
 
 # %%
 def find_unregistered(model: nn.Module) -> list[str]:
     """Dotted names of attributes that hold tensors or modules which the model does not know."""
-    known = {id(one) for one in (*model.modules(), *model.parameters(), *model.buffers())}
+    registered = {id(one) for one in (*model.modules(), *model.parameters(), *model.buffers())}
     internal = set(vars(nn.Module()))
+
+    def unknown(value):
+        if isinstance(value, (nn.Module, torch.Tensor)):
+            return id(value) not in registered
+        if isinstance(value, dict):
+            value = value.values()
+        elif not isinstance(value, (list, tuple, set)):
+            return False
+        return any(unknown(one) for one in value)
+
     found = []
     for name, module in model.named_modules():
         for key, value in vars(module).items():
-            if isinstance(value, dict):
-                value = list(value.values())
-            items = value if isinstance(value, (list, tuple)) else [value]
-            tracked = [one for one in items if isinstance(one, (nn.Module, torch.Tensor))]
-            if key not in internal and any(id(one) not in known for one in tracked):
+            if key not in internal and unknown(value):
                 found.append(f"{name}.{key}" if name else key)
     return found
 
 
+print("the network that forgets:", find_unregistered(DigitNet()))
+
 model = TinyNet()
-model.extra = [nn.Linear(8, 8), nn.Linear(8, 8)]
+model.extra = {"more": [nn.Linear(8, 8), nn.Linear(8, 8)]}
 model.features.mask = torch.ones(8)
-print(find_unregistered(model))
+print("TinyNet with two mistakes:", find_unregistered(model))
 
 # %% [markdown]
-# ### In your own words: The layers that nobody missed
-#
-# 5 min · 2 points
-#
-# A colleague keeps two layers of her network in a plain python list, and a third one, `head`, in an attribute. `forward`
-# goes through all three. She builds the optimizer from `net.parameters()`, trains, and the loss falls. "So it works," she
-# says. "And if PyTorch did not know my layers, they would get no gradient. But look: `net.layers[0].weight.grad` is full of
-# numbers."
-#
-# She is right about the gradient. How can a layer have a gradient and still not learn, why does the loss fall nevertheless,
-# and what will she find when she saves the model and loads it into a new one?
-#
-# To answer, double-click the text below, write, and press Shift+Enter. Where this notebook is handed in, a person reads your
-# answer. No check looks at it, and `progress()` does not count it.
+# On models that are built well it finds nothing, as it should:
 
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_plain_list", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# ### BEGIN SOLUTION
-# Autograd follows the computation: whatever tensor with `requires_grad` took part in `forward` gets a gradient, registered
-# or not. The optimizer knows only what `parameters()` listed when it was built, and that is what the register of the module
-# holds. A list is not looked into, so the two layers are never stepped (their gradients are not even zeroed, they pile up).
-# The loss falls because `head` learns on top of two random layers. `state_dict()` holds `head` alone: the loaded model has
-# other random layers in the list, no error is raised, and its results are wrong.
-#
-# ### BEGIN MARK SCHEME
-# - 2 points: says that autograd (what was computed) and the register (what was assigned to attributes) are two different
-#   things, **and** that the optimizer or the file only knows the second. The loss falls because of `head`.
-# - 1 point: one of the two halves, or only the remedy ("use a ModuleList") with a true reason.
-# - Common wrong explanations, 0 points for that part: the layers get no gradient; the graph is cut by the list; the layers
-#   learn, but slowly; loading raises an error about missing keys (nothing is missing: the names were never there).
-# ### END MARK SCHEME
-# ### END SOLUTION
+# %%
+from torchvision.models import resnet18
+
+encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, batch_first=True), 2)
+for model in (resnet18(weights=None), encoder, nn.LSTM(3, 4, num_layers=2)):
+    print(f"{type(model).__name__:20}", find_unregistered(model))
 
 # %% [markdown]
-# ## What to remember
+# # What to remember
 #
 # - A module registers what is assigned to its attributes: modules, `Parameter`s, buffers. It does not look into lists.
 # - `Sequential` runs by itself. With `ModuleList` and `ModuleDict` your `forward` decides.
-# - Learned: Parameter. State, not learned: buffer. Can be computed again: buffer with `persistent=False`. Not a tensor: attribute.
-# - `named_children` is one level; `named_modules` is the whole tree, with the model itself first, each object once.
-# - Replace a part by an assignment to its parent. Think of shared modules and of the mode.
+# - What is learned is a Parameter. State that is not learned is a buffer, with `persistent=False` if it can be computed again.
+#   A setting is a plain attribute.
+# - `named_children` is one level; `named_modules` is the whole tree, beginning with the model itself, each object once.
+# - Replace a part by an assignment to its parent. Think of shared modules, empty places, and the mode.
+# - A hook is a function of yours that somebody else's code calls.
 # - A parameter may come from outside, at any time. Tell the optimizer, and let something use it.
 #
-# **Next:** lesson 02 hangs the first hooks on tensors, and looks at gradients while they flow.
+# **Next:** lesson 02 attaches the first hooks to tensors, and looks at gradients while they flow.
+#
+# ### When this notebook is graded
+#
+# The *Validate* button in the toolbar restarts everything and runs every check once more. When your notebook is graded, some
+# more checks may run: on other numbers, other shapes, a second call. They ask nothing that the text does not say.
+# <!-- grading limits -->
 
 # %%
 progress()

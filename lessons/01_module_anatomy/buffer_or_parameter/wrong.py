@@ -1,5 +1,9 @@
+# nothing to break: `AudioFrame` prepares short pieces of sound
+# nothing to break: Its `forward` is ready.
+
 # %% all_buffers
 # misconception: everything is a buffer | hint: parameter_as_buffer
+# breaks: the loudness: to be learned
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -14,6 +18,7 @@ class AudioFrame(nn.Module):
 
 # %% all_parameters
 # misconception: everything is a Parameter | hint: buffer_as_parameter
+# breaks: keep each of these four things as what it is
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -28,6 +33,7 @@ class AudioFrame(nn.Module):
 
 # %% all_saved
 # misconception: the window is saved | hint: saved_anyway
+# breaks: not to be saved
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -85,6 +91,7 @@ class AudioFrame(nn.Module):
 
 # %% extra_buffer
 # misconception: registers the length as well | hint: anatomy_more_than_asked
+# breaks: register nothing else
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -114,6 +121,7 @@ class AudioFrame(nn.Module):
 
 # %% frozen_parameter
 # misconception: the mean is a frozen Parameter | hint: buffer_as_parameter
+# breaks: never trained
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -156,6 +164,7 @@ class AudioFrame(nn.Module):
 
 # %% gain_per_sample
 # misconception: a gain for each sample | hint: wrong_start
+# breaks: `torch.ones(1)`
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -170,6 +179,7 @@ class AudioFrame(nn.Module):
 
 # %% hard_coded_rate
 # misconception: the rate of the example | hint: wrong_start
+# breaks: the argument `rate`, an int
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -184,6 +194,7 @@ class AudioFrame(nn.Module):
 
 # %% hard_coded_size
 # misconception: a window of the size of the example | hint: sizes_of_example
+# breaks: depends on `n` alone
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -198,6 +209,7 @@ class AudioFrame(nn.Module):
 
 # %% mean_of_the_mean
 # misconception: one mean for all samples | hint: wrong_start
+# breaks: the argument `mean`, shape `(n,)`
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -239,6 +251,7 @@ class AudioFrame(nn.Module):
 
 # %% none_saved
 # misconception: the mean is not saved | hint: not_saved
+# breaks: needed in a saved file
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -295,6 +308,7 @@ class AudioFrame(nn.Module):
 
 # %% plain_window
 # misconception: the window is a plain tensor | hint: plain_tensor
+# breaks: it follows `.double()` and `.to(device)`
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -309,6 +323,7 @@ class AudioFrame(nn.Module):
 
 # %% rate_as_buffer
 # misconception: the rate is a buffer | hint: setting_as_tensor
+# breaks: samples per second: a setting
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -379,6 +394,7 @@ class AudioFrame(nn.Module):
 
 # %% symmetric_window
 # misconception: another window | hint: wrong_start
+# breaks: `torch.hann_window(n)`
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()
@@ -404,3 +420,39 @@ class AudioFrame(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return (x - self.mean) * self.window * self.gain
+
+# %% rate_on_the_class
+# misconception: keeps the rate on the class | hint: anatomy_kept_on_the_class
+# breaks: the argument `rate`, an int
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n), persistent=False)
+        AudioFrame.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% hides_the_window
+# misconception: takes the window out of the state_dict | hint: saved_anyway
+# breaks: not to be saved
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer('mean', mean)
+        self.register_buffer('window', torch.hann_window(n))
+        self.rate = rate
+
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+    def state_dict(self, *args, **kwargs):
+        found = super().state_dict(*args, **kwargs)
+        found.pop('window')
+        return found

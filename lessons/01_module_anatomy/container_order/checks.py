@@ -6,6 +6,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
+from course.traces import gradients_left
 
 
 def _linear_steps(case, count):
@@ -89,7 +90,7 @@ class RunsInOrder(_OfTheChain):
         return case.shuffled("which", [[2, 0, 1], [1, 2, 0]])[0]
 
     def x(self, case):
-        return torch.tensor([float(case.integer(name, 2, 20)) for name in ("first", "second")])
+        return torch.tensor([float(case.integer(name, 2, 20)) for name in ("first", "second")], dtype=torch.float64)
 
     def probe(self, nb, case):
         chain = nb.function("Chain")(self.steps(), self.order(case))
@@ -111,6 +112,7 @@ class RunsInOrder(_OfTheChain):
             "returns_too_early": {"output": _through(steps, order[:1], x)},
             "result_not_passed_on": {"output": AnyOf(_through(steps, order[-1:], x), sum(step(x) for step in steps))},
             "anatomy_all_results": {"output": several},
+            "anatomy_wrong_dtype": {"output": _through(steps, order, x.float())},
         }
 
 
@@ -127,8 +129,8 @@ class AnyOrderTwice(_OfTheChain):
     }
 
     def order(self, case):
-        """One step twice, one not at all."""
-        return case.shuffled("order", [3, 1, 3, 0])
+        """Longer than the list of steps: some of them twice, one not at all."""
+        return case.shuffled("order", [3, 1, 3, 0, 1])
 
     def probe(self, nb, case):
         steps, order = _linear_steps(case, 4), self.order(case)
@@ -136,7 +138,7 @@ class AnyOrderTwice(_OfTheChain):
         chain = nb.function("Chain")(handed_in, order)
         x = case.tensor("x", 2, 3)
         first = chain(x)
-        nb.function("Chain")(_linear_steps(case, 2), [0])  # another chain is nobody's business
+        short = nb.function("Chain")(_linear_steps(case, 2), [0])(case.tensor("x", 2, 3))
         kept = {id(parameter) for parameter in chain.parameters()}
         return {
             "parameters": sorted(name for name, _ in chain.named_parameters()),
@@ -144,6 +146,7 @@ class AnyOrderTwice(_OfTheChain):
             "x after the call": x,
             "output of the first call": first,
             "output of the second call": chain(case.tensor("another x", 5, 3)),
+            "output of another chain": short,
             "order after the calls": order,
             "len(steps) after the calls": len(handed_in),
             "values of the parameters": dict(chain.named_parameters()),
@@ -158,6 +161,7 @@ class AnyOrderTwice(_OfTheChain):
             "x after the call": case.tensor("x", 2, 3),
             "output of the first call": _through(steps, order, case.tensor("x", 2, 3)),
             "output of the second call": _through(steps, order, case.tensor("another x", 5, 3)),
+            "output of another chain": steps[0](case.tensor("x", 2, 3)),
             "order after the calls": order,
             "len(steps) after the calls": 4,
             "values of the parameters": {f"steps.{i}.{name}": p for i in range(4) for name, p in steps[i].named_parameters()},
@@ -166,31 +170,73 @@ class AnyOrderTwice(_OfTheChain):
 
     def mistakes(self, case):
         steps, wanted = _linear_steps(case, 4), self.truth(case)
-        once = _through(steps, dict.fromkeys(self.order(case)), case.tensor("x", 2, 3))
+        x, order = case.tensor("x", 2, 3), self.order(case)
+        once = _through(steps, dict.fromkeys(order), x)
         return {
             "steps_dropped": {"parameters": [name for name in wanted["parameters"] if not name.startswith("steps.3")]},
             "step_used_once": {"output of the first call": once},
+            "anatomy_order_of_example": {"output of the first call": _through(steps, order[: len(steps)], x)},
             "anatomy_kept_on_the_class": {
                 "output of the second call": _through(steps, [0], case.tensor("another x", 5, 3))
             },
         }
 
 
-class GradientsArrive(_OfTheChain):
-    """Gradients reach every step that was used."""
+class AnySteps(_OfTheChain):
+    """Whatever the steps are, also one module twice, gradients reach all of them and `x`; they keep their modes and what is frozen."""
 
-    def probe(self, nb, case):
-        steps = _linear_steps(case, 3)
-        nb.function("Chain")(list(steps), [1, 2, 0])(case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
-        return {f"gradient of steps[{i}].weight": step.weight.grad for i, step in enumerate(steps)}
+    blame = {
+        "gradient of the frozen step": "anatomy_changes_the_rest",
+        "gradient of the unused step": "anatomy_changes_the_rest",
+        "x.grad": "anatomy_input_cut",
+    }
+
+    def steps(self, case):
+        """A layer at two places, batch norm in either mode, a frozen layer, and one that the order leaves out."""
+        first, frozen, last, unused = _linear_steps(case, 4)
+        norms = [nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval()]
+        for number, norm in enumerate(norms):
+            norm.running_mean.copy_(case.tensor(f"mean {number}", 3))
+        return [first, norms[0], frozen.requires_grad_(False), norms[1], first, last, unused]
+
+    def order(self, case):
+        """Batch norm in training mode would hide what came before it: the one in eval mode comes later."""
+        return [*case.shuffled("order", [0, 1, 2, 4]), 3, 5]
 
     def truth(self, case):
-        steps = _linear_steps(case, 3)
-        _through(steps, [1, 2, 0], case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
-        return {f"gradient of steps[{i}].weight": step.weight.grad for i, step in enumerate(steps)}
+        steps = self.steps(case)
+        return self.brought(steps, lambda x: _through(steps, self.order(case), x), case)
+
+    def probe(self, nb, case):
+        steps = self.steps(case)
+        return self.brought(steps, nb.function("Chain")(list(steps), self.order(case)), case)
+
+    def brought(self, steps, chain, case):
+        x = case.tensor("x", 4, 3, requires_grad=True)
+        output = chain(x)
+        output.backward(case.tensor("upstream", 4, 3))
+        chain(case.tensor("another x", 4, 3)).backward(case.tensor("upstream", 4, 3))  # its x needs no gradient
+        (steps[6](x) - x).sum().backward()
+        named = {"first": steps[0].weight, "frozen": steps[2].weight, "last": steps[5].weight, "unused": steps[6].weight}
+        gradients = gradients_left(named, case)
+        return {
+            "output": output,
+            **{f"gradient of the {name} step": gradient for name, gradient in gradients.items()},
+            **gradients_left({"x.grad": x}, case),
+        }
 
     def mistakes(self, case):
-        return {"gradient_cut": {"gradient of steps[1].weight": None}}
+        def in_mode(training):
+            steps = [step.train(training) for step in self.steps(case)]
+            return {"output": _through(steps, self.order(case), case.tensor("x", 4, 3))}
+
+        each_once = _through(list(dict.fromkeys(self.steps(case))), self.order(case), case.tensor("x", 4, 3))
+        none = gradients_left({name: nn.Parameter(torch.empty(3, 3)) for name in ("first", "last")}, case)
+        return {
+            "gradient_cut": AnyOf(*({f"gradient of the {name} step": given} for name, given in none.items())),
+            "anatomy_changes_the_rest": AnyOf(in_mode(True), in_mode(False)),
+            "steps_dropped": {"output": each_once},
+        }
 
 
-check("container_order", StepsAreRegistered, RunsInOrder, AnyOrderTwice, GradientsArrive)
+check("container_order", StepsAreRegistered, RunsInOrder, AnyOrderTwice, AnySteps)

@@ -1,5 +1,8 @@
+# nothing to break: Complete `Chain(steps, order)`.
+
 # %% backwards
 # misconception: runs from the end of the order | hint: anatomy_reversed_order
+# breaks: the input goes through `steps[2]` first
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -52,6 +55,7 @@ class Chain(nn.Module):
 
 # %% copies_the_steps
 # misconception: keeps copies | hint: copied_steps
+# breaks: Keep the modules themselves, not copies of them.
 from copy import deepcopy
 
 
@@ -81,6 +85,7 @@ class Chain(nn.Module):
 
 # %% each_step_once
 # misconception: uses every step once, as often as the order may say | hint: step_used_once
+# breaks: An index may appear twice, or not at all.
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -147,6 +152,7 @@ class Chain(nn.Module):
 
 # %% list_of_results
 # misconception: returns what every step made | hint: anatomy_all_results
+# breaks: returns the result of the last step
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -188,6 +194,7 @@ class Chain(nn.Module):
 
 # %% no_grad
 # misconception: computes without autograd | hint: gradient_cut
+# breaks: Gradients reach the steps
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -226,6 +233,7 @@ class Chain(nn.Module):
 
 # %% not_passed_on
 # misconception: feeds x to every step | hint: result_not_passed_on
+# breaks: what comes out of it goes through `steps[0]`
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -252,6 +260,7 @@ class Chain(nn.Module):
 
 # %% only_ordered_steps
 # misconception: registers only the steps that run, and sorts them | hint: steps_dropped
+# breaks: `self.steps` holds *all* steps
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -305,6 +314,7 @@ class Chain(nn.Module):
 
 # %% overwrites_input
 # misconception: writes into the input | hint: overwrites_input
+# breaks: `x`, the two lists and the modules in them stay as they were
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -319,6 +329,8 @@ class Chain(nn.Module):
 
 # %% pops_from_the_end
 # misconception: registers the steps from the last to the first | hint: registered_in_run_order
+# breaks: in the order in which they were handed in
+# breaks: the two lists and the modules in them stay as they were
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -334,6 +346,7 @@ class Chain(nn.Module):
 
 # %% pops_order
 # misconception: empties the order in the first call | hint: consumes_order
+# breaks: A chain can be called any number of times.
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -361,6 +374,7 @@ class Chain(nn.Module):
 
 # %% python_list
 # misconception: keeps the steps in a python list | hint: python_list
+# breaks: finds their parameters under names that begin with `steps.0`
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -487,3 +501,107 @@ class Chain(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         a, b, c = self.order
         return self.steps[c](self.steps[b](self.steps[a](x)))
+
+# %% puts_into_eval
+# misconception: puts the steps into eval mode | hint: anatomy_changes_the_rest
+# breaks: also their modes and what is frozen
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps).eval()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% unfreezes
+# misconception: makes everything trainable | hint: anatomy_changes_the_rest
+# breaks: also their modes and what is frozen
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        self.requires_grad_(True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% each_module_once
+# misconception: keeps a module once that stands there twice | hint: steps_dropped
+# breaks: One module may stand in `steps` twice.
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(dict.fromkeys(steps))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% detaches_x
+# misconception: cuts the way to x | hint: anatomy_input_cut
+# breaks: Gradients reach the steps and `x`.
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.detach()
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% casts_to_float
+# misconception: computes in float32, whatever came in | hint: anatomy_wrong_dtype
+# breaks: returns the result of the last step
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.float()
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% as_many_as_steps
+# misconception: makes as many rounds as there are steps | hint: anatomy_order_of_example
+# breaks: An index may appear twice, or not at all.
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i, _ in zip(self.order, self.steps):
+            x = self.steps[i](x)
+        return x
+
+# %% freezes_what_the_order_leaves_out
+# misconception: freezes the steps that the order leaves out | hint: anatomy_changes_the_rest
+# breaks: also their modes and what is frozen
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        for i, s in enumerate(steps):
+            if i not in order:
+                s.requires_grad_(False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x

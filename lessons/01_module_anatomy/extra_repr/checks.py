@@ -7,7 +7,8 @@ from course.probing import ANYTHING
 
 
 def _limits(case):
-    return -case.integer("low", 3, 99) - 0.5, case.integer("high", 3, 99)
+    """A number with all the digits that print shows, and a whole one."""
+    return -case.integer("low", 3, 99) - 1 / 3, case.integer("high", 3, 99)
 
 
 class _OfTheClip(Check):
@@ -69,8 +70,8 @@ class ShowsLimits(_OfTheClip):
             "repr_without_names": says(
                 lambda found: numbers_there(found) and "low" not in found and "high" not in found
             ),
-            "repr_rounded": says(lambda found: found.startswith(f"Clip(low={int(low)}") and found != text),
             "repr_other_spelling": says(numbers_there),
+            "repr_rounded": says(lambda found: found.startswith(f"Clip(low={int(low)}")),
         }
 
 
@@ -80,7 +81,7 @@ class TreeStays(_OfTheClip):
     blame = {"repr(model)": "repr_overridden"}
 
     def probe(self, nb, case):
-        outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(0, 1)
+        outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(1, 0)
         outer.add_module("inner", inner)
         return {"repr(model)": repr(nn.Sequential(nn.ReLU(), outer, nn.Tanh()))}
 
@@ -98,25 +99,34 @@ class TreeStays(_OfTheClip):
         return {"repr(model)": repr(nn.Sequential(nn.ReLU(), clip, nn.Tanh()))}
 
     def truth(self, case):
-        return self.drawn(_limits(case), (0, 1))
+        return self.drawn(_limits(case), (1, 0))
 
     def mistakes(self, case):
-        return {"anatomy_kept_on_the_class": self.drawn((0, 1), (0, 1))}
+        return {
+            "anatomy_kept_on_the_class": self.drawn((1, 0), (1, 0)),
+            "repr_limits_swapped": self.drawn(_limits(case), (0, 1)),
+        }
 
 
 class ShowsTheMoment(_OfTheClip):
     """After a limit has changed, the new one is shown, and used."""
 
-    blame = {"repr(clip) after the change": "repr_frozen", "clip(x)": "anatomy_changes_the_rest"}
+    blame = {
+        "repr(clip) after the change": "repr_frozen",
+        "clip(x)": "anatomy_changes_the_rest",
+        "x after the call": "anatomy_changes_the_rest",
+    }
 
     def probe(self, nb, case):
         clip = nb.function("Clip")(0, 1)
         before = repr(clip)
         clip.low, clip.high = self.later(case)
+        x = case.tensor("x", 3, 4)
         return {
             "repr(clip)": before,
             "repr(clip) after the change": repr(clip),
-            "clip(x)": clip(case.tensor("x", 3, 4)),
+            "clip(x)": clip(x),
+            "x after the call": x,
         }
 
     def truth(self, case):
@@ -124,6 +134,7 @@ class ShowsTheMoment(_OfTheClip):
             "repr(clip)": "Clip(low=0, high=1)",
             "repr(clip) after the change": "Clip(low={}, high={})".format(*self.later(case)),
             "clip(x)": torch.clamp(case.tensor("x", 3, 4), *self.later(case)),
+            "x after the call": case.tensor("x", 3, 4),
         }
 
     def later(self, case):

@@ -118,19 +118,6 @@ class Clip(nn.Module):
     def extra_repr(self) -> str:
         return f"low={self.low}, high={self.high}"
 
-# %% shortest_digits
-class Clip(nn.Module):
-    def __init__(self, low: float, high: float):
-        super().__init__()
-        self.low = low
-        self.high = high
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.clamp(self.low, self.high)
-
-    def extra_repr(self) -> str:
-        return f"low={self.low:g}, high={self.high:g}"
-
 # %% whole_repr
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):

@@ -1,5 +1,6 @@
 # %% as_integers
 # misconception: shows the limits as integers | hint: repr_rounded
+# breaks: each as `print` shows the number
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -45,6 +46,7 @@ class Clip(nn.Module):
 
 # %% class_name_twice
 # misconception: writes the class name as well | hint: repr_with_name
+# breaks: shows `Clip(low=-1, high=2)`
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -73,6 +75,7 @@ class Clip(nn.Module):
 
 # %% fills_empty_brackets
 # misconception: fills the brackets only where they are empty | hint: repr_overridden
+# breaks: or have submodules itself
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -87,6 +90,7 @@ class Clip(nn.Module):
 
 # %% forward_lost
 # misconception: loses the forward | hint: anatomy_changes_the_rest
+# breaks: The rest of the class stays as it is.
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -113,6 +117,7 @@ class Clip(nn.Module):
 
 # %% frozen_text
 # misconception: the text is made in __init__ | hint: repr_frozen
+# breaks: that this Clip has when it is printed
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -128,6 +133,7 @@ class Clip(nn.Module):
 
 # %% hard_coded
 # misconception: the numbers of the example | hint: repr_hard_coded
+# breaks: It shows the limits that this Clip has
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -240,6 +246,7 @@ class Clip(nn.Module):
 
 # %% overrides_repr
 # misconception: overrides __repr__ | hint: repr_overridden
+# breaks: `print` still shows the tree
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -296,6 +303,7 @@ class Clip(nn.Module):
 
 # %% text_not_method
 # misconception: extra_repr is a text | hint: repr_not_method
+# breaks: Write `extra_repr` for `Clip`
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -333,3 +341,63 @@ class Clip(nn.Module):
 
     def extra_repr(self) -> str:
         return f"low={self.low:.2f}, high={self.high:.2f}"
+
+# %% six_digits
+# misconception: six digits at most | hint: repr_rounded
+# breaks: each as `print` shows the number
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low:g}, high={self.high:g}"
+
+# %% no_space
+# misconception: no space after the comma | hint: repr_other_spelling
+# breaks: shows `Clip(low=-1, high=2)`
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low},high={self.high}"
+
+# %% sorts_the_limits
+# misconception: shows the smaller limit first | hint: repr_limits_swapped
+# breaks: It shows the limits that this Clip has
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={min(self.low, self.high)}, high={max(self.low, self.high)}"
+
+# %% clamps_in_place
+# misconception: writes into the input | hint: anatomy_changes_the_rest
+# breaks: The rest of the class stays as it is.
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp_(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"

@@ -142,7 +142,7 @@ class ComputesTheFormula(_OfMyLinear):
 
 
 class AnyLeadingShape(_OfMyLinear):
-    """`x` may be one row, a batch of rows, or a batch of matrices; forward uses the parameters that are there."""
+    """`x` may be one row, a batch of rows, or a batch of matrices; `forward` uses the parameters that are there by then."""
 
     shapes = ((4,), (3, 5, 4), (1, 4))
     errors = {**_OfMyLinear.errors, r"(Runtime|Value|Index|Type)Error: ": "matrix_only"}
@@ -150,6 +150,7 @@ class AnyLeadingShape(_OfMyLinear):
 
     def probe(self, nb, case):
         layer = nb.function("MyLinear")(4, 2)
+        layer(case.tensor("x before", 3, 4))
         layer.weight, layer.bias = nn.Parameter(case.tensor("weight", 2, 4)), nn.Parameter(case.tensor("bias", 2))
         return {f"output for x of shape {shape}": layer(case.tensor("x", *shape)) for shape in self.shapes}
 
@@ -166,20 +167,36 @@ class AnyLeadingShape(_OfMyLinear):
 
 
 class GradientsArrive(_OfMyLinear):
-    """Gradients reach the weight, the bias and `x`."""
+    """Gradients reach the weight, the bias and `x`, in training mode and in eval mode."""
 
     blame = {"weight.grad": "gradient_cut", "bias.grad": "gradient_cut", "x.grad": "anatomy_input_cut"}
 
     def probe(self, nb, case):
         layer, x = self.layer(nb, case, 3, 2), case.tensor("x", 5, 3, requires_grad=True)
-        layer(x).backward(case.tensor("upstream", 5, 2))
+        for in_training in (True, False):
+            layer.train(in_training)(x).backward(case.tensor("upstream", 5, 2))
         return {"weight.grad": layer.weight.grad, "bias.grad": layer.bias.grad, "x.grad": x.grad}
 
     def truth(self, case):
         weight, bias = case.tensor("weight", 2, 3, requires_grad=True), case.tensor("bias", 2, requires_grad=True)
         leaves = weight, bias, x = weight, bias, case.tensor("x", 5, 3, requires_grad=True)
-        gradients = torch.autograd.grad(F.linear(x, weight, bias), leaves, case.tensor("upstream", 5, 2))
+        gradients = torch.autograd.grad(2 * F.linear(x, weight, bias), leaves, case.tensor("upstream", 5, 2))
         return dict(zip(("weight.grad", "bias.grad", "x.grad"), gradients))
 
 
-check("linear_from_parameters", HasParameters, ComputesTheFormula, AnyLeadingShape, GradientsArrive)
+class InFloat64(_OfMyLinear):
+    """After `.double()` the layer computes in float64."""
+
+    errors = {**_OfMyLinear.errors, r"RuntimeError: .*dtype": "anatomy_wrong_dtype"}
+    blame = {"output after .double()": "anatomy_wrong_dtype"}
+
+    def probe(self, nb, case):
+        layer = self.layer(nb, case, 3, 2).double()
+        return {"output after .double()": layer(case.tensor("x", 5, 3, dtype=torch.float64))}
+
+    def truth(self, case):
+        x = case.tensor("x", 5, 3, dtype=torch.float64)
+        return {"output after .double()": F.linear(x, case.tensor("weight", 2, 3).double(), case.tensor("bias", 2).double())}
+
+
+check("linear_from_parameters", HasParameters, ComputesTheFormula, AnyLeadingShape, GradientsArrive, InFloat64)

@@ -69,6 +69,7 @@ class MyLinear(nn.Module):
 
 # %% data_in_forward
 # misconception: computes with .data | hint: gradient_cut
+# breaks: Gradients reach the weight
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -102,6 +103,7 @@ class MyLinear(nn.Module):
 
 # %% formula_of_ones
 # misconception: uses the start values instead of the parameters | hint: start_values_typed_in
+# breaks: `forward` uses the weight and the bias
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -113,6 +115,7 @@ class MyLinear(nn.Module):
 
 # %% from_numpy
 # misconception: float64 from numpy | hint: anatomy_wrong_dtype
+# breaks: The parameters begin as `torch.float32`.
 import numpy as np
 
 
@@ -160,6 +163,7 @@ class MyLinear(nn.Module):
 
 # %% linear_inside
 # misconception: wraps nn.Linear | hint: linear_inside
+# breaks: without `nn.Linear`
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -172,6 +176,7 @@ class MyLinear(nn.Module):
 
 # %% mm_only
 # misconception: matrices only | hint: matrix_only
+# breaks: one row, a batch of rows, or a batch of matrices
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -206,6 +211,7 @@ class MyLinear(nn.Module):
 
 # %% new_tensor_of_x
 # misconception: makes a new tensor of x | hint: anatomy_input_cut
+# breaks: Gradients reach the weight, the bias and `x`.
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -218,6 +224,7 @@ class MyLinear(nn.Module):
 
 # %% no_bias
 # misconception: the bias is never added | hint: bias_unused
+# breaks: returns x · weightᵀ + bias
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -262,6 +269,7 @@ class MyLinear(nn.Module):
 
 # %% one_bias
 # misconception: one bias for all outputs | hint: anatomy_bias_shape
+# breaks: `bias` of shape `(out_features,)`
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -305,6 +313,7 @@ class MyLinear(nn.Module):
 
 # %% plain_tensors
 # misconception: plain tensors that need a gradient | hint: anatomy_not_a_parameter
+# breaks: It has two parameters of its own
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -316,6 +325,7 @@ class MyLinear(nn.Module):
 
 # %% random_start
 # misconception: random start values | hint: wrong_start
+# breaks: both filled with ones to start with
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -372,6 +382,7 @@ class MyLinear(nn.Module):
 
 # %% subclass_of_linear
 # misconception: inherits from nn.Linear | hint: linear_inside
+# breaks: none as the base class
 class MyLinear(nn.Linear):
     def __init__(self, in_features: int, out_features: int):
         super().__init__(in_features, out_features)
@@ -402,6 +413,7 @@ class MyLinear(nn.Module):
 
 # %% transposed
 # misconception: the weight is stored as (in, out) | hint: weight_transposed
+# breaks: `weight` of shape `(out_features, in_features)`
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -413,6 +425,7 @@ class MyLinear(nn.Module):
 
 # %% transposed_buffer
 # misconception: registers the transposed weight as a buffer | hint: anatomy_more_than_asked
+# breaks: nothing else that is registered
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -425,6 +438,7 @@ class MyLinear(nn.Module):
 
 # %% transposed_in_init
 # misconception: transposes the weight once, in __init__ | hint: anatomy_kept_copy
+# breaks: they may have been trained, replaced
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -456,3 +470,30 @@ class MyLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.relu(F.linear(x, self.weight, self.bias))
+
+# %% transposed_at_first_call
+# misconception: transposes the weight in the first call, and keeps it | hint: anatomy_kept_copy
+# breaks: that the layer has at that moment
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+        self.wt = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.wt is None:
+            self.wt = self.weight.T
+        return x @ self.wt + self.bias
+
+# %% computes_in_float32
+# misconception: turns the input into float32 | hint: anatomy_wrong_dtype
+# breaks: turned into float64 by `.double()`
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.float() @ self.weight.T + self.bias

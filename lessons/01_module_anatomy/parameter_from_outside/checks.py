@@ -2,8 +2,14 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import Matches
+from nbproof.values.compare import AnyOf, Matches
+from course.awkward import KINDS, awkward_models, several_groups
 from course.probing import ANYTHING, other_than
+from course.traces import as_before, gradients_left, what_runs
+
+# awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
+# awkward: several_groups: every optimizer of AnyModelAnyGroups has them
+# awkward: float64: the statement names the dtype of the offset; one that is made like the model's parameters is as good
 
 
 def _sgd(parameters, case):
@@ -99,13 +105,15 @@ class OffsetIsRegistered(_OfTheOffset):
             del nn.Parameter.in_this_check
 
     def model(self, case):
-        return case.build("model", lambda: nn.Sequential(nn.Linear(3, case.integer("size", 3, 9)), nn.ReLU()))
+        """A part of it has a parameter of that name already, at another place."""
+        inside = nn.ParameterDict({"offset": case.tensor("inside", 2)})
+        return case.build("model", lambda: nn.Sequential(nn.Linear(3, case.integer("size", 3, 9)), inside))
 
     def truth(self, case):
         offset = torch.zeros(case.integer("size", 3, 9))
         return {
             "model.offset": torch.zeros(case.integer("size", 3, 9)),
-            "parameters": ["0.bias", "0.weight", "offset"],
+            "parameters": ["0.bias", "0.weight", "1.offset", "offset"],
             "offset.requires_grad": True,
             "isinstance(model.offset, Parameter)": True,
             "values of the parameters": {"offset": offset, **dict(self.model(case).named_parameters())},
@@ -119,14 +127,14 @@ class OffsetIsRegistered(_OfTheOffset):
             return {"model.offset": Matches(lambda found: None if test(found) else "something else", "this mistake")}
 
         return {
-            "attributes_missing": {"model.offset": None, "parameters": ["0.bias", "0.weight"]},
+            "attributes_missing": {"model.offset": None, "parameters": ["0.bias", "0.weight", "1.offset"]},
             "anatomy_other_names": {"model.offset": None},
             "sizes_of_example": {"model.offset": torch.zeros(2)},
             "offset_shape": says(lambda found: found.shape != (size,)),
             "anatomy_wrong_dtype": says(lambda found: found.dtype != "float32"),
             "wrong_start": {"model.offset": other_than(torch.zeros(size))},
-            "unregistered_from_outside": {"parameters": ["0.bias", "0.weight"]},
-            "gradient_cut": {"parameters": ["0.bias", "0.weight", "offset"], "offset.requires_grad": False},
+            "unregistered_from_outside": {"parameters": ["0.bias", "0.weight", "1.offset"]},
+            "gradient_cut": {"parameters": ["0.bias", "0.weight", "1.offset", "offset"], "offset.requires_grad": False},
         }
 
 
@@ -183,24 +191,96 @@ class OthersGoOn(_OfTheOffset):
         }
 
 
-check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining, OthersGoOn)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-def _another(parameters, case):
-    return torch.optim.AdamW(parameters, lr=case.integer("lr", 2, 9) / 100, weight_decay=0.5)
-
-
 class AnotherOptimizer(_OfTheOffset):
     """The same with another optimizer and another learning rate."""
 
     blame = {"model.offset": "anatomy_settings_typed_in"}
 
+    def make(self, parameters, case):
+        return torch.optim.AdamW(parameters, lr=case.integer("lr", 2, 9) / 100, weight_decay=0.5)
+
     def probe(self, nb, case):
-        return {"model.offset": _trained_by_learner(nb, case, _another)[0].offset}
+        return {"model.offset": _trained_by_learner(nb, case, self.make)[0].offset}
 
     def truth(self, case):
-        return {"model.offset": _trained_apart(case, _another)[1]}
+        return {"model.offset": _trained_apart(case, self.make)[1]}
 
 
-check("parameter_from_outside", AnotherOptimizer)
+class AnyModelAnyGroups(_OfTheOffset):
+    """In any model, also if the optimizer's groups have settings of their own: `offset` gets the optimizer's, the rest keeps its own."""
+
+    cases = 1  # many models
+    kinds = ("shared", "tied", "partly_frozen", "mixed_modes", "none_place", "look_alike", "the_layer")
+    blame = {
+        f"{what} of {KINDS[kind].says}": "anatomy_settings_typed_in" if what == "offset" else "anatomy_changes_the_rest"
+        for kind in kinds
+        for what in ("offset", "parameters", "gradients", "run")
+    }
+
+    def optimizer(self, parameters):
+        return torch.optim.SGD(parameters, lr=0.25, momentum=0.9)
+
+    def trained(self, model, x, add_offset, case):
+        """The offset and the rest after a step without the offset, the call, and two steps with it; what runs then."""
+        optimizers, offset = [self.optimizer(several_groups(model))], None
+        for step in range(3):
+            output = model(x) if offset is None else model(x) + offset
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+            (output * case.tensor(f"upstream {step}", *output.shape, dtype=output.dtype)).sum().backward()
+            for optimizer in optimizers:
+                optimizer.step()
+            if step == 0:
+                offset, optimizers = add_offset(model, output.shape[-1], optimizers)
+        rest = {name: one for name, one in model.named_parameters() if name != "offset"}
+        return offset, rest, gradients_left(rest, case), what_runs(model, case, lambda: model(x))
+
+    def brought(self, add_offset, case):
+        found = {}
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            for what, one in zip(("offset", "parameters", "gradients", "run"), self.trained(model, x, add_offset, case)):
+                found[f"{what} of {says}"] = one
+        return found
+
+    def probe(self, nb, case):
+        def by_learner(model, size, optimizers):
+            nb.function("add_offset")(model, size, optimizers[0])
+            return model.offset, optimizers
+
+        return self.brought(by_learner, case)
+
+    def truth(self, case):
+        def apart(model, size, optimizers):
+            offset = nn.Parameter(torch.zeros(size))
+            return offset, [*optimizers, self.optimizer([offset])]
+
+        wanted = self.brought(apart, case)
+        return {name: as_before(one) if name.startswith("run of") else one for name, one in wanted.items()}
+
+    def mistakes(self, case):
+        def like_the_first_group(model, size, optimizers):
+            offset = nn.Parameter(torch.zeros(size))
+            return offset, [*optimizers, torch.optim.SGD([offset], lr=0.1, momentum=0.9)]
+
+        def in_one_group(lr):
+            def joined(model, size, optimizers):
+                offset, (optimizer,) = nn.Parameter(torch.zeros(size)), optimizers
+                for group in optimizer.param_groups:
+                    group.update(lr=lr, weight_decay=0)
+                return offset, [optimizer, torch.optim.SGD([offset], lr=lr, momentum=0.9)]
+
+            return joined
+
+        tied = KINDS["tied"].says
+
+        def of(add_offset, what):
+            offset, parameters, *_ = self.trained(*awkward_models(case, "tied")[tied], add_offset, case)
+            return {f"{what} of {tied}": offset if what == "offset" else parameters}
+
+        return {
+            "anatomy_groups_made_one": AnyOf(of(in_one_group(0.1), "parameters"), of(in_one_group(0.25), "parameters")),
+            "anatomy_settings_of_a_group": of(like_the_first_group, "offset"),
+        }
+
+
+check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining, OthersGoOn, AnotherOptimizer, AnyModelAnyGroups)

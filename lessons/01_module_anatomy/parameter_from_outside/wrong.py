@@ -1,5 +1,8 @@
+# nothing to break: Training has begun, and the optimizer is there.
+
 # %% adds_it_by_hook
 # misconception: adds the offset by a hook as well | hint: offset_used_twice
+# breaks: Leave `forward` and the model's output alone
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})
@@ -51,12 +54,14 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% column
 # misconception: a column | hint: offset_shape
+# breaks: shape `(size,)`
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size, 1))
     optimizer.add_param_group({"params": [model.offset]})
 
 # %% fixed_learning_rate
 # misconception: a learning rate that was typed in | hint: anatomy_settings_typed_in
+# breaks: with the settings that the optimizer was built with
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset], "lr": 0.1})
@@ -69,6 +74,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% float64
 # misconception: an offset of float64 | hint: anatomy_wrong_dtype
+# breaks: `torch.float32`
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size, dtype=torch.float64))
     optimizer.add_param_group({"params": [model.offset]})
@@ -99,6 +105,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% momentum_forgotten
 # misconception: empties the optimizer's state | hint: group_replaced
+# breaks: the values, gradients, momentum
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})
@@ -106,6 +113,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% new_optimizer
 # misconception: builds a new optimizer that nobody uses | hint: optimizer_does_not_know
+# breaks: the given `optimizer`
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
@@ -124,12 +132,14 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% ones
 # misconception: starts with ones | hint: wrong_start
+# breaks: zeros, shape `(size,)`
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.ones(size))
     optimizer.add_param_group({"params": [model.offset]})
 
 # %% optimizer_not_told
 # misconception: the optimizer is not told | hint: optimizer_does_not_know
+# breaks: From then on the given `optimizer` trains it too
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
 
@@ -149,6 +159,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% plain_tensor
 # misconception: a plain tensor | hint: unregistered_from_outside
+# breaks: It gives the model a new parameter `offset`
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = torch.zeros(size, requires_grad=True)
     optimizer.add_param_group({"params": [model.offset]})
@@ -175,6 +186,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% steps
 # misconception: makes a step | hint: anatomy_one_step_more
+# breaks: as if nothing had happened
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})
@@ -182,6 +194,7 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% unregistered_name
 # misconception: registered under another name | hint: anatomy_other_names
+# breaks: registered under that name
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.register_parameter("bias2", Parameter(torch.zeros(size)))
     optimizer.add_param_group({"params": [model.bias2]})
@@ -198,7 +211,80 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 
 # %% zeroes_gradients
 # misconception: sets the gradients back | hint: anatomy_gradients_thrown_away
+# breaks: the values, gradients, momentum
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})
     optimizer.zero_grad()
+
+# %% appended_to_the_first_group
+# misconception: joins the first group, with that group's settings | hint: anatomy_settings_of_a_group
+# breaks: these are not meant for `offset`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    setattr(model, "offset", Parameter(torch.zeros(size)))
+    optimizer.param_groups[0]["params"].append(model.offset)
+
+# %% copies_the_first_group
+# misconception: copies the settings of the first group | hint: anatomy_settings_of_a_group
+# breaks: with the settings that the optimizer was built with
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    offset = Parameter(torch.zeros(size), requires_grad=True)
+    model.offset = offset
+    settings = {key: value for key, value in optimizer.param_groups[0].items() if key != "params"}
+    optimizer.add_param_group({**settings, "params": [offset]})
+
+# %% groups_rebuilt
+# misconception: makes one new group of all parameters | hint: anatomy_groups_made_one
+# breaks: and settings of all other parameters
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.param_groups.clear()
+    optimizer.add_param_group({"params": model.parameters()})
+
+# %% list_replaced
+# misconception: puts all parameters into the first group | hint: anatomy_settings_of_a_group
+# breaks: and settings of all other parameters
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.param_groups[0]["params"] = list(model.parameters())
+
+# %% unfreezes
+# misconception: makes everything trainable, and hands it over | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    model.train().requires_grad_(True)
+    held = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    optimizer.add_param_group({"params": [p for p in model.parameters() if id(p) not in held]})
+
+# %% found_by_its_name
+# misconception: hands over whatever has offset in its name | hint: parameter_in_two_groups
+# breaks: Write `add_offset(model, size, optimizer)` for any model
+# breaks: registered under that name
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [p for name, p in model.named_parameters() if "offset" in name]})
+
+# %% rate_of_the_last_group
+# misconception: takes the learning rate of the last group | hint: anatomy_settings_typed_in
+# breaks: these are not meant for `offset`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset], 'lr': optimizer.param_groups[-1]['lr']})
+
+# %% unfreezes_for_good
+# misconception: makes everything trainable, at the end | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset]})
+    for p in model.parameters():
+        p.requires_grad_(True)
+
+# %% puts_into_eval
+# misconception: puts the model into eval mode | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset]})
+    model.eval()

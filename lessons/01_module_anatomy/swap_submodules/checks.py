@@ -2,9 +2,12 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import Matches
+from nbproof.values.compare import AnyOf, Matches
+from course.awkward import KINDS, awkward_models
 from course.probing import ANYTHING, other_than
 from course.traces import as_before, gradients_from, what_runs
+
+# awkward: one_dim, three_dim: a Tanh takes what a ReLU takes, whatever its shape
 
 
 class _ActBlock(nn.Module):
@@ -12,7 +15,7 @@ class _ActBlock(nn.Module):
 
     def __init__(self, first, second):
         super().__init__()
-        self.inner = nn.Sequential(nn.Linear(3, 3), first, nn.LeakyReLU())
+        self.inner = nn.Sequential(nn.Linear(3, 3), first, nn.LeakyReLU(), nn.ReLU6())
         self.linear = nn.Linear(3, 3)
         self.act = second
 
@@ -21,7 +24,7 @@ class _ActBlock(nn.Module):
 
 
 class _ActNet(nn.Module):
-    """Activations on three levels. ``kind`` makes them; ``shared`` puts one object at two places."""
+    """Activations on three levels. ``kind`` makes them; ``shared`` puts an object, and a whole block, at two places."""
 
     def __init__(self, kind, shared=False):
         super().__init__()
@@ -30,6 +33,8 @@ class _ActNet(nn.Module):
         self.act = kind()
         self.last = self.act if shared else kind()
         self.blocks = nn.ModuleList([_ActBlock(one, kind()), _ActBlock(one if shared else kind(), nn.PReLU())])
+        if shared:
+            self.again = self.blocks[0]
         self.stem.bias.requires_grad_(False)
 
     def forward(self, x):
@@ -52,6 +57,7 @@ class _OfTheSwap(Check):
     """What all checks of swap_relu have in common: the errors that only one misconception brings."""
 
     errors = {
+        r"AttributeError: 'NoneType' object": "absent_is_none",
         r"TypeError: cannot assign 'torch\.nn\.modules\.": "anatomy_class_for_module",
         r"ValueError: .module. is not an nn.Module, found <class 'type'>": "anatomy_class_for_module",
         r"ValueError: .module. is not an nn.Module": "function_for_module",
@@ -123,7 +129,7 @@ class EveryReluReplaced(_OfTheSwap):
 
     def mistakes(self, case):
         wanted, untouched = self.truth(case)["places"], _places(_ActNet(nn.ReLU))
-        children, named_act, dotted, names = (_ActNet(nn.ReLU) for _ in range(4))
+        children, named_act, dotted, names, begins = (_ActNet(nn.ReLU) for _ in range(5))
         children.act, children.last = nn.Tanh(), nn.Tanh()
         for part in (named_act, *named_act.blocks):
             part.act = nn.Tanh()
@@ -133,6 +139,9 @@ class EveryReluReplaced(_OfTheSwap):
         for name, part in list(names.named_modules()):
             if "ReLU" in type(part).__name__:
                 names.set_submodule(name, nn.Tanh())
+        for name, part in list(begins.named_modules()):
+            if type(part).__name__.startswith("ReLU"):
+                begins.set_submodule(name, nn.Tanh())
 
         def says(test):
             return {"places": Matches(lambda found: None if test(found) else "something else", "this mistake")}
@@ -152,7 +161,7 @@ class EveryReluReplaced(_OfTheSwap):
             "first_level_only": {"places": _places(children)},
             "anatomy_by_attribute_name": {"places": _places(named_act)},
             "dotted_setattr": {"places": _places(dotted)},
-            "by_class_name": {"places": _places(names)},
+            "by_class_name": {"places": AnyOf(_places(names), _places(begins))},
             "returns_too_early": says(only_the_first),
             "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
             "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
@@ -165,7 +174,7 @@ class EveryReluReplaced(_OfTheSwap):
 
 
 class SharedPlaces(_OfTheSwap):
-    """A ReLU that stands at two places is replaced at both."""
+    """A ReLU, or a block, that stands at two places is replaced at both."""
 
     blame = {"places": "shared_place_missed"}
 
@@ -186,9 +195,9 @@ class SharedPlaces(_OfTheSwap):
 
 
 class ModeKept(_OfTheSwap):
-    """Each Tanh is in the mode of the ReLU that it replaces, whatever the mode of the modules around it."""
+    """Each ReLU, in whatever mode, gets a Tanh of its own, in the mode of that ReLU."""
 
-    blame = {"training": "mode_lost"}
+    blame = {"places": "anatomy_some_left", "training": "mode_lost"}
 
     def mixed(self, model):
         """In eval mode but for one activation of its own, and one block but for the activation in it."""
@@ -207,17 +216,84 @@ class ModeKept(_OfTheSwap):
         made = {id(part) for part in model.modules() if isinstance(part, nn.Tanh)}
         return {
             "different Tanh objects": len(made),
+            "places": _places(model),
             "training": self.modes(model),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
             "what runs": self.runs(model, case),
         }
 
     def truth(self, case):
         model = self.mixed(case.build("net", _ActNet, nn.Tanh))
         runs = as_before(self.runs(model, case))
-        return {"different Tanh objects": ANYTHING, "training": self.modes(model), "what runs": runs}
+        return {
+            "different Tanh objects": ANYTHING,
+            "places": _places(model),
+            "training": self.modes(model),
+            "output where every Tanh computes something else": self.with_another_tanh(model, case),
+            "what runs": runs,
+        }
 
     def mistakes(self, case):
-        return {"anatomy_one_for_all": {"different Tanh objects": 1}}
+        places = _places(_ActNet(nn.Tanh))
+        return {"anatomy_one_for_all": {"different Tanh objects": AnyOf(1, 2), "places": places}}
 
 
-check("swap_submodules", EveryReluReplaced, SharedPlaces, ModeKept)
+class OtherModels(_OfTheSwap):
+    """In models of other kinds, too, every ReLU becomes a Tanh, and the rest stays as it was."""
+
+    cases = 1  # many models
+    kinds = {
+        "shared": "shared_place_missed",
+        "in_place_behind": "anatomy_by_what_it_prints",
+        "none_place": "absent_is_none",
+        "look_alike": "anatomy_parent_not_found",
+        "mixed_modes": "mode_lost",
+        "norm_in_eval": "mode_lost",
+        "partly_frozen": "anatomy_changes_the_rest",
+        "tied": "anatomy_changes_the_rest",
+        "called_twice": "anatomy_changes_the_rest",
+        "float64": "anatomy_changes_the_rest",
+        "namedtuple": "anatomy_changes_the_rest",
+        "dictionary": "anatomy_changes_the_rest",
+        "the_layer": "anatomy_changes_the_rest",
+    }
+    blame = {
+        **{
+            f"{what} {KINDS[kind].says}": "anatomy_changes_the_rest"
+            for kind in kinds
+            for what in ("output of", "gradients in", "names in")
+        },
+        **{f"places in {KINDS[kind].says}": hint for kind, hint in kinds.items()},
+        **{f"output of {KINDS[kind].says}": "mode_lost" for kind in ("mixed_modes", "norm_in_eval")},
+    }
+
+    def probe(self, nb, case):
+        return self.brought(nb.function("swap_relu"), case)
+
+    def truth(self, case):
+        return self.brought(self.swapped, case)
+
+    def brought(self, swap, case):
+        found = {}
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            for part in model.modules():
+                if isinstance(part, nn.Linear):
+                    part.register_forward_hook(lambda module, inputs, output: 2 * output)
+            model(x).sum().backward()
+            swap(model)
+            found |= {f"places in {says}": _places(model), f"output of {says}": model(x)}
+            found[f"names in {says}"] = {
+                f"{name}.{key}": case.tensor(f"{name}.{key}", 2) for name, part in model.named_modules() for key in part._modules
+            }
+            found[f"gradients in {says}"] = {name: parameter.grad for name, parameter in model.named_parameters()}
+        return found
+
+    def swapped(self, model):
+        """By the definition: in each register of modules."""
+        for part in [model, *(one for _, one in model.named_modules())]:
+            for name, child in part._modules.items():
+                if isinstance(child, nn.ReLU):
+                    part._modules[name] = nn.Tanh().train(child.training)
+
+
+check("swap_submodules", EveryReluReplaced, SharedPlaces, ModeKept, OtherModels)

@@ -1,3 +1,5 @@
+# nothing to break: (The model itself is not a ReLU.)
+
 # %% always_eval
 # misconception: puts the whole model into eval mode | hint: mode_lost
 def swap_relu(model: nn.Module) -> nn.Module:
@@ -24,6 +26,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% class_name_contains
 # misconception: takes every class with ReLU in its name | hint: by_class_name
+# breaks: classes that only have ReLU in their name
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if "ReLU" in type(module).__name__:
@@ -40,6 +43,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% copies
 # misconception: changes a copy | hint: copied_model
+# breaks: It changes the model itself and returns it.
 from copy import deepcopy
 
 
@@ -62,6 +66,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% does_nothing
 # misconception: returns the model untouched | hint: rebinds_name
+# breaks: Write `swap_relu(model)`.
 def swap_relu(model: nn.Module) -> nn.Module:
     return model
 
@@ -83,6 +88,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% draws_new_weights
 # misconception: draws new weights | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, child in list(parent._modules.items()):
@@ -94,6 +100,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% first_level
 # misconception: direct children only | hint: first_level_only
+# breaks: at any depth
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_children()):
         if isinstance(module, nn.ReLU):
@@ -110,6 +117,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% freezes
 # misconception: freezes the parameters | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, child in list(parent._modules.items()):
@@ -163,6 +171,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% mode_of_the_parent
 # misconception: the new modules get the mode of their parent | hint: mode_lost
+# breaks: in the mode (training or eval) of that ReLU
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, child in list(parent._modules.items()):
@@ -172,6 +181,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% one_tanh
 # misconception: one Tanh for all places | hint: anatomy_one_for_all
+# breaks: Each ReLU gets a Tanh of its own
 def swap_relu(model: nn.Module) -> nn.Module:
     tanh = nn.Tanh()
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -215,6 +225,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% returns_nothing
 # misconception: does not return the model | hint: returns_nothing
+# breaks: returns it
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if isinstance(module, nn.ReLU):
@@ -241,6 +252,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% shared_once
 # misconception: replaces a shared module at its first place only | hint: shared_place_missed
+# breaks: that stands at two places is replaced at both
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules()):
         if isinstance(module, nn.ReLU):
@@ -249,6 +261,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% shared_siblings
 # misconception: recursion over named_children(), which skips a second name of the same object | hint: shared_place_missed
+# breaks: that stands at two places is replaced at both
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_children()):
         if isinstance(module, nn.ReLU):
@@ -259,6 +272,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% sigmoid
 # misconception: another activation | hint: anatomy_another_class
+# breaks: an `nn.Tanh` stands at every place
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if isinstance(module, nn.ReLU):
@@ -272,4 +286,83 @@ def swap_relu(model: nn.Module) -> nn.Module:
         if isinstance(module, nn.ReLU):
             parent, attr = name.split(".")
             setattr(getattr(model, parent), attr, nn.Tanh())
+    return model
+
+# %% class_name_begins
+# misconception: takes every class whose name begins with ReLU | hint: by_class_name
+# breaks: classes that only have ReLU in their name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if type(module).__name__.startswith("ReLU"):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% as_printed
+# misconception: takes what prints as ReLU() | hint: anatomy_by_what_it_prints
+# breaks: where an `nn.ReLU` stood
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if str(module) == "ReLU()":
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% walks_into_none
+# misconception: goes on into an empty place | hint: absent_is_none
+# breaks: The model may have empty places
+def swap_relu(model: nn.Module) -> nn.Module:
+    if isinstance(model, nn.ReLU):
+        return nn.Tanh().train(model.training)
+    for name, child in list(model._modules.items()):
+        setattr(model, name, swap_relu(child))
+    return model
+
+# %% zeroes_gradients
+# misconception: sets the gradients back | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    model.zero_grad()
+    return model
+
+# %% only_in_training_mode
+# misconception: passes over what is in eval mode | hint: anatomy_some_left
+# breaks: an `nn.Tanh` stands at every place
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if isinstance(module, nn.ReLU) and module.training:
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% clears_empty_places
+# misconception: takes empty places away | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, module in list(parent._modules.items()):
+            if module is None:
+                del parent._modules[name]
+            elif isinstance(module, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(module.training)
+    return model
+
+# %% clears_hooks
+# misconception: takes hooks away | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        module._forward_hooks.clear()
+        if isinstance(module, nn.ReLU):
+            model.set_submodule(name, nn.Tanh().train(module.training))
+    return model
+
+# %% one_for_each_mode
+# misconception: two Tanhs for all places, one for each mode | hint: anatomy_one_for_all
+# breaks: Each ReLU gets a Tanh of its own
+def swap_relu(model: nn.Module) -> nn.Module:
+    pool = {True: nn.Tanh(), False: nn.Tanh().eval()}
+    names = {n: m.training for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, nn.ReLU)}
+    for name, mode in names.items():
+        model.set_submodule(name, pool[mode])
     return model

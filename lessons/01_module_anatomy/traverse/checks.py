@@ -1,19 +1,26 @@
+from math import prod
+
 import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import TensorRecord, Unreadable
+from course.awkward import KINDS, awkward_models
+from course.traces import as_before, what_runs
 
+# awkward: called_twice, in_place_behind, one_dim, three_dim, namedtuple, dictionary: the model is walked through, it never runs
+# awkward: mixed_modes, norm_in_eval, float64: an inventory says nothing of modes, values and dtypes
 _FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 
 
 class _Pair(nn.Module):
-    """Two modules under two names: a branch of the tree that is no container of PyTorch's."""
+    """Two modules under two names: a branch of the tree that is no container of PyTorch's, and has a parameter itself."""
 
     def __init__(self, left, right):
         super().__init__()
         self.left, self.right = left, right
+        self.balance = nn.Parameter(torch.ones(2))
 
 
 class _Nested(nn.Module):
@@ -24,7 +31,9 @@ class _Nested(nn.Module):
         first, second, third, fourth = names
         body = nn.Sequential(nn.Linear(4, 5, bias=bias), nn.BatchNorm1d(5))
         self.add_module(first, nn.ModuleDict({third: _Pair(body, shared or nn.ReLU()), fourth: shared or nn.Tanh()}))
-        self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Dropout())))
+        self.add_module(second, _Pair(nn.Linear(5, 2), nn.Sequential(nn.Sequential(nn.Dropout()), nn.Sequential(nn.ReLU()))))
+        self.add_module("spare", _Pair(nn.ModuleList(), nn.Conv1d(2, 3, 4)))
+        self.add_module("last", nn.Identity())
         self.register_parameter("gain", nn.Parameter(torch.ones(3), requires_grad=False))
         self.register_buffer("count", torch.zeros(2))
 
@@ -62,6 +71,11 @@ def _is_leaf(module):
     return all(child is None for child in module._modules.values())
 
 
+def _leaves_reached(module):
+    """How many leaves a recursion through ``children()`` counts, which shows each child of one parent once."""
+    return sum(_leaves_reached(child) for child in module.children()) or 1
+
+
 def _says(test):
     """For mistakes: an entry, or the whole result, of which ``test`` says yes."""
     return Matches(lambda found: None if test(found) else "something else", "this mistake")
@@ -73,7 +87,7 @@ def _one_of(**entries):
 
 
 class FiveEntries(Check):
-    """The five entries are right for a model with several levels."""
+    """The five entries are right for a model with several levels. What has no children is a leaf, also an empty container."""
 
     claims = ("children", "modules", "leaves", "parameters", "buffers")  # the answer itself
     errors = {
@@ -89,7 +103,10 @@ class FiveEntries(Check):
         return nb.function("inventory")(self.model(case))
 
     def truth(self, case):
-        model = self.model(case)
+        return self.of(self.model(case))
+
+    def of(self, model):
+        """What an inventory of the model should say, by the definitions."""
         parts = _below(model)
         return {
             "children": [name for name, _ in parts if "." not in name],
@@ -105,6 +122,7 @@ class FiveEntries(Check):
         parameters, buffers = wanted["parameters"], wanted["buffers"]
         below = [part for _, part in _below(model)]
         kinds = [type(part).__name__ for part in below]
+        sizes = {name: prod(shape) for name, shape in parameters.items()}
         containers = (nn.Sequential, nn.ModuleList, nn.ModuleDict)
 
         def last(names):
@@ -133,7 +151,9 @@ class FiveEntries(Check):
                 {"children": _says(lambda found: "" in found)},
                 {"children": children, "modules": modules, "leaves": leaves + 1},
             ),
-            "anatomy_kept_between_calls": {"children": _says(lambda found: len(found) > 2 and found[-2:] == children)},
+            "anatomy_kept_between_calls": {
+                "children": _says(lambda found: len(found) > len(children) and found[-len(children) :] == children)
+            },
             "anatomy_looks_among_attributes": _one_of(children=[], modules=[], buffers=[]),
             "children_for_modules": {
                 "modules": AnyOf(children, children + [name for name in modules if name.count(".") == 1])
@@ -149,11 +169,14 @@ class FiveEntries(Check):
             ),
             "anatomy_list_for_number": {"leaves": _says(lambda found: isinstance(found, list))},
             "counts_branches": {"leaves": len(modules)},
-            "anatomy_containers_for_branches": {"leaves": sum(not isinstance(part, containers) for part in below)},
+            "anatomy_containers_for_branches": {
+                "leaves": AnyOf(sum(not isinstance(part, containers) for part in below), leaves - 1)
+            },
             "anatomy_leaves_with_parameters": {
                 "leaves": AnyOf(
                     sum(_is_leaf(part) and any(True for _ in part.parameters()) for part in below),
                     sum(any(True for _ in part.parameters(recurse=False)) for part in model.modules()),
+                    sum(_is_leaf(part) or any(True for _ in part.parameters(recurse=False)) for part in below),
                 )
             },
             "anatomy_leaves_by_name": {"leaves": sum("." in name for name in modules)},
@@ -162,6 +185,7 @@ class FiveEntries(Check):
                 "parameters": AnyOf(
                     {name: p.numel() for name, p in model.named_parameters()},
                     {name: [p.numel()] for name, p in model.named_parameters()},
+                    _says(lambda found: {name: prod(shape) for name, shape in found.items()} == sizes),
                 )
             },
             "anatomy_frozen_as_buffer": {"buffers": _says(lambda found: "gain" in found)},
@@ -183,12 +207,16 @@ class FiveEntries(Check):
 
 
 class SharedModule(FiveEntries):
-    """A module, or a parameter, that stands at two places counts once, under its first name."""
+    """A module, a parameter or a buffer that stands at two places counts once, under its first name."""
 
     def model(self, case):
         model = _Nested(_names(case), shared=nn.Sequential(nn.PReLU(), nn.BatchNorm1d(5)))
         linear, norm = model.get_submodule(f"{_names(case)[0]}.{_names(case)[2]}.left")
         norm.bias = linear.bias
+        other = nn.BatchNorm1d(5)
+        other.running_mean = norm.running_mean
+        model.get_submodule(_names(case)[1]).add_module("other", other)
+        model.add_module("twin", model.get_submodule(_names(case)[1]))
         return model
 
     def mistakes(self, case):
@@ -197,9 +225,10 @@ class SharedModule(FiveEntries):
         return {
             "counts_twice": _one_of(
                 modules=list(places)[1:],
-                leaves=sum(_is_leaf(part) for part in places.values()),
+                leaves=AnyOf(sum(_is_leaf(part) for part in places.values()), _leaves_reached(model)),
+                children=[name for name in places if name and "." not in name],
                 parameters=_says(lambda found: len(found) > len(dict(model.named_parameters()))),
-                buffers=[name for name, _ in model.named_buffers(remove_duplicate=False)],
+                buffers=_says(lambda found: len(found) > len(dict(model.named_buffers()))),
             ),
         }
 
@@ -230,18 +259,36 @@ class EmptyAndUnsaved(FiveEntries):
         }
 
 
-check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule)
+class OtherModels(FiveEntries):
+    """Models of other kinds, down to a single layer, which has no parts. Each stays as it was."""
 
+    kinds = {
+        "shared": "counts_twice",
+        "tied": "counts_twice",
+        "partly_frozen": "frozen_left_out",
+        "none_place": "absent_is_none",
+        "look_alike": "anatomy_leaves_by_name",
+        "the_layer": "counts_root",
+    }
+    claims = tuple(KINDS[kind].says for kind in kinds)
+    blame = {**{KINDS[kind].says: hint for kind, hint in kinds.items()}, "what runs afterwards": "anatomy_changes_the_rest"}
 
-# --- Hidden checks: graders run them, learners do not get them. ---
-class OneLayer(FiveEntries):
-    """A single layer has no parts: it has no children, no modules below it, and no leaves."""
+    def probe(self, nb, case):
+        models = awkward_models(case, *self.kinds)
+        found = {says: nb.function("inventory")(model) for says, (model, _) in models.items()}
+        return {**found, "what runs afterwards": self.runs(models, case)}
 
-    def model(self, case):
-        return nn.BatchNorm1d(case.integer("size", 2, 9))
+    def truth(self, case):
+        models = awkward_models(case, *self.kinds)
+        wanted = {says: self.of(model) for says, (model, _) in models.items()}
+        return {**wanted, "what runs afterwards": as_before(self.runs(models, case))}
+
+    def runs(self, models, case):
+        model, x = models[KINDS["partly_frozen"].says]
+        return what_runs(model, case, lambda: model(x.requires_grad_()).sum().backward())
 
     def mistakes(self, case):
-        return {"counts_root": _one_of(leaves=1, modules=[""])}
+        return {}
 
 
-check("traverse", OneLayer)
+check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule, OtherModels)

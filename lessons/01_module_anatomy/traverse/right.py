@@ -122,7 +122,10 @@ def inventory(model: nn.Module) -> dict[str, object]:
             if parameter not in listed:
                 listed.add(parameter)
                 found["parameters"][".".join([*path, key])] = list(parameter.shape)
-        found["buffers"] += [".".join([*path, key]) for key, _ in module.named_buffers(recurse=False)]
+        for key, buffer in module.named_buffers(recurse=False):
+            if buffer not in listed:
+                listed.add(buffer)
+                found["buffers"].append(".".join([*path, key]))
         below = list(module.named_children())
         if path:
             found["modules"].append(".".join(path))

@@ -1,5 +1,6 @@
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
+# breaks: the lists keep the order in which the four methods give them
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": sorted(n for n, _ in model.named_children()),
@@ -26,6 +27,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% buffers_from_state_dict
 # misconception: takes buffers from the state_dict | hint: unsaved_buffers_missing
+# breaks: all buffers, saved or not
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -37,6 +39,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% children_for_modules
 # misconception: lists one level only | hint: children_for_modules
+# breaks: all modules in the model, at any depth
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -113,6 +116,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% generators
 # misconception: hands out generators | hint: iterator_not_list
+# breaks: list of the names of all modules
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": (name for name, _ in model.named_children()),
@@ -124,6 +128,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% leaf_model
 # misconception: counts the model itself where it has no children | hint: counts_root
+# breaks: so a single layer has no modules and no leaves
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -135,6 +140,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% leaves_are_modules
 # misconception: counts all modules as leaves | hint: counts_branches
+# breaks: have no children
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -194,6 +200,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% list_of_leaves
 # misconception: lists the leaves | hint: anatomy_list_for_number
+# breaks: an int
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -205,6 +212,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% misspelt_key
 # misconception: spells a key differently | hint: anatomy_entry_missing
+# breaks: with five entries
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -227,6 +235,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% modules_for_children
 # misconception: lists all levels as children | hint: modules_for_children
+# breaks: the modules that stand directly in the model
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_modules() if name],
@@ -238,6 +247,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% names_without_path
 # misconception: names without the path | hint: name_without_path
+# breaks: All names are dotted names
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -249,6 +259,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% numbers_for_shapes
 # misconception: sizes instead of shapes | hint: size_not_shape
+# breaks: name of each parameter → its shape
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -304,12 +315,14 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% prints
 # misconception: prints instead of returning | hint: returns_nothing
+# breaks: It returns a dict
 def inventory(model: nn.Module) -> dict[str, object]:
     print([name for name, _ in model.named_children()])
     print([name for name, _ in model.named_modules()])
 
 # %% private_buffers
 # misconception: reads _buffers, where None may stand | hint: absent_is_none
+# breaks: an empty place does not count
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -354,6 +367,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% root_included
 # misconception: the model is listed among its parts | hint: counts_root
+# breaks: The model itself is not one of its parts
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -403,6 +417,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% shared_twice
 # misconception: lists a shared module at both places | hint: counts_twice
+# breaks: An object that stands at two places counts once
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": [name for name, _ in model.named_children()],
@@ -457,6 +472,7 @@ def inventory(model: nn.Module) -> dict[str, object]:
 
 # %% typed_in
 # misconception: types what TinyNet shows | hint: anatomy_notebooks_own_model
+# breaks: Write `inventory(model)` for any model.
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": ["features", "heads"],
@@ -474,5 +490,97 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "modules": [name for name, _ in model.named_modules() if name],
         "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
         "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% names_that_begin_alike
+# misconception: takes fc10 for a part of fc1 | hint: anatomy_leaves_by_name
+# breaks: how many of those `"modules"` have no children
+def inventory(model: nn.Module) -> dict[str, object]:
+    names = [name for name, _ in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": names,
+        "leaves": sum(1 for one in names if not any(o != one and o.startswith(one) for o in names)),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% tied_buffer_twice
+# misconception: lists a buffer of two modules in both | hint: counts_twice
+# breaks: An object that stands at two places counts once
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [
+            f"{name}.{key}".lstrip(".") for name, m in model.named_modules() for key, _ in m.named_buffers(recurse=False)
+        ],
+    }
+
+# %% empty_container
+# misconception: takes an empty container for a branch | hint: anatomy_containers_for_branches
+# breaks: how many of those `"modules"` have no children
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(
+            1
+            for name, module in model.named_modules()
+            if name and not list(module.children()) and not isinstance(module, (nn.Sequential, nn.ModuleList, nn.ModuleDict))
+        ),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% second_name_of_a_child
+# misconception: lists a child under each of its names | hint: counts_twice
+# breaks: counts once
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, child in model._modules.items() if child is not None],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% two_dimensions
+# misconception: shapes of two dimensions at most | hint: size_not_shape
+# breaks: name of each parameter → its shape
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: (p.shape[0], p.numel() // p.shape[0]) if p.dim() > 1 else tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% branch_with_parameters
+# misconception: takes a branch with a parameter of its own for a leaf | hint: anatomy_leaves_with_parameters
+# breaks: have no children
+def inventory(model: nn.Module) -> dict[str, object]:
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for n, m in model.named_modules() if n and (not m._modules or list(m.parameters(recurse=False)))),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% puts_into_eval
+# misconception: puts the model into eval mode first | hint: anatomy_changes_the_rest
+# breaks: The model stays as it was.
+def inventory(model: nn.Module) -> dict[str, object]:
+    model.eval()
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {n: tuple(p.shape) for n, p in model.named_parameters() if n},
         "buffers": [name for name, _ in model.named_buffers()],
     }
