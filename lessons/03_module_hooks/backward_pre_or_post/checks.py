@@ -8,6 +8,7 @@ from course.traces import full_hook_beside
 
 POISON = ("module", "model", "net", "x", "x1", "x2")
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"RuntimeError: Backward pre hook returned an invalid number of grad_output": "stop_pre_hook_return",
     r"RuntimeError: Backward hook for Modules where no input requires gradient": "stop_none_replaced",
     r"TypeError: .*(must be Tensor, not NoneType|'NoneType')": "first_layer_none_as_tensor",
@@ -22,6 +23,12 @@ ERRORS = {
 }
 
 
+def hooks_for_all_modules():
+    module = torch.nn.modules.module
+    forward = len(module._global_forward_hooks) + len(module._global_forward_pre_hooks)
+    return forward + len(module._global_backward_hooks) + len(module._global_backward_pre_hooks)
+
+
 def three_linear_net():
     return nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3), nn.Tanh(), nn.Linear(3, 2))
 
@@ -34,11 +41,11 @@ def output_and_gradients(net, case):
     output.backward(case.tensor("upstream", 6, 2))
     return {
         "output": output,
-        "behind: net[4].weight.grad": net[4].weight.grad,
+        "later: net[4].weight.grad": net[4].weight.grad,
         "own: net[2].weight.grad": net[2].weight.grad,
         "own: net[2].bias.grad": net[2].bias.grad,
-        "in front: net[0].weight.grad": net[0].weight.grad,
-        "in front: x.grad": x.grad,
+        "earlier: net[0].weight.grad": net[0].weight.grad,
+        "earlier: x.grad": x.grad,
     }  # fmt: skip
 
 
@@ -58,7 +65,6 @@ class StopBetween(Check):
     errors = ERRORS
     blame = {
         "output": "changes_the_value",
-        "behind: net[4].weight.grad": "global_hook",
         "own: net[2].bias.grad": "stop_some_parameters",
     }
 
@@ -69,6 +75,7 @@ class StopBetween(Check):
         found["a handle is returned"] = callable(getattr(handle, "remove", None))
         found["deprecated hook"] = net[2]._is_full_backward_hook is False
         found["hooks in the network"] = sum(hook_counts(net).values())
+        found["hooks for all modules"] = hooks_for_all_modules()
         found["a full backward hook beside it"] = full_hook_beside(net[2], case)
         return found
 
@@ -76,16 +83,16 @@ class StopBetween(Check):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
             **with_zeros_at(free, *self.places), "a handle is returned": True, "deprecated hook": False,
-            "hooks in the network": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
+            "hooks in the network": ANYTHING, "hooks for all modules": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
         }  # fmt: skip
 
     def mistakes(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
-        front, own, of_x = "in front: net[0].weight.grad", "own: net[2].weight.grad", "in front: x.grad"
+        front, own, of_x = "earlier: net[0].weight.grad", "own: net[2].weight.grad", "earlier: x.grad"
         missing = AnyOf({front: None}, {own: None}, {of_x: None})
         return {
             "legacy_hook": {"deprecated hook": True},
-            "global_hook": {"hooks in the network": 0, of_x: torch.zeros(6, 4), "output": free["output"]},
+            "global_hook": {"hooks for all modules": other_than(0)},
             "returns_nothing": {own: free[own], of_x: free[of_x], "a handle is returned": False, "hooks in the network": 0},
             "no_grad_is_not_zero": missing,
             "stop_without_effect": {own: free[own], of_x: free[of_x]},
@@ -95,30 +102,30 @@ class StopBetween(Check):
 
 
 class InFront(StopBetween):
-    """`stop_in_front`: the module and what is behind it learn as before; gradients in front of it are zero."""
+    """`stop_in_front`: the module and later layers learn as before; earlier layers get gradients of zero."""
 
     function = "stop_in_front"
-    places = ("in front",)
+    places = ("earlier",)
 
     def mistakes(self, case):
         return {
             **super().mistakes(case),
-            "stop_too_early": {"own: net[2].weight.grad": torch.zeros(3, 5), "in front: x.grad": torch.zeros(6, 4)},
+            "stop_too_early": {"own: net[2].weight.grad": torch.zeros(3, 5), "earlier: x.grad": torch.zeros(6, 4)},
         }
 
 
 class FromHere(StopBetween):
-    """`stop_from_here`: what is behind the module learns as before; its own gradients, and those in front, are zero."""
+    """`stop_from_here`: later layers learn as before; the module and earlier layers get gradients of zero."""
 
     function = "stop_from_here"
-    places = ("own", "in front")
+    places = ("own", "earlier")
 
     def mistakes(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
             **super().mistakes(case),
             "stop_too_late": {
-                "own: net[2].weight.grad": free["own: net[2].weight.grad"], "in front: x.grad": torch.zeros(6, 4)
+                "own: net[2].weight.grad": free["own: net[2].weight.grad"], "earlier: x.grad": torch.zeros(6, 4)
             },
         }  # fmt: skip
 
@@ -135,7 +142,7 @@ class CrossingModule(nn.Module):
 
 
 def through_crossing(module, case, entries):
-    """Gradients after a backward from the first output, or from both, where one input may be data."""
+    """Gradients after a backward from the first output, or from both; one input may be data."""
     a = case.tensor("a", 2, 3, requires_grad=True)
     b = case.tensor("b", 2, 3, requires_grad=entries != "one input is data")
     one, two = module(a * 1, b * 1)
@@ -238,24 +245,31 @@ class AroundTheModule(Check):
 
 
 class InfinityAndRemoval(Check):
-    """Zero also where the gradient was inf or nan; once the handle is removed, everything learns as before."""
+    """In float64: zero even if the gradient was inf or nan; once the handle is removed, everything learns as before."""
 
     poison = POISON
     errors = ERRORS
     first = "the gradient is infinite"
 
+    def given(self, case):
+        x = case.tensor("x", 4, 3, requires_grad=True, dtype=torch.float64)
+        return case.build("layer", lambda: nn.Linear(3, 2).double()), x
+
+    def upstream(self, case, name):
+        return case.tensor(name, 4, 2, dtype=torch.float64)
+
     def probe(self, nb, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
+            layer, x = self.given(case)
             handle = nb.function(name)(layer)
-            layer(x).backward(torch.full((4, 2), float("inf")))
+            layer(x).backward(torch.full((4, 2), float("inf"), dtype=torch.float64))
             found[f"{name}: x.grad, {self.first}"] = x.grad
             for moment, upstream in (("again", "upstream 2"), ("handle removed", "upstream 3")):
                 x.grad = layer.weight.grad = None
                 if moment == "handle removed":
                     handle.remove()
-                layer(x).backward(case.tensor(upstream, 4, 2))
+                layer(x).backward(self.upstream(case, upstream))
                 found[f"{name}: x.grad, {moment}"] = x.grad
                 found[f"{name}: weight.grad, {moment}"] = layer.weight.grad
         return found
@@ -263,10 +277,10 @@ class InfinityAndRemoval(Check):
     def truth(self, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
-            found[f"{name}: x.grad, {self.first}"] = torch.zeros(4, 3)
+            layer, x = self.given(case)
+            found[f"{name}: x.grad, {self.first}"] = torch.zeros_like(x)
             for moment, upstream in (("again", "upstream 2"), ("handle removed", "upstream 3")):
-                of_x, of_weight = torch.autograd.grad(layer(x), (x, layer.weight), case.tensor(upstream, 4, 2))
+                of_x, of_weight = torch.autograd.grad(layer(x), (x, layer.weight), self.upstream(case, upstream))
                 if moment == "again":
                     of_x = torch.zeros_like(of_x)
                     of_weight = torch.zeros_like(of_weight) if name == "stop_from_here" else of_weight
@@ -276,14 +290,14 @@ class InfinityAndRemoval(Check):
 
     def mistakes(self, case):
         functions = ("stop_in_front", "stop_from_here")
-        layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
-        (plain,) = torch.autograd.grad(layer(x), x, case.tensor("upstream 2", 4, 2))
+        layer, x = self.given(case)
+        (plain,) = torch.autograd.grad(layer(x), x, self.upstream(case, "upstream 2"))
         nan = Matches(lambda got: None if got.tensor().isnan().all() else "numbers", "nan")
         return {
             "stop_times_zero": AnyOf(*({f"{name}: x.grad, {self.first}": nan} for name in functions)),
             "runs_only_once": AnyOf(*({f"{name}: x.grad, again": plain} for name in functions)),
             "handle_of_another": AnyOf(
-                *({f"{name}: x.grad, handle removed": torch.zeros(4, 3)} for name in functions)
+                *({f"{name}: x.grad, handle removed": torch.zeros_like(x)} for name in functions)
             ),
         }
 
