@@ -930,7 +930,7 @@ print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.
 # `x2`: by place as in `module(x1, x2)`, or by name as in `module(x1, x2=x2)` or `module(x2=x2, x1=x1)`.
 #
 # `x1` arrives as it is. The caller's own tensors stay as they are, and gradients flow back to them through the factor.
-# Other modules notice nothing. Return the handle, so that the caller can turn the input up again.
+# Other modules, and hooks of others, notice nothing. Return the handle, so that the caller can turn the input up again.
 
 
 # %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -4,7 +4,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
-from course.traces import full_hook_beside
+from course.traces import full_hook_beside, gradients_left
 
 POISON = ("module", "model", "net", "x", "x1", "x2")
 ERRORS = {
@@ -153,6 +153,10 @@ def through_crossing(module, case, entries):
     return {"W.grad": module.W.grad, "a.grad": a.grad, "b.grad": b.grad}
 
 
+def one_hidden_layer():
+    return nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
+
+
 CROSSINGS = ("all are used", "one output is not used", "one input is data")
 
 
@@ -174,6 +178,10 @@ class SeveralInputsAndOutputs(Check):
             nb.function(name)(layer)
             layer(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
             found[f"{name}, first layer: weight.grad"] = layer.weight.grad
+            block = case.build("block", one_hidden_layer)
+            nb.function(name)(block)
+            block(case.tensor("data", 4, 3, requires_grad=True)).backward(case.tensor("upstream", 4, 2))
+            found[f"{name}, a block: weight.grad of its first layer"] = block[0].weight.grad
         return found
 
     def truth(self, case):
@@ -190,11 +198,16 @@ class SeveralInputsAndOutputs(Check):
             grad = layer.weight.grad
             zero = name == "stop_from_here"
             found[f"{name}, first layer: weight.grad"] = torch.zeros_like(grad) if zero else grad
+            block = case.build("block", one_hidden_layer)
+            block(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
+            grad = block[0].weight.grad
+            found[f"{name}, a block: weight.grad of its first layer"] = torch.zeros_like(grad) if zero else grad
         return found
 
     def mistakes(self, case):
         free = through_crossing(case.build("crossing", CrossingModule), case, "all are used")
         return {
+            "stop_in_the_parts": {"stop_in_front, a block: weight.grad of its first layer": torch.zeros(5, 3)},
             "stop_first_entry_only": AnyOf(
                 {"stop_in_front, all are used: b.grad": free["b.grad"]},
                 {"stop_from_here, all are used: W.grad": other_than(torch.zeros(3))},
@@ -245,15 +258,18 @@ class AroundTheModule(Check):
 
 
 class InfinityAndRemoval(Check):
-    """In float64: zero even if the gradient was inf or nan; once the handle is removed, everything learns as before."""
+    """In float64, with a frozen bias: zero even for inf or nan; once the handle is removed, all learns as before."""
 
     poison = POISON
     errors = ERRORS
+    blame = {f"{name}: bias.grad of the frozen bias": "handle_of_another" for name in ("stop_in_front", "stop_from_here")}
     first = "the gradient is infinite"
 
     def given(self, case):
         x = case.tensor("x", 4, 3, requires_grad=True, dtype=torch.float64)
-        return case.build("layer", lambda: nn.Linear(3, 2).double()), x
+        layer = case.build("layer", lambda: nn.Linear(3, 2).double())
+        layer.bias.requires_grad_(False)
+        return layer, x
 
     def upstream(self, case, name):
         return case.tensor(name, 4, 2, dtype=torch.float64)
@@ -272,6 +288,7 @@ class InfinityAndRemoval(Check):
                 layer(x).backward(self.upstream(case, upstream))
                 found[f"{name}: x.grad, {moment}"] = x.grad
                 found[f"{name}: weight.grad, {moment}"] = layer.weight.grad
+            (found[f"{name}: bias.grad of the frozen bias"],) = gradients_left({"bias": layer.bias}, case).values()
         return found
 
     def truth(self, case):
@@ -286,6 +303,7 @@ class InfinityAndRemoval(Check):
                     of_weight = torch.zeros_like(of_weight) if name == "stop_from_here" else of_weight
                 found[f"{name}: x.grad, {moment}"] = of_x
                 found[f"{name}: weight.grad, {moment}"] = of_weight
+            (found[f"{name}: bias.grad of the frozen bias"],) = gradients_left({"bias": layer.bias}, case).values()
         return found
 
     def mistakes(self, case):

@@ -575,3 +575,36 @@ def stop_from_here(module):
         return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_output)
 
     return module.register_full_backward_pre_hook(hook)
+
+# %% hooks_every_part
+# misconception: a hook on every part of the module | hint: stop_in_the_parts
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    handles = [part.register_full_backward_hook(hook) for part in module.modules()]
+    return handles[0]
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% unfreezes
+# misconception: makes all parameters require a gradient, for their zeros | hint: handle_of_another
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    module.requires_grad_(True)
+
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)

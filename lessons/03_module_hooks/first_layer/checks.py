@@ -141,7 +141,7 @@ class InTheMiddle(Check):
 
 
 def net_for_words():
-    return nn.Sequential(nn.Embedding(9, 4), nn.Tanh(), nn.Flatten(), nn.Linear(12, 2))
+    return nn.Sequential(nn.Embedding(9, 4), nn.Tanh(), nn.Flatten(), nn.BatchNorm1d(12), nn.Linear(12, 2))
 
 
 class EveryLayerOfAnother(Check):
@@ -159,19 +159,23 @@ class EveryLayerOfAnother(Check):
         net, words = case.build("net", net_for_words), case.tensor("words", 2, 3, dtype=torch.int64, positive=True)
         sizes = [nb.function("gradient_sizes")(layer) for layer in net]
         net(words).backward(case.tensor("upstream", 2, 2))
-        return {f"list of {type(layer).__name__}": found for layer, found in zip(net, sizes, strict=True)}
+        lists = {f"list of {type(layer).__name__}": found for layer, found in zip(net, sizes, strict=True)}
+        return {**lists, "training modes": [layer.training for layer in net]}
 
     def truth(self, case):
         net, words = case.build("net", net_for_words), case.tensor("words", 2, 3, dtype=torch.int64, positive=True)
         flow = flow_through(net, words)
         gradients = [None, *torch.autograd.grad(flow[-1], flow[1:], case.tensor("upstream", 2, 2))]
         both = itertools.pairwise(gradients)
-        return {f"list of {type(layer).__name__}": norm_pairs(one) for layer, one in zip(net, both, strict=True)}
+        lists = {f"list of {type(layer).__name__}": norm_pairs(one) for layer, one in zip(net, both, strict=True)}
+        return {**lists, "training modes": ANYTHING}
 
     def mistakes(self, case):
         right = self.truth(case)
+        del right["training modes"]
         together = [pair for found in right.values() for pair in found]
         return {
+            "changes_mode": {"training modes": other_than([True] * 5)},
             "shared_list": {"list of Embedding": together[::-1]},
             "first_layer_formula": {"list of Embedding": right["list of Embedding"]},
         }

@@ -430,3 +430,16 @@ def gradient_sizes(layer):
 
     layer.register_hook(hook)
     return sizes
+
+# %% eval_mode
+# misconception: puts the layer in eval mode, to look at it undisturbed | hint: changes_mode
+def gradient_sizes(layer):
+    sizes = []
+    layer.eval()
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes

@@ -4,7 +4,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
-from course.probing import ANYTHING, hook_counts, other_than
+from course.probing import ANYTHING, hook_counts, other_than, such_that
 from course.traces import full_hook_beside
 
 POISON = ("layer", "net", "model", "x")
@@ -78,6 +78,7 @@ class InFrontOfReLU(Check):
 class WithoutGradients(Check):
     """Under `torch.no_grad()` the model still runs, and nothing is added."""
 
+    claims = ("gradients",)  # the answer itself
     poison = POISON
     errors = ERRORS
 
@@ -86,10 +87,19 @@ class WithoutGradients(Check):
         gradients = nb.function("output_gradients")(net[0])
         with torch.no_grad():
             output = net(case.tensor("x", 5, 4))
-        return {"output": output, "gradients": gradients}
+            data = net[0](case.tensor("x", 5, 4))
+        weight = case.tensor("weight", 6, requires_grad=True)
+        (data * weight).backward(case.tensor("upstream", 5, 6))  # goes on with the layer's output, as with any data
+        return {"output": output, "gradients": gradients, "weight.grad": weight.grad}
 
     def truth(self, case):
-        return {"output": case.build("net", net_with_relu, False)(case.tensor("x", 5, 4)), "gradients": []}
+        net, x = case.build("net", net_with_relu, False), case.tensor("x", 5, 4)
+        return {
+            "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0)
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        return {"in_place_asks_for_more": {"gradients": such_that(lambda got: len(got) > 0)}}
 
 
 class EachCallItsEntry(Check):

@@ -332,3 +332,16 @@ def output_gradients(layer):
 
     layer.register_forward_hook(forward_hook)
     return gradients
+
+# %% makes_data_require_a_gradient
+# misconception: makes the output require a gradient, so that the tensor hook can be registered | hint: in_place_asks_for_more
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if not output.requires_grad:
+            output.requires_grad_()
+        output.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients

@@ -138,17 +138,24 @@ class AnyForwardWithGradients(Check):
 
 
 class EachModuleItsFactor(Check):
-    """Two modules have two factors, and a third one has none."""
+    """Two modules have two factors, one of them 0, a third has none; hooks of others stay, and so does the dtype."""
 
     poison = ("module", "model", "add", "x1", "x2")
     errors = ERRORS
 
     def probe(self, nb, case):
         x1, x2, factor = rescale_inputs(case, 3)
-        first, second, third = Add(), Add(), Add()
+        first, second, third, off, of_others = Add(), Add(), Add(), Add(), Add()
+        of_others.register_forward_pre_hook(lambda module, args: (args[0] * 3, args[1]))
         nb.function("rescale_argument")(first, factor)
         nb.function("rescale_argument")(second, factor + 1)
+        nb.function("rescale_argument")(off, 0)
+        nb.function("rescale_argument")(of_others, factor)
+        with other_forward(first, lambda self, x1, x2: x2):
+            in_float64 = first(x1.double(), x2.double())
         return {
+            "the x2 of a call in float64": in_float64, "factor 0": off(x1, x2),
+            "a module on which others have a hook": of_others(x1, x2),
             "the first module": first(x1, x2), "the second module": second(x1, x2), "another module": third(x1, x2),
             "another module, by name": third(x1=x1, x2=x2),
         }  # fmt: skip
@@ -156,6 +163,8 @@ class EachModuleItsFactor(Check):
     def truth(self, case):
         x1, x2, factor = rescale_inputs(case, 3)
         return {
+            "the x2 of a call in float64": factor * x2.double(), "factor 0": x1,
+            "a module on which others have a hook": 3 * x1 + factor * x2,
             "the first module": x1 + factor * x2, "the second module": x1 + (factor + 1) * x2,
             "another module": x1 + x2, "another module, by name": x1 + x2,
         }  # fmt: skip
@@ -166,9 +175,10 @@ class EachModuleItsFactor(Check):
             "rescale_everywhere": AnyOf(
                 {"another module": other_than(x1 + x2)}, {"another module, by name": other_than(x1 + x2)}
             ),
-            "rescale_last_factor": {
-                "the first module": x1 + (factor + 1) * x2, "the second module": x1 + (factor + 1) * x2
-            },
+            "rescale_other_dtype": {"the x2 of a call in float64": factor * x2},
+            "rescale_zero_ignored": {"factor 0": x1 + x2},
+            "removes_other_hooks": {"a module on which others have a hook": x1 + factor * x2},
+            "rescale_last_factor": {"the second module": x1 + factor * x2, "factor 0": x1 + factor * x2},
         }  # fmt: skip
 
 

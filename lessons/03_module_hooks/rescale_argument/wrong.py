@@ -131,7 +131,7 @@ def rescale_argument(module, factor):
 
 # %% hook_for_all_modules
 # misconception: registers a hook for all modules | hint: rescale_everywhere
-# breaks: Other modules notice nothing.
+# breaks: Other modules, and hooks of others, notice nothing.
 def rescale_argument(module, factor):
     wanted = type(module)
 
@@ -348,3 +348,38 @@ def rescale_argument(module, factor):
 
     handle = module.register_forward_pre_hook(hook, with_kwargs=True)
     return handle
+
+# %% zero_is_false
+# misconception: takes a factor of 0 for none | hint: rescale_zero_ignored
+def rescale_argument(module, factor):
+    factor = factor or 1
+
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% to_float32
+# misconception: converts x2 to float32 | hint: rescale_other_dtype
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"].float() * factor}
+        return (args[0], args[1].float() * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% clears_the_dict
+# misconception: clears the module's pre-hooks before it registers its own | hint: removes_other_hooks
+# breaks: and hooks of others, notice nothing
+def rescale_argument(module, factor):
+    module._forward_pre_hooks.clear()
+
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)

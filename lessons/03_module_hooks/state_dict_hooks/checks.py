@@ -136,9 +136,8 @@ class LookAlikes(Check):
     def build(self, case):
         inner = nn.ModuleDict({"linear": nn.Linear(2, 2), "fc": nn.Linear(2, 2)})
         reader = case.build("reader", ModuleOfToday)
-        reader.inner, reader.linear2 = inner, nn.Linear(2, 2)
-        others = {name: nn.ModuleDict({"linear": nn.Linear(2, 2)}) for name in ("other", "my_linear")}
-        return nn.ModuleDict({"linear": reader, **others})
+        reader.my_linear, reader.linear2 = inner, nn.Linear(2, 2)
+        return nn.ModuleDict({"linear": reader, "other": nn.ModuleDict({"linear": nn.Linear(2, 2)})})
 
     def probe(self, nb, case):
         model = self.build(case)

@@ -371,3 +371,17 @@ def accept_old_name(module, old, new):
         return load(state_dict, *args, **kwargs)
 
     module.load_state_dict = renaming_load
+
+# %% found_anywhere
+# misconception: looks for prefix and name anywhere in the key, not at its beginning | hint: old_name_anywhere
+import re
+
+
+def accept_old_name(module, old, new):
+    def rename(module, state_dict, prefix, *rest):
+        pattern = re.compile(rf"{re.escape(prefix + old)}\b")
+        for key in list(state_dict):
+            if pattern.search(key):
+                state_dict[pattern.sub(prefix + new, key)] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(rename)
