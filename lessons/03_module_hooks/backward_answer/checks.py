@@ -22,7 +22,7 @@ class GradientsAtBothEnds(Check):
 
     poison = ("x1", "x2", "output")
     blame = dict.fromkeys(("x1.grad", "x2.grad", "W.grad"), "watcher_changes_gradient")
-    another = "the last three entries after another backward"
+    another = "entries of another backward"
 
     def probe(self, nb, case):
         nb.list("answer").clear()

@@ -30,7 +30,7 @@ class InputsThenOutput(Check):
         add(*self.of_another_call(case))
         return {
             "answer": after_one_call, "output": output, "hooks on add": sum(hook_counts(add).values()),
-            "the last three entries after another call": nb.list("answer")[-3:],
+            "entries of another call": nb.list("answer")[-3:],
         }  # fmt: skip
 
     def of_another_call(self, case):
@@ -41,7 +41,7 @@ class InputsThenOutput(Check):
         y1, y2 = self.of_another_call(case)
         return {
             "answer": [x1, x2, x1 + x2], "output": x1 + x2, "hooks on add": ANY_COUNT,
-            "the last three entries after another call": [y1, y2, y1 + y2],
+            "entries of another call": [y1, y2, y1 + y2],
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -53,7 +53,7 @@ class InputsThenOutput(Check):
             "one_side_missing": {"answer": AnyOf([x1, x2], [output])},
             "keeps_the_tuple": {"answer": AnyOf([[x1, x2], output], [[x1, x2], [output]])},
             "module_hook_twice": {"answer": AnyOf([x1, x2, x1, x2, output, output], [x1, x2, output, output])},
-            "runs_only_once": {"answer": [x1, x2, output], "the last three entries after another call": [x1, x2, output]},
+            "runs_only_once": {"answer": [x1, x2, output], "entries of another call": [x1, x2, output]},
             "takes_elements_apart": {"answer": AnyOf([*x1, *x2, *output], [x1, x2, *output])},
             "numbers_for_tensors": {"answer": [Close(one.tolist()) for one in (x1, x2, output)]},
         }

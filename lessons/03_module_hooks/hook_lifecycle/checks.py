@@ -121,7 +121,7 @@ class AfterAnError(Check):
         except type(error) as caught:
             came_out = str(caught)
         return {
-            "the error that came out": came_out, "hooks after": counts_on(modules), "what runs after": runs(case, modules)
+            "what came out of the block": came_out, "hooks after": counts_on(modules), "what runs after": runs(case, modules)
         }  # fmt: skip
 
     def says(self, case):
@@ -133,13 +133,13 @@ class AfterAnError(Check):
 
     def truth(self, case):
         return {
-            "the error that came out": self.says(case), "hooks after": [0, 0, 0],
+            "what came out of the block": self.says(case), "hooks after": [0, 0, 0],
             "what runs after": as_before(runs(case, three_modules(case))),
         }  # fmt: skip
 
     def mistakes(self, case):
         return {
-            "hooked_swallows_error": {"the error that came out": "nothing"},
+            "hooked_swallows_error": {"what came out of the block": "nothing"},
             "hooked_no_finally": {"hooks after": other_than([0, 0, 0])},
         }
 
@@ -152,7 +152,7 @@ class AfterTheStopButton(AfterAnError):
 
     def mistakes(self, case):
         return {
-            "hooked_swallows_error": {"the error that came out": "nothing"},
+            "hooked_swallows_error": {"what came out of the block": "nothing"},
             "hooked_some_errors_only": {"hooks after": other_than([0, 0, 0])},
         }
 
@@ -258,13 +258,13 @@ class NotAModule(Check):
         except Exception as error:
             came_out = type(error).__name__
         return {
-            "the error that came out": came_out, "the block ran": ran, "hooks after": counts_on(modules),
+            "what came out of the block": came_out, "the block ran": ran, "hooks after": counts_on(modules),
             "what runs after": runs(case, modules),
         }  # fmt: skip
 
     def truth(self, case):
         return {
-            "the error that came out": Matches(lambda got: "no error" if got == "nothing" else None, "an error"),
+            "what came out of the block": Matches(lambda got: "nothing" if got == "nothing" else None, "an error"),
             "the block ran": False, "hooks after": [0, 0, 0],
             "what runs after": as_before(runs(case, three_modules(case))),
         }  # fmt: skip
@@ -272,7 +272,7 @@ class NotAModule(Check):
     def mistakes(self, case):
         return {
             "hooked_half_registered": {"hooks after": other_than([0, 0, 0])},
-            "hooked_swallows_error": {"the error that came out": "nothing"},
+            "hooked_swallows_error": {"what came out of the block": "nothing"},
         }
 
 
