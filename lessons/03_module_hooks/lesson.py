@@ -561,7 +561,7 @@ print("two:", shapes_of_two)
 # `None`.
 #
 # It works for any layer with one input and one output, at any place, and each layer has a list of its own. The hook only
-# watches: the data that flows through the layer, and all gradients, stay as they are.
+# watches: the data that flows through the layer, all gradients and hooks of others stay as they are.
 #
 # <details><summary>Fine print</summary>
 #
@@ -996,7 +996,7 @@ try_backward_hook(
 # - `stop_from_here(module)`: the module's own parameters get gradients of zero as well, all of them.
 #
 # Both return the handle; once it is removed, everything learns as before. What comes out of the network does not
-# change. Neither do gradients that do not come through the module: those of later layers, and those that take another
+# change, nor do hooks of others. Neither do gradients that do not come through the module: those of later layers, and those that take another
 # way around it, as in `x + module(x)`.
 #
 # Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`. The module may
@@ -1129,7 +1129,8 @@ print("by partial:         ", told)
 #
 # So one forward of `nn.Sequential(nn.Tanh())` gives `("forward_pre", "")`, `("forward_pre", "0")`, `("forward", "0")`,
 # `("forward", "")`. A module that runs twice appears twice. One that stands at two places of the model is one module
-# still: one hook of each kind, under its first name. Each model has a list of its own, and works as it did before.
+# still: one hook of each kind, under its first name. Each model has a list of its own, and works as it did before, with the hooks that others
+# have put on it.
 #
 # <details><summary>Fine print</summary>
 #
@@ -1228,7 +1229,8 @@ except RuntimeError as error:
 # of its outputs has an entry of its own, in the order in which backward comes to them, and each layer has a list of its
 # own. Running the model under `torch.no_grad()` adds nothing and still works.
 #
-# What the model puts out does not change, and no gradient does. The deprecated hook does not count.
+# What the model puts out does not change, no gradient does, and hooks of others stay. The deprecated hook does not
+# count.
 
 
 # %% nbgrader={"grade": false, "grade_id": "in_place_safe", "locked": false, "schema_version": 3, "solution": true, "task": false}

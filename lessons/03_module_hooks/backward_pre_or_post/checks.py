@@ -216,10 +216,12 @@ class SeveralInputsAndOutputs(Check):
 
 
 class AroundTheModule(Check):
-    """`h + module(h)`: the gradient that goes around the module stays as it is, and so does the caller's tensor."""
+    """`h + module(h)`: the gradient that goes around the module, the caller's tensor and hooks of others stay."""
 
     poison = POISON
     errors = ERRORS
+    others = "what a hook of others brought"
+    blame = {f"stop_{place}: what a hook of others brought": "removes_other_hooks" for place in ("in_front", "from_here")}
 
     def run(self, case, way):
         """The gradient of h, and what the caller handed to backward. `way(h)` is the module's part."""
@@ -231,8 +233,11 @@ class AroundTheModule(Check):
     def probe(self, nb, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            module = case.build("module", nn.Linear, 3, 3)
+            module, of_others = case.build("module", nn.Linear, 3, 3), []
+            for register in (module.register_full_backward_hook, module.register_full_backward_pre_hook):
+                register(lambda *whatever, found=of_others: found.append(case.tensor(self.others, 3)))
             nb.function(name)(module)
+            found[f"{name}: {self.others}"] = of_others
             shift = nn.Identity()
             nb.function(name)(shift)
             found |= {f"{name}: {field}": value for field, value in self.run(case, module).items()}
@@ -242,7 +247,8 @@ class AroundTheModule(Check):
     def truth(self, case):
         around = self.run(case, torch.zeros_like)
         places = ("stop_in_front", "stop_in_front, Identity", "stop_from_here", "stop_from_here, Identity")
-        return {f"{place}: {field}": value for place in places for field, value in around.items()}
+        stay = {f"{name}: {self.others}": [case.tensor(self.others, 3)] * 2 for name in ("stop_in_front", "stop_from_here")}
+        return {f"{place}: {field}": value for place in places for field, value in around.items()} | stay
 
     def mistakes(self, case):
         right, zero = self.truth(case), torch.zeros(4, 3)

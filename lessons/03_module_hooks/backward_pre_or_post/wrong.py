@@ -506,7 +506,7 @@ def stop_from_here(module):
 
 # %% zeroes_the_output
 # misconception: a forward hook that zeroes the output | hint: changes_the_value
-# breaks: What comes out of the network does not change.
+# breaks: What comes out of the network does not change
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -607,4 +607,22 @@ def stop_from_here(module):
     def hook(module, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
 
+    return module.register_full_backward_pre_hook(hook)
+
+# %% clears_the_dicts
+# misconception: clears the module's dicts of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: nor do hooks of others
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    module._backward_hooks.clear()
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    module._backward_pre_hooks.clear()
     return module.register_full_backward_pre_hook(hook)

@@ -70,7 +70,7 @@ def in_another_order(log):
 
 
 class OneRun(Check):
-    """One forward and one backward of a nested model are logged as they happen, with the names of all modules."""
+    """One forward and one backward of a nested model are logged as they happen; a hook of others runs as before."""
 
     poison = POISON
     errors = ERRORS
@@ -80,6 +80,7 @@ class OneRun(Check):
 
     def run(self, case, start):
         model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
+        model[1].register_forward_hook(lambda module, args, output: output * 2)  # of somebody else
         log = start(model)
         output = model(x)
         output.backward(case.tensor("upstream", 2, 2))
@@ -92,11 +93,12 @@ class OneRun(Check):
         return {**self.run(case, log_by_definition), "hooks": Matches(lambda got: None, "any number")}
 
     def mistakes(self, case):
-        log = self.truth(case)["log"]
+        log, output = self.truth(case)["log"], self.truth(case)["output"]
         names = list(dict.fromkeys(name for _, name in log))
         return {
-            "hook_never_ran": {"log": [], "hooks": 0},
-            "returns_nothing": {"log": None, "hooks": 0},
+            "removes_other_hooks": {"output": output / 2},
+            "hook_never_ran": {"log": [], "hooks": 1},
+            "returns_nothing": {"log": None, "hooks": 1},
             "returns_no_list": {"log": NO_LIST},
             "event_log_first_level": {"log": AnyOf(log_without(log, *(n for n in names if n.count("."))), [
                 [kind, name] for kind, name in log if name and not name.count(".")

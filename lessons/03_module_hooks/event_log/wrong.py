@@ -567,3 +567,21 @@ def event_log(model):
 
     visit(model, "")
     return log
+
+# %% clears_the_dicts
+# misconception: clears all dicts of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: with the hooks that others have put on it
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module._forward_pre_hooks.clear()
+        module._forward_hooks.clear()
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

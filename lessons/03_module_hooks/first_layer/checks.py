@@ -110,25 +110,36 @@ class OnTheFirstLayer(Check):
 
 
 class InTheMiddle(Check):
-    """A layer in the middle of a net: the entry is a pair of two numbers, and the earlier layers learn as before."""
+    """A layer in the middle of a net: the entry is a pair of two numbers; all layers learn, and other hooks run, as before."""
 
     poison = POISON
     errors = ERRORS
-    blame = {"output": "watcher_changes_output", "gradient of the first weight": "watcher_changes_gradient"}
+    blame = {
+        "output": "watcher_changes_output", "gradient of the first weight": "watcher_changes_gradient",
+        "gradient of the layer's weight": "watcher_changes_gradient", "what a hook of others brought": "removes_other_hooks",
+    }  # fmt: skip
 
     def probe(self, nb, case):
         net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
+        of_others = []
+        net[2].register_full_backward_hook(lambda *whatever: of_others.append(case.tensor("of others", 3)))
         sizes = nb.function("gradient_sizes")(net[2])
         output = net(x)
         output.backward(case.tensor("upstream", 3, 2))
-        return {"sizes": sizes, "output": output, "gradient of the first weight": net[0].weight.grad}
+        return {
+            "sizes": sizes, "output": output, "gradient of the first weight": net[0].weight.grad,
+            "gradient of the layer's weight": net[2].weight.grad, "what a hook of others brought": of_others,
+        }  # fmt: skip
 
     def truth(self, case):
         net = case.build("net", five_layer_net)
         flow = flow_through(net, case.tensor("x", 3, 5))
-        wanted = (flow[2], flow[3], net[0].weight)
-        *both, of_weight = torch.autograd.grad(flow[-1], wanted, case.tensor("upstream", 3, 2))
-        return {"sizes": norm_pairs(both), "output": flow[-1], "gradient of the first weight": of_weight}
+        wanted = (flow[2], flow[3], net[0].weight, net[2].weight)
+        *both, of_first, of_layer = torch.autograd.grad(flow[-1], wanted, case.tensor("upstream", 3, 2))
+        return {
+            "sizes": norm_pairs(both), "output": flow[-1], "gradient of the first weight": of_first,
+            "gradient of the layer's weight": of_layer, "what a hook of others brought": [case.tensor("of others", 3)],
+        }  # fmt: skip
 
     def mistakes(self, case):
         ((of_input, of_output),) = self.truth(case)["sizes"]

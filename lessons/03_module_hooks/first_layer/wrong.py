@@ -372,7 +372,7 @@ def gradient_sizes(layer):
 
 # %% clips_what_it_measures
 # misconception: hands on a gradient of norm 1 | hint: watcher_changes_gradient
-# breaks: and all gradients, stay as they are
+# breaks: all gradients and hooks of others stay as they are
 def gradient_sizes(layer):
     sizes = []
 
@@ -441,5 +441,32 @@ def gradient_sizes(layer):
         before = None if grad_input[0] is None else grad_input[0].norm().item()
         sizes.append((before, grad_output[0].norm().item()))
 
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% clears_the_gradients
+# misconception: tidies up with zero_grad in the hook | hint: watcher_changes_gradient
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+        module.zero_grad()
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% clears_the_dict
+# misconception: clears the layer's dict of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: hooks of others stay as they are
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer._backward_hooks.clear()
     layer.register_full_backward_hook(hook)
     return sizes

@@ -76,26 +76,32 @@ class InFrontOfReLU(Check):
 
 
 class WithoutGradients(Check):
-    """Under `torch.no_grad()` the model still runs, and nothing is added."""
+    """Under `torch.no_grad()` the model still runs, with the hooks of others, and nothing is added."""
 
     claims = ("gradients",)  # the answer itself
     poison = POISON
     errors = ERRORS
+    blame = {"what a hook of others brought": "removes_other_hooks"}
 
     def probe(self, nb, case):
-        net = case.build("net", net_with_relu, True)
+        net, of_others = case.build("net", net_with_relu, True), []
+        net[0].register_forward_hook(lambda *whatever: of_others.append(case.tensor("of others", 3)))
         gradients = nb.function("output_gradients")(net[0])
         with torch.no_grad():
             output = net(case.tensor("x", 5, 4))
             data = net[0](case.tensor("x", 5, 4))
         weight = case.tensor("weight", 6, requires_grad=True)
         (data * weight).backward(case.tensor("upstream", 5, 6))  # goes on with the layer's output, as with any data
-        return {"output": output, "gradients": gradients, "weight.grad": weight.grad}
+        return {
+            "output": output, "gradients": gradients, "weight.grad": weight.grad,
+            "what a hook of others brought": of_others,
+        }  # fmt: skip
 
     def truth(self, case):
         net, x = case.build("net", net_with_relu, False), case.tensor("x", 5, 4)
         return {
-            "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0)
+            "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0),
+            "what a hook of others brought": [case.tensor("of others", 3)] * 2,
         }  # fmt: skip
 
     def mistakes(self, case):

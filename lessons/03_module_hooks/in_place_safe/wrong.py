@@ -18,7 +18,7 @@ def output_gradients(layer):
 
 # %% changes_the_gradient
 # misconception: the tensor hook returns what it stores, doubled | hint: watcher_changes_gradient
-# breaks: and no gradient does
+# breaks: no gradient does
 def output_gradients(layer):
     gradients = []
 
@@ -343,5 +343,19 @@ def output_gradients(layer):
             output.requires_grad_()
         output.register_hook(gradients.append)
 
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% clears_the_dict
+# misconception: clears the layer's dict of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: and hooks of others stay
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    layer._forward_hooks.clear()
     layer.register_forward_hook(forward_hook)
     return gradients

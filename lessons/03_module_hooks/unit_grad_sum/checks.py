@@ -19,7 +19,8 @@ def sums_to_one(right):
 
     def test(got):
         grads = [got[name].tensor() for name in ("x1.grad", "x2.grad") if isinstance(got[name], TensorRecord)]
-        one = len(grads) == 2 and torch.allclose(sum(grads), torch.ones(()))
+        one = len(grads) == 2 and {grad.shape for grad in grads} == {right["x1.grad"].shape}
+        one = one and torch.allclose(sum(grads), torch.ones(()))
         return None if one and not torch.allclose(grads[0], right["x1.grad"]) else "another sum, or the right gradients"
 
     return Matches(test, "gradients that sum to 1")
