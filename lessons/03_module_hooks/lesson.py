@@ -78,10 +78,11 @@ def train(net, lr, steps=100):
 
 losses, correct = train(digit_net(), lr=3.0)
 print("loss, every tenth step:", " ".join(f"{loss:.2f}" for loss in losses[9::10]))
+print(f"guessing would cost:    {torch.tensor(10.0).log():.2f}, which is ln 10")
 print(f"digits read correctly:  {correct:.0%}")
 
 # %% [markdown]
-# A loss of 2.30 is ln 10, and about one digit in ten is right: the network only guesses. The loss tells you *that* it has
+# The network only guesses: that costs 2.30, and about one digit in ten comes out right. The loss tells you *that* it has
 # stopped learning, but not *where* things went wrong.
 #
 # A *module hook* can tell. It is a function that you register on a module from outside, and that PyTorch calls each
@@ -107,8 +108,8 @@ for handle in handles:
 draw_activation_histograms({"the first ReLU": history[net[2]], "the second ReLU": history[net[4]]})
 
 # %% [markdown]
-# There it is. The line shows the share of values that are exactly 0. Within a few steps it climbs from a half to
-# nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient through, so
+# There it is. The line shows the share of values that are exactly 0. It starts at about a half, and long before the end
+# it has reached nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient through, so
 # whatever comes earlier cannot learn any more. The learning rate was far too large. At the end of the core path you
 # will come back to this network and measure that as well.
 #
@@ -1166,8 +1167,8 @@ check("event_log")
 # ## Full backward hooks and in-place operations
 #
 # A full backward hook wraps what goes into the module and what comes out. A wrapped tensor must not be changed in
-# place. So the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. Many image models are built
-# like that:
+# place. So the hook fails on `nn.ReLU(inplace=True)`, and on the layer right before it. ResNet-18, which you meet in
+# lesson 05, is built like that:
 
 # %%
 torch.manual_seed(0)
