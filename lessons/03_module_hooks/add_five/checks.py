@@ -13,7 +13,7 @@ def either(fields, *parts):
 
 
 class FiveMore(Check):
-    """`add(x1, x2)` returns `x1 + x2 + 5`, and leaves `x1` and `x2` as they were."""
+    """Each call of `add(x1, x2)` returns `x1 + x2 + 5`, and leaves `x1` and `x2` as they were."""
 
     poison = ("x1", "x2", "output")
 
@@ -21,15 +21,28 @@ class FiveMore(Check):
         add = nb.module("add")
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
         output = add(x1, x2)
-        return {"output": output, "x1": x1, "x2": x2, "forward hooks on add": hook_counts(add)["forward"]}
+        hooks = hook_counts(add)
+        y1, y2 = (case.tensor(f"another {name}", 2, 3, dtype=torch.float64) for name in ("x1", "x2"))
+        return {
+            "output": output, "x1": x1, "x2": x2, "forward hooks on add": hooks["forward"],
+            "hooks on add": sum(hooks.values()), "output of another call": add(y1, y2),
+        }  # fmt: skip
 
     def truth(self, case):
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
-        return {"output": x1 + x2 + 5, "x1": x1, "x2": x2, "forward hooks on add": ANYTHING}
+        y1, y2 = (case.tensor(f"another {name}", 2, 3, dtype=torch.float64) for name in ("x1", "x2"))
+        return {
+            "output": x1 + x2 + 5, "x1": x1, "x2": x2, "forward hooks on add": ANYTHING,
+            "hooks on add": ANYTHING, "output of another call": y1 + y2 + 5,
+        }  # fmt: skip
 
     def mistakes(self, case):
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
+        right = self.truth(case)["output of another call"]
         return {
+            "runs_only_once": {"output": x1 + x2 + 5, "output of another call": right - 5},
+            "five_loses_digits": {"output": x1 + x2 + 5, "output of another call": right.float()},
+            "nothing_registered": {"output": x1 + x2, "x1": x1, "x2": x2, "hooks on add": 0},
             "hook_never_ran": {"output": x1 + x2, "x1": x1, "x2": x2, "forward hooks on add": 0},
             "five_to_an_input": either(
                 self.truth(case), {"x1": x1 + 5}, {"x2": x2 + 5}, {"output": x1 + x2 + 10, "forward hooks on add": 0}

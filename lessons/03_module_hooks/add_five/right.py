@@ -63,3 +63,14 @@ def hook(module, input, output):
 
 
 add.register_forward_hook(hook)
+
+# %% five_times_one
+add = Add()
+
+
+def hook(module, args, output):
+    return output + 1
+
+
+for _ in range(5):
+    add.register_forward_hook(hook)

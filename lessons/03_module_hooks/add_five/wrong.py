@@ -33,6 +33,7 @@ add.register_forward_pre_hook(hook)
 
 # %% changes_inputs_after_forward
 # misconception: changes an input in place when forward is over | hint: five_to_an_input
+# breaks: nor touches the inputs
 add = Add()
 
 
@@ -77,7 +78,8 @@ def hook(module, args, output):
 add.register_forward_hook(hook)
 
 # %% not_registered
-# misconception: never registers the hook | hint: hook_never_ran
+# misconception: never registers the hook | hint: nothing_registered
+# breaks: register it on `add`
 add = Add()
 
 
@@ -134,6 +136,7 @@ add.register_forward_hook(hook)
 
 # %% returns_five
 # misconception: returns 5 alone | hint: returns_only_five
+# breaks: adds 5 to whatever value `forward` has returned
 add = Add()
 
 
@@ -156,6 +159,7 @@ add.register_forward_hook(hook)
 
 # %% sums_the_inputs
 # misconception: computes the sum again | hint: recomputes_output
+# breaks: neither computes that value again
 add = Add()
 
 
@@ -172,6 +176,30 @@ add = Add()
 
 def hook(module, output):
     output += 5
+
+
+add.register_forward_hook(hook)
+
+# %% once
+# misconception: a hook that removes itself after the first call | hint: runs_only_once
+# breaks: each call of `add(x1, x2)` returns 5 more than before
+add = Add()
+
+
+def hook(module, args, output):
+    handle.remove()
+    return output + 5
+
+
+handle = add.register_forward_hook(hook)
+
+# %% tensor_from_numbers
+# misconception: builds the result anew from numbers, which loses the dtype | hint: five_loses_digits
+add = Add()
+
+
+def hook(module, args, output):
+    return torch.tensor(output.tolist()) + 5
 
 
 add.register_forward_hook(hook)

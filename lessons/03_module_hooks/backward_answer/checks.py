@@ -18,24 +18,37 @@ def holds_nan(got):
 
 
 class GradientsAtBothEnds(Check):
-    """After one backward, `answer` holds the gradients of `x1`, `x2` and the output, and no gradient was changed."""
+    """After each backward, `answer` ends with the gradients of `x1`, `x2` and the output; no gradient was changed."""
 
     poison = ("x1", "x2", "output")
-    blame = {"x1.grad": "watcher_changes_gradient", "x2.grad": "watcher_changes_gradient"}
+    blame = dict.fromkeys(("x1.grad", "x2.grad", "W.grad"), "watcher_changes_gradient")
+    another = "entries of another backward"
 
     def probe(self, nb, case):
         nb.list("answer").clear()
         x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
         model = nb.module("model")
+        model.W.grad = None
         model(x1, x2).backward(case.tensor("upstream", 4))
         hooks = sum(hook_counts(model).values())
-        return {"answer": nb.list("answer"), "x1.grad": x1.grad, "x2.grad": x2.grad, "hooks on model": hooks}
+        found = {"answer": list(nb.list("answer")), "hooks on model": hooks}
+        for name, tensor in {"x1.grad": x1, "x2.grad": x2, "W.grad": model.W}.items():
+            found[name], tensor.grad = tensor.grad, None
+        model(x1, x2).backward(case.tensor("another upstream", 4))
+        return {**found, self.another: nb.list("answer")[-3:]}
+
+    def gradients(self, case, upstream):
+        x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
+        free = Model()
+        return torch.autograd.grad(free(x1, x2), (x1, x2, free.W), upstream)
 
     def truth(self, case):
-        x1, x2 = case.tensor("x1", 4, requires_grad=True), case.tensor("x2", 4, requires_grad=True)
-        upstream = case.tensor("upstream", 4)
-        g1, g2 = torch.autograd.grad(Model()(x1, x2), (x1, x2), upstream)
-        return {"answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2, "hooks on model": ANY_COUNT}
+        upstream, another = case.tensor("upstream", 4), case.tensor("another upstream", 4)
+        g1, g2, g_w = self.gradients(case, upstream)
+        return {
+            "answer": [g1, g2, upstream], "x1.grad": g1, "x2.grad": g2, "W.grad": g_w, "hooks on model": ANY_COUNT,
+            self.another: [*self.gradients(case, another)[:2], another],
+        }  # fmt: skip
 
     def mistakes(self, case):
         g1, g2, upstream = self.truth(case)["answer"]
@@ -45,6 +58,8 @@ class GradientsAtBothEnds(Check):
         last = torch.autograd.grad(product * W, (product, W), upstream)
         g_w, output = last[1], x1 * x2 * 5
         return {
+            "runs_only_once": {"answer": [g1, g2, upstream], self.another: [g1, g2, upstream]},
+            "nothing_registered": {"answer": [], "hooks on model": 0},
             "stores_nothing": {"answer": [], "hooks on model": SOME},
             "grad_not_there_yet": {"answer": AnyOf([None, None, upstream], [None, None, None])},
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},

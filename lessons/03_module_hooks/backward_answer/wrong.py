@@ -1,5 +1,10 @@
+# nothing to break: Collect the gradients of `model` in backward
+# nothing to break: Both inputs require a gradient.
+# nothing to break: The check uses tensors of its own, and for a while gives `model` another `forward`.
+
 # %% appends_both_tuples
 # misconception: both tuples as entries | hint: keeps_the_tuple
+# breaks: each of them as a tensor
 model = Model()
 answer = []
 
@@ -103,6 +108,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% legacy_register
 # misconception: registers the deprecated hook | hint: legacy_hook
+# breaks: with the full backward hook `module_hook`
 model = Model()
 answer = []
 
@@ -130,6 +136,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% no_output_gradient
 # misconception: only the inputs' gradients | hint: one_side_missing
+# breaks: three new entries come to the end of the list `answer`
 model = Model()
 answer = []
 
@@ -141,7 +148,7 @@ def module_hook(module, grad_input, grad_output):
 model.register_full_backward_hook(module_hook)
 
 # %% not_registered
-# misconception: never registers the hook | hint: hook_never_ran
+# misconception: never registers the hook | hint: nothing_registered
 model = Model()
 answer = []
 
@@ -152,6 +159,7 @@ def module_hook(module, grad_input, grad_output):
 
 # %% output_first
 # misconception: the order in which backward meets them | hint: wrong_order
+# breaks: the one for `x2` and the one for the output, in this order
 model = Model()
 answer = []
 
@@ -187,6 +195,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% reads_grad_attribute
 # misconception: reads .grad, which is not there yet | hint: grad_not_there_yet
+# breaks: the gradient that this pass brings for `x1`
 model = Model()
 answer = []
 
@@ -237,6 +246,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% returns_scaled
 # misconception: also doubles the gradients | hint: watcher_changes_gradient
+# breaks: no gradient changes, neither those of the inputs
 model = Model()
 answer = []
 
@@ -261,3 +271,45 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% once
+# misconception: a hook that removes itself after the first pass | hint: runs_only_once
+# breaks: Whenever a backward pass goes through `model(x1, x2)`
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend([*grad_input, *grad_output])
+    handle.remove()
+
+
+handle = model.register_full_backward_hook(module_hook)
+
+# %% clips_the_weight
+# misconception: collects, and clips the gradient of W on the way | hint: watcher_changes_gradient
+# breaks: nor that of `W`
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.extend(grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+model.W.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
+
+# %% tensor_method_on_the_module
+# misconception: the tensor's register_hook on a module, which stops the cell | hint: nothing_registered
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.extend(grad_output)
+
+
+model.register_hook(module_hook)

@@ -4,10 +4,11 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING, hook_counts, other_than
-from course.traces import full_hook_beside
+from course.traces import full_hook_beside, gradients_left
 
 POISON = ("module", "model", "net", "x", "x1", "x2")
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"RuntimeError: Backward pre hook returned an invalid number of grad_output": "stop_pre_hook_return",
     r"RuntimeError: Backward hook for Modules where no input requires gradient": "stop_none_replaced",
     r"TypeError: .*(must be Tensor, not NoneType|'NoneType')": "first_layer_none_as_tensor",
@@ -22,6 +23,12 @@ ERRORS = {
 }
 
 
+def hooks_for_all_modules():
+    module = torch.nn.modules.module
+    forward = len(module._global_forward_hooks) + len(module._global_forward_pre_hooks)
+    return forward + len(module._global_backward_hooks) + len(module._global_backward_pre_hooks)
+
+
 def three_linear_net():
     return nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3), nn.Tanh(), nn.Linear(3, 2))
 
@@ -34,11 +41,11 @@ def output_and_gradients(net, case):
     output.backward(case.tensor("upstream", 6, 2))
     return {
         "output": output,
-        "behind: net[4].weight.grad": net[4].weight.grad,
+        "later: net[4].weight.grad": net[4].weight.grad,
         "own: net[2].weight.grad": net[2].weight.grad,
         "own: net[2].bias.grad": net[2].bias.grad,
-        "in front: net[0].weight.grad": net[0].weight.grad,
-        "in front: x.grad": x.grad,
+        "earlier: net[0].weight.grad": net[0].weight.grad,
+        "earlier: x.grad": x.grad,
     }  # fmt: skip
 
 
@@ -58,7 +65,6 @@ class StopBetween(Check):
     errors = ERRORS
     blame = {
         "output": "changes_the_value",
-        "behind: net[4].weight.grad": "global_hook",
         "own: net[2].bias.grad": "stop_some_parameters",
     }
 
@@ -69,6 +75,7 @@ class StopBetween(Check):
         found["a handle is returned"] = callable(getattr(handle, "remove", None))
         found["deprecated hook"] = net[2]._is_full_backward_hook is False
         found["hooks in the network"] = sum(hook_counts(net).values())
+        found["hooks for all modules"] = hooks_for_all_modules()
         found["a full backward hook beside it"] = full_hook_beside(net[2], case)
         return found
 
@@ -76,16 +83,16 @@ class StopBetween(Check):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
             **with_zeros_at(free, *self.places), "a handle is returned": True, "deprecated hook": False,
-            "hooks in the network": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
+            "hooks in the network": ANYTHING, "hooks for all modules": ANYTHING, "a full backward hook beside it": [case.tensor("beside", 3)],
         }  # fmt: skip
 
     def mistakes(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
-        front, own, of_x = "in front: net[0].weight.grad", "own: net[2].weight.grad", "in front: x.grad"
+        front, own, of_x = "earlier: net[0].weight.grad", "own: net[2].weight.grad", "earlier: x.grad"
         missing = AnyOf({front: None}, {own: None}, {of_x: None})
         return {
             "legacy_hook": {"deprecated hook": True},
-            "global_hook": {"hooks in the network": 0, of_x: torch.zeros(6, 4), "output": free["output"]},
+            "global_hook": {"hooks for all modules": other_than(0)},
             "returns_nothing": {own: free[own], of_x: free[of_x], "a handle is returned": False, "hooks in the network": 0},
             "no_grad_is_not_zero": missing,
             "stop_without_effect": {own: free[own], of_x: free[of_x]},
@@ -95,30 +102,30 @@ class StopBetween(Check):
 
 
 class InFront(StopBetween):
-    """`stop_in_front`: the module and what is behind it learn as before; gradients in front of it are zero."""
+    """`stop_in_front`: the module and later layers learn as before; earlier layers get gradients of zero."""
 
     function = "stop_in_front"
-    places = ("in front",)
+    places = ("earlier",)
 
     def mistakes(self, case):
         return {
             **super().mistakes(case),
-            "stop_too_early": {"own: net[2].weight.grad": torch.zeros(3, 5), "in front: x.grad": torch.zeros(6, 4)},
+            "stop_too_early": {"own: net[2].weight.grad": torch.zeros(3, 5), "earlier: x.grad": torch.zeros(6, 4)},
         }
 
 
 class FromHere(StopBetween):
-    """`stop_from_here`: what is behind the module learns as before; its own gradients, and those in front, are zero."""
+    """`stop_from_here`: later layers learn as before; the module and earlier layers get gradients of zero."""
 
     function = "stop_from_here"
-    places = ("own", "in front")
+    places = ("own", "earlier")
 
     def mistakes(self, case):
         free = output_and_gradients(case.build("net", three_linear_net), case)
         return {
             **super().mistakes(case),
             "stop_too_late": {
-                "own: net[2].weight.grad": free["own: net[2].weight.grad"], "in front: x.grad": torch.zeros(6, 4)
+                "own: net[2].weight.grad": free["own: net[2].weight.grad"], "earlier: x.grad": torch.zeros(6, 4)
             },
         }  # fmt: skip
 
@@ -135,7 +142,7 @@ class CrossingModule(nn.Module):
 
 
 def through_crossing(module, case, entries):
-    """Gradients after a backward from the first output, or from both, where one input may be data."""
+    """Gradients after a backward from the first output, or from both; one input may be data."""
     a = case.tensor("a", 2, 3, requires_grad=True)
     b = case.tensor("b", 2, 3, requires_grad=entries != "one input is data")
     one, two = module(a * 1, b * 1)
@@ -144,6 +151,10 @@ def through_crossing(module, case, entries):
         loss = loss + (two * case.tensor("upstream 2", 2, 3)).sum()
     loss.backward()
     return {"W.grad": module.W.grad, "a.grad": a.grad, "b.grad": b.grad}
+
+
+def one_hidden_layer():
+    return nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
 
 
 CROSSINGS = ("all are used", "one output is not used", "one input is data")
@@ -167,6 +178,10 @@ class SeveralInputsAndOutputs(Check):
             nb.function(name)(layer)
             layer(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
             found[f"{name}, first layer: weight.grad"] = layer.weight.grad
+            block = case.build("block", one_hidden_layer)
+            nb.function(name)(block)
+            block(case.tensor("data", 4, 3, requires_grad=True)).backward(case.tensor("upstream", 4, 2))
+            found[f"{name}, a block: weight.grad of its first layer"] = block[0].weight.grad
         return found
 
     def truth(self, case):
@@ -183,11 +198,16 @@ class SeveralInputsAndOutputs(Check):
             grad = layer.weight.grad
             zero = name == "stop_from_here"
             found[f"{name}, first layer: weight.grad"] = torch.zeros_like(grad) if zero else grad
+            block = case.build("block", one_hidden_layer)
+            block(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
+            grad = block[0].weight.grad
+            found[f"{name}, a block: weight.grad of its first layer"] = torch.zeros_like(grad) if zero else grad
         return found
 
     def mistakes(self, case):
         free = through_crossing(case.build("crossing", CrossingModule), case, "all are used")
         return {
+            "stop_in_the_parts": {"stop_in_front, a block: weight.grad of its first layer": torch.zeros(5, 3)},
             "stop_first_entry_only": AnyOf(
                 {"stop_in_front, all are used: b.grad": free["b.grad"]},
                 {"stop_from_here, all are used: W.grad": other_than(torch.zeros(3))},
@@ -196,10 +216,12 @@ class SeveralInputsAndOutputs(Check):
 
 
 class AroundTheModule(Check):
-    """`h + module(h)`: the gradient that goes around the module stays as it is, and so does the caller's tensor."""
+    """`h + module(h)`: the gradient that goes around the module, the caller's tensor and hooks of others stay."""
 
     poison = POISON
     errors = ERRORS
+    others = "what a hook of others brought"
+    blame = {f"stop_{place}: what a hook of others brought": "removes_other_hooks" for place in ("in_front", "from_here")}
 
     def run(self, case, way):
         """The gradient of h, and what the caller handed to backward. `way(h)` is the module's part."""
@@ -211,8 +233,11 @@ class AroundTheModule(Check):
     def probe(self, nb, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            module = case.build("module", nn.Linear, 3, 3)
+            module, of_others = case.build("module", nn.Linear, 3, 3), []
+            for register in (module.register_full_backward_hook, module.register_full_backward_pre_hook):
+                register(lambda *whatever, found=of_others: found.append(case.tensor(self.others, 3)))
             nb.function(name)(module)
+            found[f"{name}: {self.others}"] = of_others
             shift = nn.Identity()
             nb.function(name)(shift)
             found |= {f"{name}: {field}": value for field, value in self.run(case, module).items()}
@@ -222,7 +247,8 @@ class AroundTheModule(Check):
     def truth(self, case):
         around = self.run(case, torch.zeros_like)
         places = ("stop_in_front", "stop_in_front, Identity", "stop_from_here", "stop_from_here, Identity")
-        return {f"{place}: {field}": value for place in places for field, value in around.items()}
+        stay = {f"{name}: {self.others}": [case.tensor(self.others, 3)] * 2 for name in ("stop_in_front", "stop_from_here")}
+        return {f"{place}: {field}": value for place in places for field, value in around.items()} | stay
 
     def mistakes(self, case):
         right, zero = self.truth(case), torch.zeros(4, 3)
@@ -238,52 +264,64 @@ class AroundTheModule(Check):
 
 
 class InfinityAndRemoval(Check):
-    """Zero also where the gradient was inf or nan; once the handle is removed, everything learns as before."""
+    """In float64, with a frozen bias: zero even for inf or nan; once the handle is removed, all learns as before."""
 
     poison = POISON
     errors = ERRORS
+    blame = {f"{name}: bias.grad of the frozen bias": "handle_of_another" for name in ("stop_in_front", "stop_from_here")}
     first = "the gradient is infinite"
+
+    def given(self, case):
+        x = case.tensor("x", 4, 3, requires_grad=True, dtype=torch.float64)
+        layer = case.build("layer", lambda: nn.Linear(3, 2).double())
+        layer.bias.requires_grad_(False)
+        return layer, x
+
+    def upstream(self, case, name):
+        return case.tensor(name, 4, 2, dtype=torch.float64)
 
     def probe(self, nb, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
+            layer, x = self.given(case)
             handle = nb.function(name)(layer)
-            layer(x).backward(torch.full((4, 2), float("inf")))
+            layer(x).backward(torch.full((4, 2), float("inf"), dtype=torch.float64))
             found[f"{name}: x.grad, {self.first}"] = x.grad
             for moment, upstream in (("again", "upstream 2"), ("handle removed", "upstream 3")):
                 x.grad = layer.weight.grad = None
                 if moment == "handle removed":
                     handle.remove()
-                layer(x).backward(case.tensor(upstream, 4, 2))
+                layer(x).backward(self.upstream(case, upstream))
                 found[f"{name}: x.grad, {moment}"] = x.grad
                 found[f"{name}: weight.grad, {moment}"] = layer.weight.grad
+            (found[f"{name}: bias.grad of the frozen bias"],) = gradients_left({"bias": layer.bias}, case).values()
         return found
 
     def truth(self, case):
         found = {}
         for name in ("stop_in_front", "stop_from_here"):
-            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
-            found[f"{name}: x.grad, {self.first}"] = torch.zeros(4, 3)
+            layer, x = self.given(case)
+            found[f"{name}: x.grad, {self.first}"] = torch.zeros_like(x)
             for moment, upstream in (("again", "upstream 2"), ("handle removed", "upstream 3")):
-                of_x, of_weight = torch.autograd.grad(layer(x), (x, layer.weight), case.tensor(upstream, 4, 2))
+                of_x, of_weight = torch.autograd.grad(layer(x), (x, layer.weight), self.upstream(case, upstream))
                 if moment == "again":
                     of_x = torch.zeros_like(of_x)
                     of_weight = torch.zeros_like(of_weight) if name == "stop_from_here" else of_weight
                 found[f"{name}: x.grad, {moment}"] = of_x
                 found[f"{name}: weight.grad, {moment}"] = of_weight
+            (found[f"{name}: bias.grad of the frozen bias"],) = gradients_left({"bias": layer.bias}, case).values()
         return found
 
     def mistakes(self, case):
         functions = ("stop_in_front", "stop_from_here")
-        layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3, requires_grad=True)
-        (plain,) = torch.autograd.grad(layer(x), x, case.tensor("upstream 2", 4, 2))
+        layer, x = self.given(case)
+        (plain,) = torch.autograd.grad(layer(x), x, self.upstream(case, "upstream 2"))
         nan = Matches(lambda got: None if got.tensor().isnan().all() else "numbers", "nan")
         return {
             "stop_times_zero": AnyOf(*({f"{name}: x.grad, {self.first}": nan} for name in functions)),
             "runs_only_once": AnyOf(*({f"{name}: x.grad, again": plain} for name in functions)),
             "handle_of_another": AnyOf(
-                *({f"{name}: x.grad, handle removed": torch.zeros(4, 3)} for name in functions)
+                *({f"{name}: x.grad, handle removed": torch.zeros_like(x)} for name in functions)
             ),
         }
 

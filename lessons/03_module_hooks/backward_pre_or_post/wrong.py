@@ -1,3 +1,5 @@
+# nothing to break: You want to train only a part of a network, and steer it from outside, with one hook for each wish
+
 # %% bare_tensor
 # misconception: returns a bare tensor | hint: full_hook_return
 def stop_in_front(module):
@@ -30,6 +32,7 @@ def stop_from_here(module):
 
 # %% both_after
 # misconception: both with a full backward hook | hint: stop_too_late
+# breaks: the module's own parameters get gradients of zero as well
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -45,6 +48,7 @@ def stop_from_here(module):
 
 # %% both_before
 # misconception: both with a full backward pre-hook | hint: stop_too_early
+# breaks: the module itself still learns as before
 def stop_in_front(module):
     return stop_from_here(module)
 
@@ -101,6 +105,7 @@ def stop_from_here(module):
 
 # %% first_entry_only
 # misconception: zeroes the first entry and keeps the others | hint: stop_first_entry_only
+# breaks: The module may have several inputs and outputs
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         if grad_input[0] is not None:
@@ -118,6 +123,7 @@ def stop_from_here(module):
 
 # %% for_all_modules
 # misconception: registers hooks for all modules | hint: global_hook
+# breaks: those of later layers
 from torch.nn.modules.module import register_module_full_backward_hook, register_module_full_backward_pre_hook
 
 
@@ -259,6 +265,7 @@ def stop_from_here(module):
 
 # %% no_handle
 # misconception: returns no handle | hint: stop_no_handle
+# breaks: Both return the handle
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -274,6 +281,7 @@ def stop_from_here(module):
 
 # %% no_return
 # misconception: makes zeros and does not return them | hint: stop_without_effect
+# breaks: the earlier layers get gradients of **zero** through it
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         grad_input = tuple(torch.zeros_like(grad) for grad in grad_input)
@@ -289,6 +297,7 @@ def stop_from_here(module):
 
 # %% none_for_zero
 # misconception: returns None for each entry | hint: no_grad_is_not_zero
+# breaks: Write zeros, tensors of zeros and not `None`
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return (None,) * len(grad_input)
@@ -360,6 +369,7 @@ def stop_from_here(module):
 
 # %% tensor_hooks_on_the_outputs
 # misconception: tensor hooks on the module's outputs | hint: stop_hooks_the_tensor
+# breaks: those that take another way around it, as in `x + module(x)`
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(torch.zeros_like(grad) if torch.is_tensor(grad) else grad for grad in grad_input)
@@ -392,6 +402,7 @@ def stop_from_here(module):
 
 # %% times_zero
 # misconception: multiplies by 0 | hint: stop_times_zero
+# breaks: also if it was `inf` or `nan`
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else grad * 0 for grad in grad_input)
@@ -432,6 +443,7 @@ def stop_from_here(module):
 
 # %% two_hooks_one_handle
 # misconception: registers both kinds and returns one handle | hint: handle_of_another
+# breaks: once it is removed, everything learns as before
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -476,6 +488,7 @@ def stop_from_here(module):
 
 # %% zeroes_grad_input_and_weight_grad
 # misconception: a full backward hook that also zeroes the weight's .grad | hint: stop_some_parameters
+# breaks: gradients of zero as well, all of them
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -493,6 +506,7 @@ def stop_from_here(module):
 
 # %% zeroes_the_output
 # misconception: a forward hook that zeroes the output | hint: changes_the_value
+# breaks: What comes out of the network does not change
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -510,6 +524,7 @@ def stop_from_here(module):
 
 # %% zeros_for_none
 # misconception: makes zeros for None as well | hint: stop_none_replaced
+# breaks: an entry that **is** `None` must stay `None`
 def stop_in_front(module):
     def hook(module, grad_input, grad_output):
         return tuple(torch.zeros(1) if grad is None else torch.zeros_like(grad) for grad in grad_input)
@@ -521,4 +536,93 @@ def stop_from_here(module):
     def hook(module, grad_output):
         return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
 
+    return module.register_full_backward_pre_hook(hook)
+
+# %% pre_hook_once
+# misconception: the pre-hook for both wishes, taken off as soon as it has run | hint: stop_too_early
+def stop_in_front(module):
+    return stop_from_here(module)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        handle.remove()
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    handle = module.register_full_backward_pre_hook(hook)
+    return handle
+
+# %% tensor_method_on_the_module
+# misconception: the tensor's register_hook on a module | hint: register_hook_on_module
+def stop_in_front(module):
+    return module.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def stop_from_here(module):
+    return module.register_hook(lambda grad: torch.zeros_like(grad))
+
+# %% float32_zeros
+# misconception: zeros of the default dtype | hint: hook_changes_shape
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros(grad.shape) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% hooks_every_part
+# misconception: a hook on every part of the module | hint: stop_in_the_parts
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    handles = [part.register_full_backward_hook(hook) for part in module.modules()]
+    return handles[0]
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% unfreezes
+# misconception: makes all parameters require a gradient, for their zeros | hint: handle_of_another
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    module.requires_grad_(True)
+
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% clears_the_dicts
+# misconception: clears the module's dicts of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: nor do hooks of others
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    module._backward_hooks.clear()
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_output)
+
+    module._backward_pre_hooks.clear()
     return module.register_full_backward_pre_hook(hook)

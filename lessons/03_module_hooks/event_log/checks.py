@@ -5,12 +5,14 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
+from course.awkward import KINDS, awkward_models
 from course.probing import hook_counts
 
 POISON = ("model", "net", "module", "x", "layer")
 FOUR_KINDS = ("forward_pre", "forward", "backward_pre", "backward")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"AttributeError: 'Tensor' object has no attribute '(named_\w+|modules|children|register_\w+)'": "function_uses_global",
     r"RuntimeError: (Backward hook|hook '.*' has changed)": "watcher_changes_gradient",
     r"TypeError: .*must be Tensor, not": "watcher_changes_output",
@@ -68,7 +70,7 @@ def in_another_order(log):
 
 
 class OneRun(Check):
-    """One forward and one backward of a nested model are logged as they happen, with the names of all modules."""
+    """One forward and one backward of a nested model are logged as they happen; a hook of others runs as before."""
 
     poison = POISON
     errors = ERRORS
@@ -78,6 +80,7 @@ class OneRun(Check):
 
     def run(self, case, start):
         model, x = case.build("model", nested_net), case.tensor("x", 2, 3, requires_grad=True)
+        model[1].register_forward_hook(lambda module, args, output: output * 2)  # of somebody else
         log = start(model)
         output = model(x)
         output.backward(case.tensor("upstream", 2, 2))
@@ -90,11 +93,12 @@ class OneRun(Check):
         return {**self.run(case, log_by_definition), "hooks": Matches(lambda got: None, "any number")}
 
     def mistakes(self, case):
-        log = self.truth(case)["log"]
+        log, output = self.truth(case)["log"], self.truth(case)["output"]
         names = list(dict.fromkeys(name for _, name in log))
         return {
-            "hook_never_ran": {"log": [], "hooks": 0},
-            "returns_nothing": {"log": None, "hooks": 0},
+            "removes_other_hooks": {"output": output / 2},
+            "hook_never_ran": {"log": [], "hooks": 1},
+            "returns_nothing": {"log": None, "hooks": 1},
             "returns_no_list": {"log": NO_LIST},
             "event_log_first_level": {"log": AnyOf(log_without(log, *(n for n in names if n.count("."))), [
                 [kind, name] for kind, name in log if name and not name.count(".")
@@ -107,7 +111,7 @@ class OneRun(Check):
                     log_of_kinds(log, *(kind for kind in FOUR_KINDS if kind != missing)) for missing in FOUR_KINDS
                 ))
             },
-            "loop_variable": {
+            "event_log_late_binding": {
                 "log": Matches(
                     lambda got: None if len(got) == len(log) and len({one[1] for one in got}) == 1 else "other names",
                     "one name throughout",
@@ -137,12 +141,14 @@ class ResidualModule(nn.Module):
 
 
 def deep_net():
-    return nn.Sequential(
+    net = nn.Sequential(
         nn.Linear(4, 3),
         ResidualModule(nn.Sequential(nn.Linear(3, 3), ResidualModule(nn.Tanh()))),
         nn.ReLU(),
         ResidualModule(nn.Linear(3, 3)),
     )
+    net[1].register_module("later", None)  # a place that is known, and empty
+    return net
 
 
 def net_with_reuse():
@@ -151,11 +157,11 @@ def net_with_reuse():
 
 
 class OnData(Check):
-    """Another, deeper model with other names, on data that requires no gradient."""
+    """A deeper model with other names and an empty place, and a single layer, on data that requires no gradient."""
 
-    claims = ("log",)  # the answer itself
+    claims = ("log", "log of a single layer")  # the answer itself
     poison = POISON
-    errors = ERRORS
+    errors = {**ERRORS, r"AttributeError: 'NoneType' object has no attribute": "event_log_empty_place"}
 
     def run(self, case, start):
         model = case.build("model", deep_net)
@@ -163,7 +169,10 @@ class OnData(Check):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
             model(case.tensor("x", 2, 4)).sum().backward()
-        return {"log": log}
+            layer = case.build("layer", nn.Linear, 4, 2)
+            of_layer = start(layer)
+            layer(case.tensor("x", 2, 4)).sum().backward()
+        return {"log": log, "log of a single layer": of_layer}
 
     def probe(self, nb, case):
         return self.run(case, nb.function("event_log"))
@@ -177,6 +186,7 @@ class OnData(Check):
             "event_log_two_levels": {"log": [[kind, name] for kind, name in log if name.count(".") < 2]},
             "event_log_other_names": {"log": same_but_for(log, 1)},
             "event_log_order": {"log": in_another_order(log)},
+            "shared_list": {"log": self.truth(case)["log of a single layer"]},
             "event_log_written_down": {"log": Matches(lambda got: None if got else "nothing", "other entries")},
         }
 
@@ -247,4 +257,42 @@ class TwoModelsTwoRuns(Check):
         }
 
 
-check("event_log", OneRun, OnData, ReusedModules, TwoModelsTwoRuns)
+# awkward: in_place_behind: PyTorch refuses full backward hooks beside in-place operations, and the statement says so
+UNTIDY = (
+    "shared", "called_twice", "tied", "partly_frozen", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
+    "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
+
+
+class UntidyModels(Check):
+    """Models as they are in real projects: shared, tied and frozen layers, other modes, names that look alike."""
+
+    poison = POISON
+    errors = {**ERRORS, r"AttributeError: 'NoneType' object has no attribute": "event_log_empty_place"}
+
+    def run(self, case, start):
+        found = {}
+        for says, (model, x) in awkward_models(case, *UNTIDY).items():
+            log = start(model)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a hook where no input requires a gradient, or of a dict
+                model(x).sum().backward()
+            found[f"log of {says}"] = log
+        return found
+
+    claims = tuple(f"log of {KINDS[kind].says}" for kind in UNTIDY)  # the answer itself
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return self.run(case, log_by_definition)
+
+    def mistakes(self, case):
+        logs = self.truth(case)
+        return {
+            "event_log_other_names": AnyOf(*({says: same_but_for(log, 1)} for says, log in logs.items())),
+        }
+
+
+check("event_log", OneRun, OnData, ReusedModules, TwoModelsTwoRuns, UntidyModels)

@@ -120,3 +120,21 @@ def event_log(model):
         for kind, method in KINDS.items():
             getattr(module, method)(lambda *_, entry=(kind, name): log.append(entry))
     return log
+
+# %% apply_with_memory
+def event_log(model):
+    log, done = [], set()
+    names = {module: name for name, module in model.named_modules()}
+
+    def add_hooks(module):
+        if module in done:
+            return
+        done.add(module)
+        name = names[module]
+        module.register_forward_pre_hook(lambda *args: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda *args: log.append(("forward", name)))
+        module.register_full_backward_pre_hook(lambda *args: log.append(("backward_pre", name)))
+        module.register_full_backward_hook(lambda *args: log.append(("backward", name)))
+
+    model.apply(add_hooks)
+    return log

@@ -1,3 +1,7 @@
+# nothing to break: Write your own recorder.
+# nothing to break: So one forward of `nn.Sequential(nn.Tanh())` gives
+# nothing to break: No operation in it works in place, for a reason that the next section shows.
+
 # %% all_duplicates
 # misconception: also registers under the second name of a shared module | hint: event_log_hooks_twice
 def event_log(model):
@@ -15,6 +19,7 @@ def event_log(model):
 
 # %% backward_pre_missing
 # misconception: no full backward pre-hook | hint: event_log_kinds_missing
+# breaks: registers hooks of all four kinds
 def event_log(model):
     log = []
 
@@ -44,6 +49,7 @@ def event_log(model):
 
 # %% children_and_root
 # misconception: the model and its children | hint: event_log_first_level
+# breaks: on every module
 def event_log(model):
     log = []
 
@@ -74,6 +80,7 @@ def event_log(model):
 
 # %% class_names
 # misconception: class names for names | hint: event_log_other_names
+# breaks: `name` is what `model.named_modules()` calls the module
 def event_log(model):
     log = []
 
@@ -135,6 +142,7 @@ def event_log(model):
 
 # %% inserts_in_front
 # misconception: inserts each entry in front | hint: event_log_order
+# breaks: by one entry each time a hook runs
 def event_log(model):
     log = []
 
@@ -181,6 +189,7 @@ def event_log(model):
 
 # %% last_name_of_shared
 # misconception: the last name of a shared module | hint: event_log_other_names
+# breaks: under its first name
 def event_log(model):
     log = []
     names = {module: name for name, module in model.named_modules(remove_duplicate=False)}
@@ -212,7 +221,7 @@ def event_log(model):
     return log
 
 # %% late_binding
-# misconception: lambdas that look the loop's name up when they run | hint: loop_variable
+# misconception: lambdas that look the loop's name up when they run | hint: event_log_late_binding
 def event_log(model):
     log = []
     for name, module in model.named_modules():
@@ -288,6 +297,7 @@ def event_log(model):
 
 # %% no_repetitions
 # misconception: keeps an entry once | hint: event_log_keeps_first
+# breaks: A module that runs twice appears twice.
 def event_log(model):
     log = []
 
@@ -313,6 +323,7 @@ def event_log(model):
 
 # %% one_log_for_all
 # misconception: one global list, emptied by each call | hint: shared_list
+# breaks: Each model has a list of its own
 events = []
 
 
@@ -331,6 +342,7 @@ def event_log(model):
 
 # %% other_words
 # misconception: the register methods' words for the kinds | hint: event_log_other_kinds
+# breaks: `kind` is one of `"forward_pre"`, `"forward"`, `"backward_pre"` and `"backward"`.
 def event_log(model):
     log = []
 
@@ -346,6 +358,7 @@ def event_log(model):
 
 # %% own_walk
 # misconception: a walk of its own that comes to a shared module twice | hint: event_log_hooks_twice
+# breaks: one hook of each kind
 def event_log(model):
     log = []
 
@@ -377,6 +390,7 @@ def event_log(model):
 
 # %% removes_itself
 # misconception: hooks that remove themselves after the first run | hint: runs_only_once
+# breaks: The list then grows with each forward and each backward pass
 def event_log(model):
     log, handles = [], []
 
@@ -395,6 +409,7 @@ def event_log(model):
 
 # %% returns_the_handles
 # misconception: returns the handles | hint: returns_no_list
+# breaks: and returns a list
 def event_log(model):
     log, handles = [], {}
 
@@ -412,6 +427,7 @@ def event_log(model):
 
 # %% returns_the_list
 # misconception: the hook returns the list, which becomes the input | hint: watcher_changes_output
+# breaks: works as it did before
 def event_log(model):
     log = []
 
@@ -428,6 +444,7 @@ def event_log(model):
 
 # %% root_called_model
 # misconception: another name for the model itself | hint: event_log_other_names
+# breaks: `""` for the model
 def event_log(model):
     log = []
 
@@ -444,6 +461,7 @@ def event_log(model):
 
 # %% root_missing
 # misconception: leaves the model itself out | hint: root_missing
+# breaks: and on the model itself
 def event_log(model):
     log = []
 
@@ -461,6 +479,7 @@ def event_log(model):
 
 # %% swapped_pair
 # misconception: name first | hint: event_log_swaps_pair
+# breaks: a pair `(kind, name)`
 def event_log(model):
     log = []
 
@@ -476,6 +495,7 @@ def event_log(model):
 
 # %% two_levels
 # misconception: the model, children and grandchildren | hint: event_log_two_levels
+# breaks: The model may be of any depth
 def event_log(model):
     log = []
 
@@ -526,4 +546,42 @@ def event_log(model):
             module.register_forward_hook(partial(note, "forward", name))
             module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
             module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% private_dict
+# misconception: a walk over the private dict, which takes an empty place for a module | hint: event_log_empty_place
+# breaks: have an empty place
+def event_log(model):
+    log, seen = [], set()
+
+    def visit(module, name):
+        if module in seen:
+            return
+        seen.add(module)
+        module.register_forward_pre_hook(lambda m, a: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda m, a, o: log.append(("forward", name)))
+        module.register_full_backward_pre_hook(lambda m, go: log.append(("backward_pre", name)))
+        module.register_full_backward_hook(lambda m, gi, go: log.append(("backward", name)))
+        for child_name, child in module._modules.items():
+            visit(child, f"{name}.{child_name}" if name else child_name)
+
+    visit(model, "")
+    return log
+
+# %% clears_the_dicts
+# misconception: clears all dicts of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: with the hooks that others have put on it
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module._forward_pre_hooks.clear()
+        module._forward_hooks.clear()
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
     return log

@@ -4,13 +4,14 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.probing import ANYTHING, hook_counts, other_than
 
 POISON = ("layer", "net", "x", "model")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
 ANOTHER_NUMBER = Matches(lambda got: None if isinstance(got, float) else "no number", "a number")
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"AttributeError: 'NoneType' object has no attribute '(?!append|extend|insert)": "first_layer_none_as_tensor",
     r"TypeError: .*(must be Tensor, not NoneType|'NoneType')": "first_layer_none_as_tensor",
     r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
@@ -29,12 +30,22 @@ def norm_pairs(*gradients):
     return [(None if one is None else norm_of(one), norm_of(other)) for one, other in gradients]
 
 
+def another_list_before(*right):
+    """The right entries, after those of another layer: the list is not this layer's own."""
+
+    def test(got):
+        behind = len(got) > len(right) and all(is_same(*both) for both in zip(got[-len(right) :], right, strict=True))
+        return None if behind and not is_same(got[0], right[0]) else "no list of several layers"
+
+    return Matches(test, "entries of another layer, and the right ones")
+
+
 def five_layer_net():
     return nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
 
 
 def flow_through(net, x):
-    """Hook-free: what flows between the layers, `x` in front and the output at the end."""
+    """Hook-free: what flows between the layers, from `x` to the output."""
     flow = [x]
     for layer in net:
         flow.append(layer(flow[-1]))
@@ -79,6 +90,8 @@ class OnTheFirstLayer(Check):
         of_x, of_output, _, of_bias = self.gradients(case)
         out = norm_of(of_output)
         return {
+            "module_hook_twice": {"sizes": [[None, out], [None, out]]},
+            "shared_list": {"sizes": another_list_before((None, out))},
             "hook_never_ran": {"sizes": [], "hooks": 0},
             "returns_nothing": {"sizes": None, "hooks": 0},
             "returns_no_list": {"sizes": NO_LIST},
@@ -97,31 +110,49 @@ class OnTheFirstLayer(Check):
 
 
 class InTheMiddle(Check):
-    """A layer in the middle of a net: the entry is a pair of two numbers."""
+    """A layer in the middle of a net: the entry is a pair of two numbers; all layers learn, and other hooks run, as before."""
 
     poison = POISON
     errors = ERRORS
+    blame = {
+        "output": "watcher_changes_output", "gradient of the first weight": "watcher_changes_gradient",
+        "gradient of the layer's weight": "watcher_changes_gradient", "what a hook of others brought": "removes_other_hooks",
+    }  # fmt: skip
 
     def probe(self, nb, case):
         net, x = case.build("net", five_layer_net), case.tensor("x", 3, 5)
+        of_others = []
+        net[2].register_full_backward_hook(lambda *whatever: of_others.append(case.tensor("of others", 3)))
         sizes = nb.function("gradient_sizes")(net[2])
-        net(x).backward(case.tensor("upstream", 3, 2))
-        return {"sizes": sizes}
+        output = net(x)
+        output.backward(case.tensor("upstream", 3, 2))
+        return {
+            "sizes": sizes, "output": output, "gradient of the first weight": net[0].weight.grad,
+            "gradient of the layer's weight": net[2].weight.grad, "what a hook of others brought": of_others,
+        }  # fmt: skip
 
     def truth(self, case):
-        flow = flow_through(case.build("net", five_layer_net), case.tensor("x", 3, 5))
-        return {"sizes": norm_pairs(torch.autograd.grad(flow[-1], (flow[2], flow[3]), case.tensor("upstream", 3, 2)))}
+        net = case.build("net", five_layer_net)
+        flow = flow_through(net, case.tensor("x", 3, 5))
+        wanted = (flow[2], flow[3], net[0].weight, net[2].weight)
+        *both, of_first, of_layer = torch.autograd.grad(flow[-1], wanted, case.tensor("upstream", 3, 2))
+        return {
+            "sizes": norm_pairs(both), "output": flow[-1], "gradient of the first weight": of_first,
+            "gradient of the layer's weight": of_layer, "what a hook of others brought": [case.tensor("of others", 3)],
+        }  # fmt: skip
 
     def mistakes(self, case):
         ((of_input, of_output),) = self.truth(case)["sizes"]
         return {
+            "module_hook_twice": {"sizes": [(of_input, of_output)] * 2},
+            "shared_list": {"sizes": another_list_before((of_input, of_output))},
             "first_layer_always_none": {"sizes": [(None, of_output)]},
             "swaps_gradients": {"sizes": [(of_output, of_input)]},
         }
 
 
 def net_for_words():
-    return nn.Sequential(nn.Embedding(9, 4), nn.Tanh(), nn.Flatten(), nn.Linear(12, 2))
+    return nn.Sequential(nn.Embedding(9, 4), nn.Tanh(), nn.Flatten(), nn.BatchNorm1d(12), nn.Linear(12, 2))
 
 
 class EveryLayerOfAnother(Check):
@@ -139,45 +170,50 @@ class EveryLayerOfAnother(Check):
         net, words = case.build("net", net_for_words), case.tensor("words", 2, 3, dtype=torch.int64, positive=True)
         sizes = [nb.function("gradient_sizes")(layer) for layer in net]
         net(words).backward(case.tensor("upstream", 2, 2))
-        return {f"list of {type(layer).__name__}": found for layer, found in zip(net, sizes, strict=True)}
+        lists = {f"list of {type(layer).__name__}": found for layer, found in zip(net, sizes, strict=True)}
+        return {**lists, "training modes": [layer.training for layer in net]}
 
     def truth(self, case):
         net, words = case.build("net", net_for_words), case.tensor("words", 2, 3, dtype=torch.int64, positive=True)
         flow = flow_through(net, words)
         gradients = [None, *torch.autograd.grad(flow[-1], flow[1:], case.tensor("upstream", 2, 2))]
         both = itertools.pairwise(gradients)
-        return {f"list of {type(layer).__name__}": norm_pairs(one) for layer, one in zip(net, both, strict=True)}
+        lists = {f"list of {type(layer).__name__}": norm_pairs(one) for layer, one in zip(net, both, strict=True)}
+        return {**lists, "training modes": ANYTHING}
 
     def mistakes(self, case):
         right = self.truth(case)
+        del right["training modes"]
         together = [pair for found in right.values() for pair in found]
         return {
+            "changes_mode": {"training modes": other_than([True] * 5)},
             "shared_list": {"list of Embedding": together[::-1]},
             "first_layer_formula": {"list of Embedding": right["list of Embedding"]},
         }
 
 
 class TwoPasses(Check):
-    """Passes through the first layer, in some of which the data needs a gradient: each gives an entry of its own."""
+    """Each pass through the first layer gives an entry of its own, whether the data needs a gradient or not."""
 
     poison = POISON
     errors = ERRORS
 
     def given(self, case):
-        """The data of each pass; in which of them it needs a gradient, no answer can know."""
+        """The data of each pass; in which of them it needs a gradient, no answer can know. The last is like the second."""
         needs = case.shuffled("needs a gradient", [True, False, True, False, True, False])
-        return [case.tensor(f"x {number}", 3, 5, requires_grad=needed) for number, needed in enumerate((False, *needs))]
+        needs = [case.tensor(f"x {number}", 3, 5, requires_grad=needed) for number, needed in enumerate((False, *needs))]
+        return [*enumerate(needs), (1, needs[1].detach().clone().requires_grad_(needs[1].requires_grad))]
 
     def probe(self, nb, case):
         net = case.build("net", five_layer_net)
         sizes = nb.function("gradient_sizes")(net[0])
-        for number, x in enumerate(self.given(case)):
+        for number, x in self.given(case):
             net(x).backward(case.tensor(f"upstream {number}", 3, 2))
         return {"sizes": sizes}
 
     def truth(self, case):
         found = []
-        for number, x in enumerate(self.given(case)):
+        for number, x in self.given(case):
             flow = flow_through(case.build("net", five_layer_net), x)
             wanted = (x, flow[1]) if x.requires_grad else (flow[1],)
             gradients = torch.autograd.grad(flow[-1], wanted, case.tensor(f"upstream {number}", 3, 2))
@@ -188,10 +224,44 @@ class TwoPasses(Check):
         pairs = self.truth(case)["sizes"]
         guessed = [(None, ANYTHING), *((other_than(None), ANYTHING) for _ in pairs[1:])]
         return {
+            "first_layer_leaves_repetitions_out": {"sizes": pairs[:-1]},
             "runs_only_once": {"sizes": pairs[:1]},
             "keeps_last_only": {"sizes": pairs[-1:]},
             "first_layer_from_weight": {"sizes": guessed},
         }
 
 
-check("first_layer", OnTheFirstLayer, InTheMiddle, EveryLayerOfAnother, TwoPasses)
+class TwiceInOneForward(Check):
+    """A network of two layers that runs twice in one forward: two entries, and no weight of its own."""
+
+    poison = POISON
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'Sequential' object has no attribute": "first_layer_formula",
+        r"RuntimeError: (mat1 and mat2|The size of tensor|size mismatch)": "first_layer_formula",
+    }
+
+    def build(self, case):
+        return case.build("block", lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh()).double())
+
+    def probe(self, nb, case):
+        block, x = self.build(case), case.tensor("x", 3, requires_grad=True, dtype=torch.float64)
+        sizes = nb.function("gradient_sizes")(block)
+        block(block(x) * 2).backward(case.tensor("upstream", 3, dtype=torch.float64))
+        return {"sizes": sizes}
+
+    def truth(self, case):
+        block, x = self.build(case), case.tensor("x", 3, requires_grad=True, dtype=torch.float64)
+        once = block(x)
+        between = once * 2
+        twice = block(between)
+        upstream = case.tensor("upstream", 3, dtype=torch.float64)
+        of_between, of_once, of_x = torch.autograd.grad(twice, (between, once, x), upstream)
+        return {"sizes": norm_pairs((of_between, upstream), (of_x, of_once))}
+
+    def mistakes(self, case):
+        pairs = self.truth(case)["sizes"]
+        return {"first_layer_once_a_forward": {"sizes": AnyOf(pairs[:1], pairs[1:])}}
+
+
+check("first_layer", OnTheFirstLayer, InTheMiddle, EveryLayerOfAnother, TwoPasses, TwiceInOneForward)

@@ -1,5 +1,9 @@
+# nothing to break: Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`.
+# nothing to break: No operation changes its output in place: later in this lesson you see what that does to full backward hooks.
+
 # %% always_none
 # misconception: writes None whatever the input needs | hint: first_layer_always_none
+# breaks: at any place
 def gradient_sizes(layer):
     sizes = []
 
@@ -11,6 +15,7 @@ def gradient_sizes(layer):
 
 # %% chain_rule_of_linear
 # misconception: computes the gradient of a Linear's input | hint: first_layer_formula
+# breaks: It works for any layer with one input and one output
 def gradient_sizes(layer):
     sizes = []
 
@@ -48,6 +53,7 @@ def gradient_sizes(layer):
 
 # %% flat_list
 # misconception: extends the list by two numbers | hint: takes_elements_apart
+# breaks: one entry, a pair
 def gradient_sizes(layer):
     sizes = []
 
@@ -101,6 +107,7 @@ def gradient_sizes(layer):
 
 # %% keeps_the_last
 # misconception: keeps the last pass only | hint: keeps_last_only
+# breaks: Each time that backward comes through the layer, the list gets one entry
 def gradient_sizes(layer):
     sizes = []
 
@@ -126,6 +133,7 @@ def gradient_sizes(layer):
 
 # %% list_as_default
 # misconception: one list for all layers, as a default argument | hint: shared_list
+# breaks: each layer has a list of its own
 def gradient_sizes(layer, sizes=[]):
     sizes.clear()
 
@@ -138,6 +146,7 @@ def gradient_sizes(layer, sizes=[]):
 
 # %% makes_the_data_require_a_gradient
 # misconception: switches the gradient of the data on | hint: first_layer_asks_for_more
+# breaks: The hook only watches: the data that flows through the layer
 def gradient_sizes(layer):
     sizes = []
 
@@ -191,6 +200,7 @@ def gradient_sizes(layer):
 
 # %% not_registered
 # misconception: never registers the hook | hint: hook_never_ran
+# breaks: It registers a full backward hook on `layer`
 def gradient_sizes(layer):
     sizes = []
 
@@ -225,6 +235,7 @@ def gradient_sizes(layer):
 
 # %% returns_the_handle
 # misconception: returns the handle instead of the list | hint: returns_no_list
+# breaks: and returns a list
 def gradient_sizes(layer):
     sizes = []
 
@@ -274,6 +285,7 @@ def gradient_sizes(layer):
 
 # %% swapped
 # misconception: output first | hint: swaps_gradients
+# breaks: the norm of the gradient of the layer's **input**, then the norm of the gradient of its **output**
 def gradient_sizes(layer):
     sizes = []
 
@@ -301,6 +313,7 @@ def gradient_sizes(layer):
 
 # %% the_gradients_themselves
 # misconception: stores the gradients | hint: first_layer_gradient_for_size
+# breaks: A norm is a number
 def gradient_sizes(layer):
     sizes = []
     layer.register_full_backward_hook(
@@ -333,6 +346,7 @@ def gradient_sizes(layer):
 
 # %% zero_for_none
 # misconception: writes 0 where there is no gradient | hint: first_layer_zero_for_none
+# breaks: then the first entry of the pair is `None`
 def gradient_sizes(layer):
     sizes = []
 
@@ -340,5 +354,119 @@ def gradient_sizes(layer):
         before = 0.0 if grad_input[0] is None else grad_input[0].norm().item()
         sizes.append((before, grad_output[0].norm().item()))
 
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% global_list
+# misconception: one global list for all layers | hint: shared_list
+sizes = []
+
+
+def gradient_sizes(layer):
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% clips_what_it_measures
+# misconception: hands on a gradient of norm 1 | hint: watcher_changes_gradient
+# breaks: all gradients and hooks of others stay as they are
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        norm = None if grad_input[0] is None else grad_input[0].norm()
+        sizes.append((None if norm is None else norm.item(), grad_output[0].norm().item()))
+        if norm is not None and norm > 0:
+            return (grad_input[0] / norm,)
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% no_repetitions
+# misconception: adds a pair only if it is not in the list yet | hint: first_layer_leaves_repetitions_out
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        pair = tuple(None if grad is None else grad.norm().item() for grad in (grad_input[0], grad_output[0]))
+        if pair not in sizes:
+            sizes.append(pair)
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% once_a_forward
+# misconception: one entry for each forward, which the second use of the layer overwrites | hint: first_layer_once_a_forward
+# breaks: run twice in one forward, or be a whole network
+def gradient_sizes(layer):
+    sizes, new_pass = [], []
+
+    def begin(module, args):
+        new_pass[:] = [True]
+
+    def hook(module, grad_input, grad_output):
+        pair = tuple(None if grad is None else grad.norm().item() for grad in (grad_input[0], grad_output[0]))
+        if new_pass:
+            sizes.append(pair)
+            new_pass.clear()
+        else:
+            sizes[-1] = pair
+
+    layer.register_forward_pre_hook(begin)
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% tensor_method_on_the_module
+# misconception: the tensor's register_hook on a module | hint: register_hook_on_module
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_hook(hook)
+    return sizes
+
+# %% eval_mode
+# misconception: puts the layer in eval mode, to look at it undisturbed | hint: changes_mode
+def gradient_sizes(layer):
+    sizes = []
+    layer.eval()
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% clears_the_gradients
+# misconception: tidies up with zero_grad in the hook | hint: watcher_changes_gradient
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+        module.zero_grad()
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% clears_the_dict
+# misconception: clears the layer's dict of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: hooks of others stay as they are
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        before = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((before, grad_output[0].norm().item()))
+
+    layer._backward_hooks.clear()
     layer.register_full_backward_hook(hook)
     return sizes

@@ -17,7 +17,7 @@ def holds_nan(got):
 
 
 class InputsThenOutput(Check):
-    """After a call of `add(x1, x2)`, `answer` holds `[x1, x2, output]`, and the call returned the sum."""
+    """After each call of `add(x1, x2)`, `answer` ends with `x1, x2, output`, and the call returned the sum."""
 
     poison = ("x1", "x2", "output")
     blame = {"output": "watcher_changes_output"}
@@ -26,21 +26,35 @@ class InputsThenOutput(Check):
         nb.list("answer").clear()
         add = nb.module("add")
         output = add(case.tensor("x1", 4), case.tensor("x2", 4))
-        return {"answer": nb.list("answer"), "output": output, "hooks on add": sum(hook_counts(add).values())}
+        after_one_call = list(nb.list("answer"))
+        add(*self.of_another_call(case))
+        return {
+            "answer": after_one_call, "output": output, "hooks on add": sum(hook_counts(add).values()),
+            "entries of another call": nb.list("answer")[-3:],
+        }  # fmt: skip
+
+    def of_another_call(self, case):
+        return [case.tensor(f"another {name}", 2, 3, dtype=torch.float64) for name in ("x1", "x2")]
 
     def truth(self, case):
         x1, x2 = case.tensor("x1", 4), case.tensor("x2", 4)
-        return {"answer": [x1, x2, x1 + x2], "output": x1 + x2, "hooks on add": ANY_COUNT}
+        y1, y2 = self.of_another_call(case)
+        return {
+            "answer": [x1, x2, x1 + x2], "output": x1 + x2, "hooks on add": ANY_COUNT,
+            "entries of another call": [y1, y2, y1 + y2],
+        }  # fmt: skip
 
     def mistakes(self, case):
         x1, x2, output = self.truth(case)["answer"]
         return {
+            "nothing_registered": {"answer": [], "hooks on add": 0},
             "stores_nothing": {"answer": [], "hooks on add": SOME},
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},
             "one_side_missing": {"answer": AnyOf([x1, x2], [output])},
             "keeps_the_tuple": {"answer": AnyOf([[x1, x2], output], [[x1, x2], [output]])},
             "module_hook_twice": {"answer": AnyOf([x1, x2, x1, x2, output, output], [x1, x2, output, output])},
-            "takes_elements_apart": {"answer": [*x1, *x2, *output]},
+            "runs_only_once": {"answer": [x1, x2, output], "entries of another call": [x1, x2, output]},
+            "takes_elements_apart": {"answer": AnyOf([*x1, *x2, *output], [x1, x2, *output])},
             "numbers_for_tensors": {"answer": [Close(one.tolist()) for one in (x1, x2, output)]},
         }
 

@@ -85,3 +85,14 @@ def hook(module, args, kwargs, output):
 
 add.register_forward_pre_hook(pre_hook, with_kwargs=True)
 add.register_forward_hook(hook, with_kwargs=True, always_call=True)
+
+# %% one_hook_for_all
+add = Add()
+answer = []
+
+
+def hook(module, args, output):
+    answer.extend([*args, output])
+
+
+add.register_forward_hook(hook)

@@ -1,3 +1,7 @@
+# nothing to break: Collect what `add` works with, from outside.
+# nothing to break: The cell begins a forward pre-hook for the inputs and a forward hook for the output.
+# nothing to break: The check calls `add` with tensors of its own, and for a while gives it another `forward`.
+
 # %% appends_the_tuple
 # misconception: the tuple of inputs as one entry | hint: keeps_the_tuple
 add = Add()
@@ -52,6 +56,7 @@ add.register_forward_hook(hook)
 
 # %% forgets_to_register_hook
 # misconception: the second hook is not registered | hint: one_side_missing
+# breaks: three new entries come to the end of the list `answer`
 add = Add()
 answer = []
 
@@ -68,6 +73,7 @@ add.register_forward_pre_hook(pre_hook)
 
 # %% inputs_reversed
 # misconception: the inputs in reverse order | hint: wrong_order
+# breaks: `x1`, `x2` and the output, in this order
 add = Add()
 answer = []
 
@@ -86,6 +92,7 @@ add.register_forward_hook(hook)
 
 # %% lambda_returns_a_tuple
 # misconception: a lambda whose value replaces the output | hint: watcher_changes_output
+# breaks: Both hooks only watch
 add = Add()
 answer = []
 
@@ -136,6 +143,7 @@ add.register_forward_hook(hook)
 
 # %% plain_numbers
 # misconception: stores lists of numbers | hint: numbers_for_tensors
+# breaks: each of them as a tensor
 add = Add()
 answer = []
 
@@ -192,7 +200,7 @@ add.register_forward_pre_hook(pre_hook)
 add.register_forward_hook(hook)
 
 # %% registers_nothing
-# misconception: defines hooks without registering | hint: hook_never_ran
+# misconception: defines hooks without registering | hint: nothing_registered
 add = Add()
 answer = []
 
@@ -205,7 +213,7 @@ def hook(module, args, output):
     answer.append(output)
 
 # %% registers_on_another_object
-# misconception: hooks on a module that nobody calls | hint: hook_never_ran
+# misconception: hooks on a module that nobody calls | hint: nothing_registered
 add = Add()
 answer = []
 
@@ -241,6 +249,7 @@ add.register_forward_hook(hook)
 
 # %% scales_the_inputs
 # misconception: the pre-hook normalises what goes in | hint: watcher_changes_output
+# breaks: `add(x1, x2)` still returns what it returned before
 add = Add()
 answer = []
 
@@ -259,6 +268,7 @@ add.register_forward_hook(hook)
 
 # %% sum_of_inputs
 # misconception: computes the output by the visible formula | hint: formula_of_visible_forward
+# breaks: take what you store from the hooks' arguments
 add = Add()
 answer = []
 
@@ -286,6 +296,43 @@ def pre_hook(module, args):
 
 def hook(module, output):
     answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% once
+# misconception: hooks that remove themselves after the first call | hint: runs_only_once
+# breaks: Whenever somebody calls `add(x1, x2)`
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+    pre_handle.remove()
+
+
+def hook(module, args, output):
+    answer.append(output)
+    handle.remove()
+
+
+pre_handle = add.register_forward_pre_hook(pre_hook)
+handle = add.register_forward_hook(hook)
+
+# %% extends_by_the_output_only
+# misconception: extend for inputs and output alike, which takes the output apart | hint: takes_elements_apart
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.extend(output)
 
 
 add.register_forward_pre_hook(pre_hook)

@@ -1,5 +1,8 @@
+# nothing to break: The cell begins a generator function; a class of this name is as good.
+
 # %% backward_hooks
 # misconception: full backward hooks | hint: hooked_other_kind
+# breaks: puts the forward hook `hook`
 @contextlib.contextmanager
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
@@ -9,6 +12,7 @@ def hooked(modules, hook):
 
 # %% by_function
 # misconception: removes every registration of the function | hint: removes_other_hooks
+# breaks: Others may have hooks on the same modules, even the same function
 @contextlib.contextmanager
 def hooked(modules, hook):
     modules = list(modules)
@@ -38,6 +42,7 @@ class hooked:
 
 # %% clears_the_dict
 # misconception: clears the module's dict of hooks | hint: removes_other_hooks
+# breaks: It removes its **own** hooks and nothing else.
 @contextlib.contextmanager
 def hooked(modules, hook):
     try:
@@ -70,6 +75,7 @@ class hooked:
 
 # %% except_exception
 # misconception: cleans up after an Exception only | hint: hooked_some_errors_only
+# breaks: after `KeyboardInterrupt`, which is what the stop button raises
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = []
@@ -116,6 +122,7 @@ class hooked:
 
 # %% first_module_only
 # misconception: hooks the first module only | hint: hooked_one_only
+# breaks: on each module in the list `modules`
 def hooked(modules, hook):
     for module in modules:
         return module.register_forward_hook(hook)
@@ -185,12 +192,14 @@ def hooked(modules, hook):
 
 # %% never_removes
 # misconception: never removes | hint: hooked_stays
+# breaks: for the block only
 @contextlib.contextmanager
 def hooked(modules, hook):
     yield [module.register_forward_hook(hook) for module in modules]
 
 # %% no_decorator
 # misconception: a generator function without its decorator | hint: hooked_no_context_manager
+# breaks: Write the context manager `hooked(modules, hook)`.
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
         for module in modules:
@@ -212,6 +221,7 @@ class hooked:
 
 # %% no_finally
 # misconception: removes behind the yield, without finally | hint: hooked_no_finally
+# breaks: After the block these hooks are gone **in any case**: also after an error
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = [module.register_forward_hook(hook) for module in modules]
@@ -244,6 +254,7 @@ def hooked(modules, hook):
 
 # %% registers_before_the_try
 # misconception: registers everything before the try | hint: hooked_half_registered
+# breaks: the hooks that are already registered come off again
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = [module.register_forward_hook(hook) for module in modules]
@@ -266,6 +277,7 @@ def hooked(modules, hook):
 
 # %% restores_the_dict
 # misconception: puts the module's dict of hooks back as it was | hint: removes_other_hooks
+# breaks: may register more of them while the block runs
 @contextlib.contextmanager
 def hooked(modules, hook):
     modules = [module for module in modules]
@@ -298,6 +310,7 @@ def hooked(modules, hook):
 
 # %% skips_what_is_no_module
 # misconception: skips entries that are no modules | hint: hooked_swallows_error
+# breaks: an error comes out before the block begins
 @contextlib.contextmanager
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
@@ -308,6 +321,7 @@ def hooked(modules, hook):
 
 # %% swallows
 # misconception: an except that does not raise again | hint: hooked_swallows_error
+# breaks: The error itself comes out of the block.
 @contextlib.contextmanager
 def hooked(modules, hook):
     handles = [module.register_forward_hook(hook) for module in modules]
@@ -343,6 +357,7 @@ def hooked(modules, hook):
 
 # %% with_ends_too_early
 # misconception: the stack ends before the yield | hint: hook_never_ran
+# breaks: Inside the block each of them calls `hook`
 @contextlib.contextmanager
 def hooked(modules, hook):
     with contextlib.ExitStack() as stack:
@@ -352,6 +367,7 @@ def hooked(modules, hook):
 
 # %% wrapper_without_return
 # misconception: a wrapper that does not hand on what the hook returns | hint: hooked_return_lost
+# breaks: what `hook` returns counts
 @contextlib.contextmanager
 def hooked(modules, hook):
     def wrapper(module, args, output):
@@ -378,3 +394,13 @@ def hooked(modules, hook):
         handles = [stack.enter_context(module.register_forward_hook(hook)) for module in modules]
         for module in modules:
             yield module
+
+# %% all_parts
+# misconception: hooks every part of each module | hint: hooked_too_many
+@contextlib.contextmanager
+def hooked(modules, hook):
+    with contextlib.ExitStack() as stack:
+        for module in modules:
+            for part in module.modules():
+                stack.enter_context(part.register_forward_hook(hook))
+        yield

@@ -4,12 +4,13 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
-from course.probing import ANYTHING, hook_counts, other_than
+from course.probing import ANYTHING, hook_counts, other_than, such_that
 from course.traces import full_hook_beside
 
 POISON = ("layer", "net", "model", "x")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"AttributeError: 'NoneType' object has no attribute 'register_(pre)?hook'": "no_gradient_needed",
     r"RuntimeError: can't retain_grad on Tensor that has requires_grad=False": "no_gradient_needed",
     r"AttributeError: 'Tensor' object has no attribute 'register_\w*(backward|forward)": "function_uses_global",
@@ -23,7 +24,7 @@ def net_with_relu(inplace):
 
 
 class InFrontOfReLU(Check):
-    """In front of an in-place ReLU, the list gets the gradient of what the layer put out."""
+    """Right before an in-place ReLU, the list gets the gradient of what the layer put out."""
 
     poison = POISON
     errors = ERRORS
@@ -75,20 +76,36 @@ class InFrontOfReLU(Check):
 
 
 class WithoutGradients(Check):
-    """Under `torch.no_grad()` the model still runs, and nothing is added."""
+    """Under `torch.no_grad()` the model still runs, with the hooks of others, and nothing is added."""
 
+    claims = ("gradients",)  # the answer itself
     poison = POISON
     errors = ERRORS
+    blame = {"what a hook of others brought": "removes_other_hooks"}
 
     def probe(self, nb, case):
-        net = case.build("net", net_with_relu, True)
+        net, of_others = case.build("net", net_with_relu, True), []
+        net[0].register_forward_hook(lambda *whatever: of_others.append(case.tensor("of others", 3)))
         gradients = nb.function("output_gradients")(net[0])
         with torch.no_grad():
             output = net(case.tensor("x", 5, 4))
-        return {"output": output, "gradients": gradients}
+            data = net[0](case.tensor("x", 5, 4))
+        weight = case.tensor("weight", 6, requires_grad=True)
+        (data * weight).backward(case.tensor("upstream", 5, 6))  # goes on with the layer's output, as with any data
+        return {
+            "output": output, "gradients": gradients, "weight.grad": weight.grad,
+            "what a hook of others brought": of_others,
+        }  # fmt: skip
 
     def truth(self, case):
-        return {"output": case.build("net", net_with_relu, False)(case.tensor("x", 5, 4)), "gradients": []}
+        net, x = case.build("net", net_with_relu, False), case.tensor("x", 5, 4)
+        return {
+            "output": net(x), "gradients": [], "weight.grad": (net[0](x) * case.tensor("upstream", 5, 6)).sum(dim=0),
+            "what a hook of others brought": [case.tensor("of others", 3)] * 2,
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        return {"in_place_asks_for_more": {"gradients": such_that(lambda got: len(got) > 0)}}
 
 
 class EachCallItsEntry(Check):
@@ -129,6 +146,9 @@ class EachCallItsEntry(Check):
         return {
             "keeps_last_only": AnyOf({used: twice[-1:]}, {used: [twice[0], twice[2]]}, {used: [twice[1], twice[3]]}, {used: twice[2:]}),
             "runs_only_once": AnyOf({used: twice[:1]}, {used: twice[1:2]}, {used: twice[:2]}),
+            "in_place_forward_order": AnyOf(
+                {used: [twice[1], twice[0], twice[3], twice[2]]}, {used: twice[::-1]}, {used: [*twice[2:], *twice[:2]]}
+            ),
             "shared_list": {
                 used: Matches(lambda got: None if len(got) > len(twice) else "short", "more entries"),
                 other: other_than(once),
@@ -141,7 +161,7 @@ check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry)
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class OtherInPlaceOperations(Check):
-    """In front of other in-place operations than ReLU: SiLU, an addition, a product."""
+    """Right before other in-place operations than ReLU: SiLU, an addition, a product."""
 
     poison = POISON
     errors = ERRORS
@@ -166,14 +186,14 @@ class OtherInPlaceOperations(Check):
 
     def probe(self, nb, case):
         start = nb.function("output_gradients")
-        return {f"gradients in front of {name}": self.run(case, start, name, True) for name in self.places}
+        return {f"gradients before {name}": self.run(case, start, name, True) for name in self.places}
 
     def truth(self, case):
         return {
-            f"gradients in front of {name}": self.run(case, lambda layer: None, name, False) for name in self.places
+            f"gradients before {name}": self.run(case, lambda layer: None, name, False) for name in self.places
         }
 
-    blame = {f"gradients in front of {name}": "in_place_relu_only" for name in places}
+    blame = {f"gradients before {name}": "in_place_relu_only" for name in places}
 
 
 check("in_place_safe", OtherInPlaceOperations)

@@ -1,3 +1,5 @@
+# nothing to break: Write `output_gradients(layer)`, for a layer that puts out one tensor.
+
 # %% asks_when_the_network_has_run
 # misconception: waits for the weight's gradient and reads that of the tensor's last value | hint: in_place_behind
 def output_gradients(layer):
@@ -16,6 +18,7 @@ def output_gradients(layer):
 
 # %% changes_the_gradient
 # misconception: the tensor hook returns what it stores, doubled | hint: watcher_changes_gradient
+# breaks: no gradient does
 def output_gradients(layer):
     gradients = []
 
@@ -51,7 +54,8 @@ def output_gradients(layer):
     return gradients
 
 # %% full_backward_hook
-# misconception: a full backward hook, which fails in front of an in-place operation | hint: in_place_after_full_hook
+# misconception: a full backward hook, which fails before an in-place operation | hint: in_place_after_full_hook
+# breaks: It works with any in-place operation right after the layer.
 def output_gradients(layer):
     gradients = []
     layer.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
@@ -74,6 +78,7 @@ def output_gradients(layer):
 
 # %% hook_on_the_weight
 # misconception: a tensor hook on the weight | hint: in_place_of_parameter
+# breaks: the gradient of what `layer` has put out, as a tensor
 def output_gradients(layer):
     gradients = []
     layer.weight.register_hook(gradients.append)
@@ -81,6 +86,7 @@ def output_gradients(layer):
 
 # %% hook_returns_the_handle
 # misconception: a lambda whose value, the handle, becomes the output | hint: watcher_changes_output
+# breaks: What the model puts out does not change
 def output_gradients(layer):
     gradients = []
     layer.register_forward_hook(
@@ -147,6 +153,7 @@ def output_gradients(layer):
 
 # %% legacy_hook
 # misconception: the deprecated hook | hint: legacy_hook
+# breaks: The deprecated hook does not count.
 def output_gradients(layer):
     gradients = []
     layer.register_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
@@ -179,6 +186,7 @@ def output_gradients(layer):
 
 # %% no_grad_forgotten
 # misconception: a tensor hook without a look whether there will be a gradient | hint: no_gradient_needed
+# breaks: Running the model under `torch.no_grad()` adds nothing and still works.
 def output_gradients(layer):
     gradients = []
 
@@ -212,6 +220,7 @@ def output_gradients(layer):
 
 # %% one_list_for_all_layers
 # misconception: a global list | hint: shared_list
+# breaks: each layer has a list of its own
 gradients = []
 
 
@@ -227,6 +236,7 @@ def output_gradients(layer):
 
 # %% one_run
 # misconception: removes its hook after the first run | hint: runs_only_once
+# breaks: to which each backward pass adds
 def output_gradients(layer):
     gradients = []
 
@@ -251,6 +261,7 @@ def output_gradients(layer):
 
 # %% retain_grad
 # misconception: retain_grad, which means the value behind the in-place operation | hint: in_place_behind
+# breaks: of the value that came out of the layer, before anybody changed it in place
 def output_gradients(layer):
     gradients = []
 
@@ -264,6 +275,7 @@ def output_gradients(layer):
 
 # %% returns_the_handle
 # misconception: returns the handle | hint: returns_no_list
+# breaks: It returns a list
 def output_gradients(layer):
     gradients = []
 
@@ -275,6 +287,7 @@ def output_gradients(layer):
 
 # %% the_last_only
 # misconception: keeps the last gradient | hint: keeps_last_only
+# breaks: each of its outputs has an entry of its own
 def output_gradients(layer):
     gradients = []
 
@@ -297,5 +310,52 @@ def output_gradients(layer):
         if output.requires_grad:
             output.grad_fn.register_prehook(gradients.append)
 
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% in_forward_order
+# misconception: sorts the gradients by the order of the forward pass | hint: in_place_forward_order
+# breaks: in the order in which backward comes to them
+def output_gradients(layer):
+    gradients, calls, found = [], [], {}
+
+    def forward_hook(module, args, output):
+        number = len(calls)
+        calls.append(number)
+
+        def keep(grad):
+            found[number] = grad
+            gradients[:] = [found[key] for key in sorted(found)]
+
+        if output.requires_grad:
+            output.register_hook(keep)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% makes_data_require_a_gradient
+# misconception: makes the output require a gradient, so that the tensor hook can be registered | hint: in_place_asks_for_more
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if not output.requires_grad:
+            output.requires_grad_()
+        output.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% clears_the_dict
+# misconception: clears the layer's dict of hooks, so that the cell can run again | hint: removes_other_hooks
+# breaks: and hooks of others stay
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    layer._forward_hooks.clear()
     layer.register_forward_hook(forward_hook)
     return gradients

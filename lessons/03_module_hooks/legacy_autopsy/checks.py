@@ -6,9 +6,11 @@ from course.models import Model
 
 
 def at_other_inputs(got):
-    """Whether the two reports fit together, as they do for any inputs."""
+    """Whether the two reports fit together, as they do for any inputs of one element."""
     (weight, product), (first, second) = ([one.tensor() for one in report] for report in got)
-    fit = torch.equal(weight, torch.tensor([5.0])) and torch.allclose(product * 25, first * second)
+    if any(one.shape != (1,) or one.dtype != torch.float32 for one in (weight, product, first, second)):
+        return "other shapes or dtypes"  # their product could take any amount of memory
+    fit = weight.item() == 5.0 and torch.allclose(product * 25, first * second)
     return None if fit else "something else"
 
 
@@ -38,6 +40,7 @@ class TwoReports(Check):
         twice = [gradient * 2 for gradient in true]
         return {
             "autopsy_never_ran": {"answer": []},
+            "autopsy_ran_again": {"answer": AnyOf([last, true, last, true], [last, last, true, true])},
             "one_report_only": {"answer": AnyOf([last], [true])},
             "two_equal_reports": {"answer": AnyOf([last, last], [true, true])},
             "reports_swapped": {

@@ -1,5 +1,8 @@
+# nothing to break: The cell runs both models for you, and silences the warning that you have just seen.
+
 # %% both_full
 # misconception: full backward hooks on both models | hint: two_equal_reports
+# breaks: Register a deprecated backward hook on one
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -19,6 +22,7 @@ with warnings.catch_warnings():
 
 # %% both_legacy
 # misconception: deprecated hooks on both models | hint: two_equal_reports
+# breaks: a full backward hook on the other
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -76,6 +80,7 @@ with warnings.catch_warnings():
 
 # %% grad_output
 # misconception: stores the gradient of the output | hint: gradients_of_the_output
+# breaks: both hooks put the `grad_input` that they get into `answer`
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -114,6 +119,7 @@ with warnings.catch_warnings():
 
 # %% numbers
 # misconception: numbers instead of tensors | hint: numbers_for_tensors
+# breaks: Each entry is a tuple (or list) of two tensors.
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -152,6 +158,7 @@ with warnings.catch_warnings():
 
 # %% only_legacy
 # misconception: forgets the full hook | hint: one_report_only
+# breaks: At the end `answer` holds two entries
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -170,6 +177,7 @@ with warnings.catch_warnings():
 
 # %% other_inputs
 # misconception: runs at other inputs | hint: autopsy_other_inputs
+# breaks: `x1 = [2.]`, `x2 = [3.]`, `W = 5`
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -246,6 +254,7 @@ with warnings.catch_warnings():
 
 # %% swapped
 # misconception: the true gradients first | hint: reports_swapped
+# breaks: first what the deprecated hook showed, then the true gradients of the inputs
 answer = []
 legacy_model, full_model = Model(), Model()
 
@@ -278,6 +287,26 @@ with warnings.catch_warnings():
     legacy_model.register_backward_hook(collect)
     full_model.register_full_backward_hook(collect)
     for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()
+
+# %% ran_again
+# misconception: runs both models a second time | hint: autopsy_ran_again
+# breaks: Forward and backward run once for each
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_hook(collect)
+    for model in (legacy_model, full_model, legacy_model, full_model):
         x1 = torch.tensor([2.0], requires_grad=True)
         x2 = torch.tensor([3.0], requires_grad=True)
         model(x1, x2).backward()

@@ -13,6 +13,7 @@ def rescale_inputs(case, *shape):
 
 # Errors that tell what the hook does not expect.
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"IndexError: (tuple|list) index out of range": "rescale_by_place_only",
     r"ValueError: not enough values to unpack": "rescale_by_place_only",
     r"KeyError: 'x[12]'": "rescale_by_name_only",
@@ -35,6 +36,7 @@ class ByPlace(Check):
         module = Add()
         handle = nb.function("rescale_argument")(module, factor)
         found = {"output": module(x1, x2), "x1": x1, "x2": x2, "hooks": sum(hook_counts(module).values())}
+        found["output of a second call"] = module(x1, x2)
         found["a handle is returned"] = callable(getattr(handle, "remove", None))
         if found["a handle is returned"]:
             handle.remove()
@@ -45,6 +47,7 @@ class ByPlace(Check):
         x1, x2, factor = rescale_inputs(case, 4)
         return {
             "output": x1 + factor * x2, "x1": x1, "x2": x2, "hooks": ANYTHING, "a handle is returned": True,
+            "output of a second call": x1 + factor * x2,
             "output after handle.remove()": x1 + x2,
         }  # fmt: skip
 
@@ -58,6 +61,7 @@ class ByPlace(Check):
                 "output": AnyOf(factor * x1 + x2, factor * (x1 + x2), x1 + x2 + factor, x1 * factor)
             },
             "rescale_without_effect": {"output": x1 + x2},
+            "runs_only_once": {"output": x1 + factor * x2, "output of a second call": x1 + x2},
             "rescale_other_forward": {"output": x1 + factor * x2, "hooks": 0},
             "rescale_no_handle": {"a handle is returned": False},
             "handle_of_another": {"output after handle.remove()": x1 + factor * x2},
@@ -99,7 +103,7 @@ class ByName(Check):
 
 
 class AnyForwardWithGradients(Check):
-    """Right for any forward of `x1` and `x2`, and the gradient of `x2` takes the factor into account."""
+    """Right for any forward of `x1` and `x2`, and gradients flow back to both, to `x2` through the factor."""
 
     poison = ("module", "model", "add", "x1", "x2")
     errors = ERRORS
@@ -134,34 +138,47 @@ class AnyForwardWithGradients(Check):
 
 
 class EachModuleItsFactor(Check):
-    """Two modules have two factors, and a third one has none."""
+    """Two modules have two factors, one of them 0, a third has none; hooks of others stay, and so does the dtype."""
 
     poison = ("module", "model", "add", "x1", "x2")
     errors = ERRORS
 
     def probe(self, nb, case):
         x1, x2, factor = rescale_inputs(case, 3)
-        first, second, third = Add(), Add(), Add()
+        first, second, third, off, of_others = Add(), Add(), Add(), Add(), Add()
+        of_others.register_forward_pre_hook(lambda module, args: (args[0] * 3, args[1]))
         nb.function("rescale_argument")(first, factor)
         nb.function("rescale_argument")(second, factor + 1)
+        nb.function("rescale_argument")(off, 0)
+        nb.function("rescale_argument")(of_others, factor)
+        with other_forward(first, lambda self, x1, x2: x2):
+            in_float64 = first(x1.double(), x2.double())
         return {
-            "the first module": first(x1, x2), "the second module": second(x1, x2), "another module": third(x1, x2)
+            "the x2 of a call in float64": in_float64, "factor 0": off(x1, x2),
+            "a module on which others have a hook": of_others(x1, x2),
+            "the first module": first(x1, x2), "the second module": second(x1, x2), "another module": third(x1, x2),
+            "another module, by name": third(x1=x1, x2=x2),
         }  # fmt: skip
 
     def truth(self, case):
         x1, x2, factor = rescale_inputs(case, 3)
         return {
+            "the x2 of a call in float64": factor * x2.double(), "factor 0": x1,
+            "a module on which others have a hook": 3 * x1 + factor * x2,
             "the first module": x1 + factor * x2, "the second module": x1 + (factor + 1) * x2,
-            "another module": x1 + x2,
+            "another module": x1 + x2, "another module, by name": x1 + x2,
         }  # fmt: skip
 
     def mistakes(self, case):
         x1, x2, factor = rescale_inputs(case, 3)
         return {
-            "rescale_everywhere": {"another module": other_than(x1 + x2)},
-            "rescale_last_factor": {
-                "the first module": x1 + (factor + 1) * x2, "the second module": x1 + (factor + 1) * x2
-            },
+            "rescale_everywhere": AnyOf(
+                {"another module": other_than(x1 + x2)}, {"another module, by name": other_than(x1 + x2)}
+            ),
+            "rescale_other_dtype": {"the x2 of a call in float64": factor * x2},
+            "rescale_zero_ignored": {"factor 0": x1 + x2},
+            "removes_other_hooks": {"a module on which others have a hook": x1 + factor * x2},
+            "rescale_last_factor": {"the second module": x1 + factor * x2, "factor 0": x1 + factor * x2},
         }  # fmt: skip
 
 

@@ -67,3 +67,20 @@ def rescale_argument(module, factor):
         return (x1, x2 * factor), {}
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% knob_with_remove
+class Knob:
+    def __init__(self, module, factor):
+        self.factor = factor
+        self.handle = module.register_forward_pre_hook(self.turn, with_kwargs=True)
+
+    def turn(self, module, args, kwargs):
+        x1, x2 = (*args, *(kwargs[name] for name in ("x1", "x2") if name in kwargs))
+        return (x1, self.factor * x2), {}
+
+    def remove(self):
+        self.handle.remove()
+
+
+def rescale_argument(module, factor):
+    return Knob(module, factor)

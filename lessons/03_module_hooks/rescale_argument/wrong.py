@@ -1,3 +1,6 @@
+# nothing to break: You want to know how much a model depends on its second input, so you turn that input down, from outside.
+# nothing to break: Write `rescale_argument(module, factor)`.
+
 # %% adds_the_factor
 # misconception: adds the factor | hint: rescale_other_argument
 def rescale_argument(module, factor):
@@ -21,6 +24,7 @@ def rescale_argument(module, factor):
 
 # %% both_arguments
 # misconception: scales every argument | hint: rescale_other_argument
+# breaks: `x1` arrives as it is.
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         return tuple(arg * factor for arg in args), {name: arg * factor for name, arg in kwargs.items()}
@@ -38,6 +42,7 @@ def rescale_argument(module, factor):
 
 # %% detached
 # misconception: detaches the scaled argument | hint: rescale_cuts_gradient
+# breaks: gradients flow back to them through the factor
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         if "x2" in kwargs:
@@ -68,6 +73,7 @@ def rescale_argument(module, factor):
 
 # %% first_of_args
 # misconception: scales what comes last in the dict, in whatever order the caller wrote it | hint: rescale_other_argument
+# breaks: or `module(x2=x2, x1=x1)`
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         everything = [*args, *kwargs.values()]
@@ -125,6 +131,7 @@ def rescale_argument(module, factor):
 
 # %% hook_for_all_modules
 # misconception: registers a hook for all modules | hint: rescale_everywhere
+# breaks: Other modules, and hooks of others, notice nothing.
 def rescale_argument(module, factor):
     wanted = type(module)
 
@@ -154,6 +161,7 @@ def rescale_argument(module, factor):
 
 # %% in_place
 # misconception: multiplies the caller's tensor in place | hint: rescale_writes_into_x2
+# breaks: The caller's own tensors stay as they are
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         x2 = kwargs["x2"] if "x2" in kwargs else args[1]
@@ -172,6 +180,7 @@ def rescale_argument(module, factor):
 
 # %% keyword_only
 # misconception: expects x2 among the keyword arguments | hint: rescale_by_name_only
+# breaks: by place as in `module(x1, x2)`
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         kwargs["x2"] = kwargs["x2"] * factor
@@ -210,6 +219,7 @@ def rescale_argument(module, factor):
 
 # %% no_handle
 # misconception: does not return the handle | hint: rescale_no_handle
+# breaks: Return the handle
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         if "x2" in kwargs:
@@ -249,6 +259,7 @@ def rescale_argument(module, factor):
 
 # %% patches_forward
 # misconception: replaces the module's forward instead of hooking it | hint: rescale_other_forward
+# breaks: and registers a hook
 def rescale_argument(module, factor):
     forward = module.forward
 
@@ -259,6 +270,7 @@ def rescale_argument(module, factor):
 
 # %% positional_only
 # misconception: knows nothing of keyword arguments | hint: rescale_by_place_only
+# breaks: by name as in `module(x1, x2=x2)`
 def rescale_argument(module, factor):
     def hook(module, args):
         return args[0], args[1] * factor
@@ -276,6 +288,7 @@ def rescale_argument(module, factor):
 
 # %% recomputes_the_sum
 # misconception: a forward hook that computes the sum of Add anew | hint: formula_of_visible_forward
+# breaks: as `Add` and `Model` have
 def rescale_argument(module, factor):
     def hook(module, args, kwargs, output):
         x1 = args[0] if len(args) > 0 else kwargs["x1"]
@@ -320,5 +333,53 @@ def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         x1, x2 = args
         return (x1, factor * x2), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% once
+# misconception: a hook that removes itself after the first call | hint: runs_only_once
+# breaks: From then on the module works with `factor * x2`
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        handle.remove()
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    return handle
+
+# %% zero_is_false
+# misconception: takes a factor of 0 for none | hint: rescale_zero_ignored
+def rescale_argument(module, factor):
+    factor = factor or 1
+
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% to_float32
+# misconception: converts x2 to float32 | hint: rescale_other_dtype
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"].float() * factor}
+        return (args[0], args[1].float() * factor), kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% clears_the_dict
+# misconception: clears the module's pre-hooks before it registers its own | hint: removes_other_hooks
+# breaks: and hooks of others, notice nothing
+def rescale_argument(module, factor):
+    module._forward_pre_hooks.clear()
+
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": kwargs["x2"] * factor}
+        return (args[0], args[1] * factor), kwargs
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)

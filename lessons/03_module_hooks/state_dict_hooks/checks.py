@@ -5,10 +5,11 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, other_than
+from course.probing import ANYTHING, other_than, such_that
 
 POISON = ("module", "head")
 ERRORS = {
+    r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"RuntimeError: (OrderedDict|dictionary) (mutated|changed)": "old_name_dict_in_loop",
     r"KeyError: ": "old_name_taken_for_granted",
     r"TypeError: .*takes \d+ positional arguments? but \d+ (was|were) given": "old_name_hook_arguments",
@@ -99,13 +100,14 @@ class OldCheckpoint(Check):
 
 
 class InsideAModel(Check):
-    """A model around the module loads its old checkpoint as well: there the keys begin with the module's place."""
+    """A model around the module loads its old checkpoint as well: there the keys begin with the module's place, or places."""
 
     poison = POISON
     errors = ERRORS
 
     def build(self, case):
-        parts = nn.ModuleDict({"body": nn.Linear(3, 3), "head": case.build("head", ModuleOfToday)})
+        head = case.build("head", ModuleOfToday)
+        parts = nn.ModuleDict({"body": nn.Linear(3, 3), "head": head, "again": head})
         return nn.ModuleDict({"parts": parts})
 
     def probe(self, nb, case):
@@ -115,10 +117,14 @@ class InsideAModel(Check):
         return load_and_say(model, saved)
 
     def truth(self, case):
-        return {"load_state_dict says": FINE, "state_dict": new_checkpoint(case, self.build(case))}
+        saved = new_checkpoint(case, self.build(case))
+        # The head stands at two places, and is saved under both: what is loaded last stays.
+        loaded = {key: saved[key.replace(".head.", ".again.")] for key in saved}
+        return {"load_state_dict says": FINE, "state_dict": loaded}
 
     def mistakes(self, case):
-        return {"old_name_no_prefix": {"load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}
+        at_one_place = such_that(lambda says: ("parts.head." in says) != ("parts.again." in says))
+        return {"old_name_one_place": {"load_state_dict says": at_one_place}, "old_name_no_prefix": {"load_state_dict says": AnyOf(complaint(MISSING, UNEXPECTED), complaint(MISSING))}}  # fmt: skip
 
 
 class LookAlikes(Check):
@@ -130,7 +136,7 @@ class LookAlikes(Check):
     def build(self, case):
         inner = nn.ModuleDict({"linear": nn.Linear(2, 2), "fc": nn.Linear(2, 2)})
         reader = case.build("reader", ModuleOfToday)
-        reader.inner, reader.linear2 = inner, nn.Linear(2, 2)
+        reader.my_linear, reader.linear2 = inner, nn.Linear(2, 2)
         return nn.ModuleDict({"linear": reader, "other": nn.ModuleDict({"linear": nn.Linear(2, 2)})})
 
     def probe(self, nb, case):
@@ -153,7 +159,7 @@ class ParameterAndDeepChild(Check):
 
     def build(self, case):
         reader = case.build("reader", ModuleOfToday)
-        reader.fc = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.ModuleList([nn.Linear(2, 2)]))
+        reader.fc = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2), nn.ModuleDict({"layers": nn.Linear(2, 2)}))
         return nn.Sequential(nn.Tanh(), reader)
 
     def probe(self, nb, case):

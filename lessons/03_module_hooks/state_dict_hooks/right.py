@@ -63,3 +63,13 @@ def accept_old_name(module, old, new):
                 state_dict[prefix + ".".join([new, *rest])] = state_dict.pop(key)
 
     return module.register_load_state_dict_pre_hook(rename)
+
+# %% moves_a_plan
+def accept_old_name(module, old, new):
+    def rename(module, state_dict, prefix, *the_rest):
+        was, becomes = f"{prefix}{old}", f"{prefix}{new}"
+        plan = {key: becomes + key[len(was) :] for key in state_dict if key == was or key.startswith(was + ".")}
+        for key, target in plan.items():
+            state_dict[target] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(rename)

@@ -1,3 +1,7 @@
+# nothing to break: Checkpoints outlive names.
+# nothing to break: A layer was called `linear` when somebody saved the model; today it is called `fc`.
+# nothing to break: For example: `accept_old_name(head, "linear", "fc")`
+
 # %% alias
 # misconception: adds the child under its old name as well | hint: old_name_renames_module
 def accept_old_name(module, old, new):
@@ -5,6 +9,7 @@ def accept_old_name(module, old, new):
 
 # %% any_part
 # misconception: renames any part between dots | hint: old_name_anywhere
+# breaks: What other modules call `old` is none of its business
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -27,6 +32,7 @@ def accept_old_name(module, old, new):
 
 # %% children_only
 # misconception: knows children, not parameters | hint: old_name_one_kind
+# breaks: or one of its own parameters
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -37,6 +43,7 @@ def accept_old_name(module, old, new):
 
 # %% drops_the_old_key
 # misconception: only drops the old key | hint: old_name_only_dropped
+# breaks: what is saved there for the module's `old` goes into its `new`
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -69,6 +76,7 @@ def accept_old_name(module, old, new):
 
 # %% no_dot
 # misconception: a condition that linear2 fulfils too | hint: old_name_anywhere
+# breaks: names that only look alike, such as `linear2`
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -79,6 +87,7 @@ def accept_old_name(module, old, new):
 
 # %% no_prefix
 # misconception: compares with the old name alone | hint: old_name_no_prefix
+# breaks: `module` may stand anywhere in a model, under any name
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -99,6 +108,7 @@ def accept_old_name(module, old, new):
 
 # %% one_level
 # misconception: takes the first and the last part of the key | hint: old_name_one_kind
+# breaks: with all that is inside it
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -110,6 +120,7 @@ def accept_old_name(module, old, new):
 
 # %% overrides_load
 # misconception: replaces load_state_dict of the module, which a model around it never calls | hint: old_name_no_prefix
+# breaks: or any model around it loads a checkpoint
 def accept_old_name(module, old, new):
     load = module.load_state_dict
 
@@ -124,6 +135,7 @@ def accept_old_name(module, old, new):
 
 # %% pops_without_looking
 # misconception: expects weight and bias under the old name | hint: old_name_taken_for_granted
+# breaks: New checkpoints load as before
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         for name, _ in getattr(module, new).named_parameters():
@@ -213,6 +225,7 @@ def accept_old_name(module, old, new):
 
 # %% saves_the_old_name
 # misconception: gives saved checkpoints the old name as well | hint: old_name_renames_module
+# breaks: what `state_dict()` saves has the new names
 def accept_old_name(module, old, new):
     def on_load(module, state_dict, prefix, *rest):
         for key in list(state_dict):
@@ -253,6 +266,7 @@ def accept_old_name(module, old, new):
 
 # %% throws_strangers_away
 # misconception: throws away what it does not know | hint: old_name_hides_errors
+# breaks: Whatever else is missing in a checkpoint, or too much, is still reported.
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         known = {prefix + key for key in module.state_dict()}
@@ -325,5 +339,49 @@ def accept_old_name(module, old, new):
         for key in list(state_dict):
             if (key + ".").startswith(prefix + new + "."):
                 state_dict[prefix + old + key[len(prefix + new) :]] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(rename)
+
+# %% first_place_only
+# misconception: remembers the first prefix, though the module stands at two places | hint: old_name_one_place
+# breaks: and even at two places
+def accept_old_name(module, old, new):
+    places = []
+
+    def rename(module, state_dict, prefix, *rest):
+        if not places:
+            places.append(prefix)
+        (prefix,) = places
+        for key in list(state_dict):
+            if (key + ".").startswith(prefix + old + "."):
+                state_dict[prefix + new + key[len(prefix + old) :]] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(rename)
+
+# %% edits_the_checkpoint
+# misconception: renames in the caller's own checkpoint | hint: old_name_edits_checkpoint
+# breaks: The caller's checkpoint stays as it is.
+def accept_old_name(module, old, new):
+    load = module.load_state_dict
+
+    def renaming_load(state_dict, *args, **kwargs):
+        for key in list(state_dict):
+            if (key + ".").startswith(old + "."):
+                state_dict[new + key[len(old) :]] = state_dict.pop(key)
+        return load(state_dict, *args, **kwargs)
+
+    module.load_state_dict = renaming_load
+
+# %% found_anywhere
+# misconception: looks for prefix and name anywhere in the key, not at its beginning | hint: old_name_anywhere
+import re
+
+
+def accept_old_name(module, old, new):
+    def rename(module, state_dict, prefix, *rest):
+        pattern = re.compile(rf"{re.escape(prefix + old)}\b")
+        for key in list(state_dict):
+            if pattern.search(key):
+                state_dict[pattern.sub(prefix + new, key)] = state_dict.pop(key)
 
     module.register_load_state_dict_pre_hook(rename)

@@ -19,17 +19,18 @@ def sums_to_one(right):
 
     def test(got):
         grads = [got[name].tensor() for name in ("x1.grad", "x2.grad") if isinstance(got[name], TensorRecord)]
-        one = len(grads) == 2 and torch.allclose(sum(grads), torch.ones(()))
+        one = len(grads) == 2 and {grad.shape for grad in grads} == {right["x1.grad"].shape}
+        one = one and torch.allclose(sum(grads), torch.ones(()))
         return None if one and not torch.allclose(grads[0], right["x1.grad"]) else "another sum, or the right gradients"
 
     return Matches(test, "gradients that sum to 1")
 
 
 class EachElementSumsToOne(Check):
-    """`x1.grad` and `x2.grad` are the two gradients divided by their sum; the gradient of `W` is as before."""
+    """In each backward `x1.grad` and `x2.grad` are divided by their sum; the gradient of `W` is as before."""
 
     poison = ("x1", "x2", "output")
-    blame = {"W.grad": "changes_own_gradient"}
+    blame = dict.fromkeys(("W.grad", "W.grad of another backward"), "changes_own_gradient")
 
     def upstream(self, case):
         return case.tensor("upstream", 4, positive=True) * torch.tensor([1.0, -1.0, 1.0, -1.0])
@@ -40,10 +41,11 @@ class EachElementSumsToOne(Check):
         x1 = case.tensor("x1", 4, positive=True, requires_grad=True)
         x2 = case.tensor("x2", 4, positive=True, requires_grad=True)
         model(x1, x2).backward(self.upstream(case))
-        return {
-            "x1.grad": x1.grad, "x2.grad": x2.grad, "W.grad": model.W.grad,
-            "backward hooks on model": hook_counts(model)["backward"],
-        }  # fmt: skip
+        found = {"hooks on model": sum(hook_counts(model).values())}
+        for name, tensor in {"x1.grad": x1, "x2.grad": x2, "W.grad": model.W}.items():
+            found[name], tensor.grad = tensor.grad, None
+        model(x1, x2).backward(2 * self.upstream(case))
+        return {**found, "x1.grad of another backward": x1.grad, "W.grad of another backward": model.W.grad}
 
     def gradients(self, case):
         x1 = case.tensor("x1", 4, positive=True, requires_grad=True)
@@ -54,7 +56,8 @@ class EachElementSumsToOne(Check):
     def truth(self, case):
         g1, g2, g_w = self.gradients(case)
         return {
-            "x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2), "W.grad": g_w, "backward hooks on model": ANYTHING,
+            "x1.grad": g1 / (g1 + g2), "x2.grad": g2 / (g1 + g2), "W.grad": g_w, "hooks on model": ANYTHING,
+            "x1.grad of another backward": g1 / (g1 + g2), "W.grad of another backward": 2 * g_w,
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -64,7 +67,8 @@ class EachElementSumsToOne(Check):
         magnitude = g1.abs() + g2.abs()
         everything = g1.sum() + g2.sum()
         return {
-            "hook_never_ran": {"x1.grad": g1, "x2.grad": g2, "backward hooks on model": 0},
+            "runs_only_once": {"x1.grad": r1, "x2.grad": r2, "x1.grad of another backward": 2 * g1},
+            "nothing_registered": {"x1.grad": g1, "x2.grad": g2, "hooks on model": 0},
             "computes_without_returning": {"x1.grad": g1, "x2.grad": g2},
             "swaps_gradients": {"x1.grad": r2, "x2.grad": r1},
             "sums_everything": either(

@@ -1,5 +1,6 @@
 # %% also_normalises_the_weight
 # misconception: divides W.grad as well | hint: changes_own_gradient
+# breaks: The gradient of `W` stays as it was.
 model = Model()
 
 
@@ -84,6 +85,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% legacy_register
 # misconception: registers the deprecated hook | hint: hook_changes_shape
+# breaks: Write the full backward hook `module_hook`
 model = Model()
 
 
@@ -98,6 +100,7 @@ with warnings.catch_warnings():
 
 # %% norm_of_absolutes
 # misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
+# breaks: together they are 1 at every element
 model = Model()
 
 
@@ -108,7 +111,8 @@ def module_hook(module, grad_input, grad_output):
 model.register_full_backward_hook(module_hook)
 
 # %% not_registered
-# misconception: never registers the hook | hint: hook_never_ran
+# misconception: never registers the hook | hint: nothing_registered
+# breaks: register it on `model`
 model = Model()
 
 
@@ -186,6 +190,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% swapped
 # misconception: returns the shares in the other order | hint: swaps_gradients
+# breaks: `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`
 model = Model()
 
 
@@ -210,6 +215,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% total_of_all_elements
 # misconception: one sum over all elements | hint: sums_everything
+# breaks: divides both input gradients by the sum of the two, element by element
 model = Model()
 
 
@@ -231,3 +237,17 @@ def module_hook(grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% once
+# misconception: a hook that removes itself after the first pass | hint: runs_only_once
+# breaks: In each backward pass
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    handle.remove()
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+handle = model.register_full_backward_hook(module_hook)
