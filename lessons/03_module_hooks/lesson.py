@@ -997,8 +997,8 @@ try_backward_hook(
 # - `stop_from_here(module)`: the module's own parameters get gradients of zero as well, all of them.
 #
 # Both return the handle; once it is removed, everything learns as before. What comes out of the network does not
-# change, nor do hooks of others. Neither do gradients that do not come through the module: those of later layers, and those that take another
-# way around it, as in `x + module(x)`.
+# change, nor do hooks of others. Neither do gradients that do not come through the module: those of later layers, and
+# those that take another way around it, as in `x + module(x)`.
 #
 # Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`. The module may
 # have several inputs and outputs, and an entry that **is** `None` must stay `None`.
@@ -1130,8 +1130,8 @@ print("by partial:         ", told)
 #
 # So one forward of `nn.Sequential(nn.Tanh())` gives `("forward_pre", "")`, `("forward_pre", "0")`, `("forward", "0")`,
 # `("forward", "")`. A module that runs twice appears twice. One that stands at two places of the model is one module
-# still: one hook of each kind, under its first name. Each model has a list of its own, and works as it did before, with the hooks that others
-# have put on it.
+# still: one hook of each kind, under its first name. Each model has a list of its own, and works as it did before, with
+# the hooks that others have put on it.
 #
 # <details><summary>Fine print</summary>
 #
