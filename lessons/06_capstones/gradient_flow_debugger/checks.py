@@ -6,9 +6,11 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
+from course.awkward import awkward_models
 from course.probing import hook_counts, other_than
 from course.traces import as_before, what_runs
 
+# awkward: shared, called_twice, one_dim, namedtuple, dictionary: each module runs once, has one name, returns one tensor of two dimensions
 FUNCTIONS = {
     "sound": lambda x: x * 1,
     "zero": lambda x: x * 0,
@@ -23,14 +25,14 @@ def layer_of(conv, inside, outside):
 
 
 class Apply(nn.Module):
-    """A function as a module."""
+    """A function as a module, which does something else in evaluation mode."""
 
     def __init__(self, function):
         super().__init__()
         self.function = FUNCTIONS[function]
 
     def forward(self, x):
-        return self.function(x)
+        return self.function(x) if self.training else self.function(x) + 1
 
 
 class Block(nn.Module):
@@ -224,6 +226,7 @@ class SoundNet(Check):
             },
             "gfd_count_for_share": {DEAD: AnyOf(counts, {name: value > 0 for name, value in counts.items()})},
             "gfd_all_for_first": AnyOf({OUTPUT: []}, {GRADIENT: []}),
+            "gfd_other_order": {NONE: sorted(passes.none())},
             "gfd_unreached": {NONE: []},
             "gfd_layers_for_parameters": AnyOf(
                 {NONE: [net.names[5]]},
@@ -416,6 +419,66 @@ class FrozenParts(SoundNet):
         }
 
 
+def leaky_net():
+    """A batch norm in training mode, a leaky ReLU, and a ReLU with dead units."""
+    dead = nn.Linear(5, 5)
+    with torch.no_grad():
+        dead.weight[2:4], dead.bias[2:4] = 0.0, -1.0
+        dead.weight[0], dead.bias[0] = 0.0, 1.0
+    return nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.LeakyReLU(), dead, nn.ReLU(), nn.Linear(5, 3))
+
+
+class AnyModel(SoundNet):
+    """On models of other kinds, with gradients of a backward before: nothing bad, no gradient changed, the size of each."""
+
+    def models(self, case):
+        return awkward_models(
+            case, "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "three_dim",
+            "float64", "look_alike", "the_layer",
+        ) | {"a model with a batch norm and a leaky ReLU": (case.build("leaky", leaky_net), case.tensor("x", 6, 4))}  # fmt: skip
+
+    def with_gradients(self, case):
+        """The models, with gradients of a backward before."""
+        models = self.models(case)
+        for model, _ in models.values():
+            for name, parameter in model.named_parameters():
+                if parameter.requires_grad:
+                    parameter.grad = case.tensor(f"before {name}", *parameter.shape, dtype=parameter.dtype)
+        return models
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in self.with_gradients(case).items():
+            with nb.function("gradient_flow_debugger")(model) as report:
+                model(x).pow(2).sum().backward()
+            brought[f"report on {says}"] = {
+                key: entry(report, key) for key in ("bad_output", "bad_gradient", "no_gradient", "gradient_size")
+            }
+            brought[f"gradients in {says}"] = {name: p.grad for name, p in model.named_parameters()}
+        return {**brought, "dead, beside a leaky ReLU": entry(report, "dead"), "statistics": [*model.buffers()]}
+
+    def truth(self, case):
+        wanted = {}
+        for says, (model, x) in self.with_gradients(case).items():
+            model(x).pow(2).sum().backward()
+            grads = {name: p.grad for name, p in model.named_parameters()}
+            wanted[f"gradients in {says}"] = grads
+            sizes = {name: float(g.abs().mean()) for name, g in grads.items() if g is not None}
+            wanted[f"report on {says}"] = {
+                "bad_output": None,
+                "bad_gradient": None,
+                "no_gradient": [name for name, g in grads.items() if g is None],
+                "gradient_size": {name: Close(size, rtol=1e-4, atol=1e-8) for name, size in sizes.items()},
+            }
+        statistics = [buffer.clone() for buffer in model.buffers()]
+        dead = shares({"4": dead_units(model[:5](x).detach())})
+        return {**wanted, "dead, beside a leaky ReLU": dead, "statistics": statistics}
+
+    def mistakes(self, case):
+        tied = "gradients in a model with tied weights"
+        return {"watcher_changes_gradient": {tied: other_than(self.truth(case)[tied])}}
+
+
 def with_its_nan(wanted):
     """In a truth: just this gradient, with NaN where it has NaN; the usual comparison takes no NaN for right."""
 
@@ -505,7 +568,7 @@ class OnlyLooks(SoundNet):
         }
 
 
-check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, OnlyLooks)
+check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, AnyModel, OnlyLooks)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
