@@ -84,14 +84,14 @@ def train(net, batches):
     return losses
 
 
-batches = torch.randint(0, 1500, (150, 32), generator=torch.Generator().manual_seed(0))
+batches = torch.randint(0, 1500, (130, 32), generator=torch.Generator().manual_seed(0))
 torch.manual_seed(0)
 losses = train(Reader(), batches[:112])
 for step in (0, 30, 60, 90, 108, 109, 110, 111):
     print(f"step {step:3}   loss {losses[step]:.2f}")
 
 # %% [markdown]
-# The last sound loss is that of step 109, and nothing about it looks wrong. The loss is one number, so it cannot say what went wrong. Five questions do, and there is a tool for each of them, made of hooks:
+# The last sound loss is that of step 109, and nothing about it looks wrong. A loss is a single number, and cannot say what happened inside of the net. To find out, ask five questions. For each of them you will build a tool, made of hooks:
 #
 # | question | tool |
 # | --- | --- |
@@ -101,7 +101,7 @@ for step in (0, 30, 60, 90, 108, 109, 110, 111):
 # | Which of the 32 scans of that batch did it? | `PerSampleGradients` |
 # | What fills the memory while it trains? | `ActivationMemory` |
 #
-# A training that is repeated with the same seed dies in the same way. So bring the net back to the moment just before: this is the **patient**, and this is the batch that kills it.
+# A training that is repeated with the same seed dies in the same way. So bring the net back to the moment just before its last sound loss. This net is the **patient**, and batch 109 is the one that kills it.
 
 # %%
 torch.manual_seed(0)
@@ -380,7 +380,7 @@ from torchvision.models import resnet18
 torch.manual_seed(0)
 encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2)
 real_models = {
-    "ResNet-18": (resnet18(weights=None), torch.randn(2, 3, 64, 64)),
+    "ResNet-18": (resnet18(weights=None), torch.randn(2, 3, 32, 32)),
     "LSTM": (nn.LSTM(16, 8, num_layers=2, batch_first=True), torch.randn(3, 5, 16)),
     "TransformerEncoder": (encoder, torch.randn(3, 5, 16)),
 }
@@ -408,9 +408,9 @@ from time import perf_counter
 
 
 def milliseconds(run):
-    """The shortest of five runs."""
+    """The shortest of three runs."""
     times = []
-    for _ in range(5):
+    for _ in range(3):
         start = perf_counter()
         run()
         times.append(1000 * (perf_counter() - start))
@@ -507,7 +507,7 @@ draw_feature_maps(
 # %% [markdown]
 # ### The recipe
 #
-# Each channel answers to something, and knows where it is. Which channels speak for a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
+# Each channel answers to something, and its map says at which positions. Which channels speak for a 3? Ask autograd: *how much would the score of class 3 rise if this channel were a little stronger?*
 # That is a gradient. **Grad-CAM** makes a heat map of it:
 #
 # | step | | shape |
@@ -518,7 +518,7 @@ draw_feature_maps(
 # | 4 | the sum over the channels of weight times `A` | `(N, h, w)` |
 # | 5 | negative values become 0: they speak against the class | `(N, h, w)` |
 #
-# The score is what the model returns, and not its softmax. After a softmax a class can also rise because the others sink, and where the model is sure, the gradient is nearly 0:
+# The score is what the model returns, and not its softmax. After a softmax a class can also rise because the others sink, and if the model is sure, the gradient is nearly 0:
 
 # %%
 scores = eye(framed[1500:1501])
@@ -529,7 +529,7 @@ for title, value in (("score", scores), ("softmax", scores.softmax(1))):
 # %% [markdown]
 # ### Two ways to get it wrong
 #
-# Here `features` ends in an in-place ReLU. What you keep of the BatchNorm just before it is overwritten (lesson 05, 'A feature can change after your hook has ended'):
+# The first way: keep the layer's output, and nothing else. Here `features` ends in an in-place ReLU. What you keep of the BatchNorm just before it is overwritten (lesson 05, 'A feature can change after your hook has ended'):
 
 # %%
 kept = []
@@ -540,9 +540,9 @@ print("and made by", kept[0].grad_fn.name())
 
 # %% [markdown]
 # Not one negative value, and the tensor now counts as the ReLU's: a gradient that you ask for later is the ReLU's, too. There are two ways out. A tensor hook that is registered *inside* the forward hook belongs
-# to the value of that moment, and stays with it. Or the forward hook keeps a tensor of its own and returns a clone of it, with which the model goes on: then the ReLU overwrites the clone.
+# to the value of that moment, and stays with it; so does one on the operation itself, `output.grad_fn.register_prehook`. Or the forward hook keeps a tensor of its own and returns a clone of it, with which the model goes on: then the ReLU overwrites the clone.
 #
-# And whoever calls `backward()` just to look leaves something behind:
+# The second way: call `backward()` just to look. It leaves something behind:
 
 # %%
 score.backward()
@@ -645,7 +645,7 @@ for title, net in {"trained": eye, "untrained": DigitNet(), "the patient": patie
     print(f"{title:12} {heat_on_the_digit(net):.0%} of the heat on the right digit")
 
 # %% [markdown]
-# The patient's loss was as low as 0.4, and yet its heat is hardly better than chance: it tells the digits apart by means that Grad-CAM does not find. Do the same with your own nets before you believe a picture: with untrained weights the heat map has to fall apart.
+# The patient's loss was as low as 0.4, and yet its heat is hardly better than chance. It has never seen a digit that has moved, or that has neighbours, while `eye` has been trained with moved ones. Do the same with your own nets before you believe a picture: with untrained weights the heat map has to fall apart.
 #
 # At work the last layer with positions is the usual choice, deep enough to know what it sees, early enough to know where: `grad_cam(resnet18(weights="DEFAULT").eval(), "layer4", photo, targets)`. `draw_heat`, or `F.interpolate`, brings the small map
 # to the picture's size. Without a network the weights are random, but the tool can be tried. In a ResNet's block one ReLU runs twice, and what it returns at last is what the block returns:
@@ -869,6 +869,7 @@ for title, (model, pixels) in real_models.items():
 # | to add up the gradients of several batches | not possible, for the same reason |
 # | `torch.amp.GradScaler` | not as it is: the scaler looks at all gradients before it lets the optimizer step |
 # | a learning-rate schedule | keep the optimizers in a list, and make one schedule for each |
+# | to look at a parameter right after its step | `optimizer.register_step_post_hook`, a hook of the optimizer's own |
 #
 # And it is not safe with every model. A use of the weight through which no gradient flows to it is not waited for, but the backward of what came earlier may still need the old value:
 
@@ -917,7 +918,7 @@ with OptimizerInBackward(cured, partial(torch.optim.Adam, lr=0.01)):
     for step, batch in enumerate(batches):
         loss = F.cross_entropy(cured(scans[batch]), answers[batch])
         loss.backward()
-        if step in (0, 60, 109, 110, 149):
+        if step in (0, 60, 109, 110, 129):
             print(f"step {step:3}   loss {loss.item():.2f}")
 right = (cured(scans[1500:]).argmax(1) == answers[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
@@ -925,7 +926,7 @@ print(f"right on new digits: {right:.0%}")
 # %% [markdown]
 # # Further
 #
-# The core path ends here. Two tools are left, and both need more than one kind of hook.
+# The core path ends here. Two tools are left. They need a little more thought, and the patient's case is not closed yet.
 #
 # ## One gradient for each sample
 #
@@ -964,7 +965,7 @@ print("outer product of its two rows:  ", outer.flatten())
 # The weight's gradient of a sample is the **outer product** of its row of the output's gradient with its row of the
 # input. The bias is simply added, so its gradient is the row of the output's gradient itself.
 #
-# Almost: the first line above is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so
+# Almost: of the last two lines, the first is 4 times the second. `cross_entropy` takes the **mean** over the batch of 4, so
 # whatever flows back is already a quarter. With `reduction="sum"` it would not be. The hook cannot see which of the two
 # it was. The user of your tool has to say.
 #
@@ -1152,7 +1153,7 @@ with torch.autocast("cpu"):
     compared("half precision", copy.deepcopy(tied), lambda model: model(rows).pow(2).mean())
 
 # %% [markdown]
-# The solution gets through all of them. Where yours does not, the line says why, and each is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
+# The solution gets through all of them. If yours does not, the line says why, and each cure is a small step: ask whether the output requires a gradient; look the name up by the parameter, not by the layer; sum over the dimensions between the first and the last.
 #
 # What has no entry? Norms and LSTMs are no Linear layers, and an attention's `out_proj` is one whose `forward` nobody calls: its weight goes straight into a function, so no module hook ever runs.
 #
@@ -1195,7 +1196,7 @@ def by_vmap():
 
 
 def one_by_one():
-    for n in range(100):  # a tenth of them
+    for n in range(20):  # a fiftieth of them
         F.cross_entropy(net(pictures[n : n + 1]), labels[n : n + 1]).backward()
 
 
@@ -1203,7 +1204,7 @@ for width in (32, 256):
     net = nn.Sequential(nn.Flatten(), nn.Linear(64, width), nn.ReLU(), nn.Linear(width, 10))
     parameters = {name: parameter.detach() for name, parameter in net.named_parameters()}
     gradients = 1000 * sum(p.nbytes for p in net.parameters()) / 2**20
-    times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [10 * milliseconds(one_by_one)]
+    times = [milliseconds(run) for run in (plain, hooks, by_vmap)] + [50 * milliseconds(one_by_one)]
     print(f"width {width:3}:  {gradients:4.1f} MiB of gradients  ", end="")
     print("backward {:.1f} ms, hooks {:.1f} ms, vmap {:.1f} ms, one by one {:.0f} ms".format(*times))
 
@@ -1215,8 +1216,25 @@ for width in (32, 256):
 # | your training loop | another one | stays as it is | another one |
 # | memory | one gradient at a time | N times the parameters | N times the parameters |
 #
-# Writing down N times the parameters is what takes the time, whoever does it. If you need no more than each sample's *norm*, then for inputs `(N, in)` you need not write them down: the norm of an outer product is the product of the two rows' norms.
-#
+# What takes the time is to write down N times the parameters. If each sample's *norm* is all that you want, as in the search for wrong labels, nothing has to be written down for inputs `(N, in)`: the norm of an outer product is the product of the two rows' norms. How long does that take?
+
+# %%
+def hooks_for_norms():
+    norms = {}
+
+    def look(layer, args, output):
+        x = args[0].detach()
+        output.register_hook(lambda grad: norms.update({layer: grad.norm(dim=1) * x.norm(dim=1)}))
+
+    handles = [net[place].register_forward_hook(look) for place in (1, 3)]
+    plain()
+    for handle in handles:
+        handle.remove()
+
+
+print(f"width 256:  backward {milliseconds(plain):.1f} ms, with each sample's norms {milliseconds(hooks_for_norms):.1f} ms")
+
+# %% [markdown]
 # The package Opacus uses hooks, with rules for some dozen layers. It trains nets on data that must stay private.
 #
 # ### In your own words: Whose gradient is it?
@@ -1254,7 +1272,7 @@ for width in (32, 256):
 # %% [markdown]
 # ## What is the memory full of?
 #
-# Training runs out of memory where the same net, only used, does not. The parameters are not to blame: they are there
+# Training a net may run out of memory although using it does not. The parameters are not to blame: they are there
 # in both cases. It is what autograd **saves** for backward. In lesson 02 you have counted those bytes for a whole
 # model. At work the next question is: *where* do they come from? Which layer is it worth to change?
 #
@@ -1448,7 +1466,7 @@ for activation in (nn.ReLU, nn.Identity, nn.GELU, partial(nn.ReLU, inplace=True)
     print(f"{kind:14} {memory.bytes // 1024:5} KiB   of these in Conv, {kind}, Conv, {kind}, MaxPool: {saved}")
 
 # %% [markdown]
-# Without any activation the total is the same, and the next layer has to pay. An in-place ReLU saves nothing either: what it overwrites, nobody had saved. A GELU needs its *input* for backward, while the next layer needs its result, so both are kept.
+# Without any activation the total is the same, and the next layer has to pay. An in-place ReLU makes no difference: nobody had saved what it overwrites. A GELU needs its *input* for backward, while the next layer needs its result, so both are kept.
 #
 # What changes help, then? Here is a deeper net. `checkpoint` saves only what goes into a part of the net, and computes
 # the rest once more in backward.
@@ -1501,7 +1519,7 @@ draw_memory(bars, title="Six ways to run a forward")
 #   a whole.
 # - Frozen layers at the beginning of a net save nothing. Frozen layers *later* than one that learns do: the gradient has to go
 #   through them.
-# - Under `no_grad` nothing is saved at all. Whoever forgets it in validation pays the full price.
+# - Under `no_grad` nothing is saved at all. A validation without it pays the full price.
 #
 # And on models from work? The two numbers are for full and for half precision. Under autocast the results are half as large, but copies of the weights in half precision are saved as well, and they are no parameters.
 

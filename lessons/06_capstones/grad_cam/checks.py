@@ -10,7 +10,8 @@ from course.traces import as_before, what_runs
 
 # awkward: shared, called_twice, one_dim, three_dim, namedtuple, dictionary, the_layer: the layer runs once, inside a model, on pictures
 # awkward: partly_frozen, in_place_behind, norm_in_eval: Cnn is so in NothingLeft, in OverwrittenLayer, and everywhere
-# awkward: tied, mixed_modes, none_place, float64, look_alike: pictures are float32, in evaluation mode; names are drawn by lot
+# awkward: tied, mixed_modes, none_place, float64: pictures are float32, in evaluation mode
+# awkward: look_alike: three of Cnn's layers have a namesake that stands earlier
 class Cnn(nn.Module):
     """A body of two convolutions, then either the mean over positions or a tanh at each, then a linear layer."""
 
@@ -18,6 +19,8 @@ class Cnn(nn.Module):
         super().__init__()
         self.names, self.mean = names, mean
         body, head, first, norm, act, second = names
+        for name in (norm, act, second):  # names like those inside of the body, and none of them is asked for
+            self.add_module(name, nn.Identity())
         self.add_module(body, nn.Sequential())
         layers = (nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.ReLU(inplace), nn.Conv2d(4, 5, 2))
         for name, module in zip((first, norm, act, second), layers):
@@ -25,6 +28,8 @@ class Cnn(nn.Module):
         self.add_module(head, nn.Linear(5 if mean else 30, 4))
 
     def forward(self, x):
+        for name in self.names[3:]:
+            x = getattr(self, name)(x)
         return self.rest(getattr(self, self.names[0])(x))
 
     def rest(self, x):
@@ -157,6 +162,7 @@ def flaws(seen):
     height, width = heat.shape[1:]
     return {
         "returns_nothing": {"heat maps": None},
+        "cam_namesake": brings(heat_of(slope, seen.x)),
         "cam_no_relu": brings(signed),
         "cam_abs": brings(signed.abs()),
         "cam_relu_too_early": brings(

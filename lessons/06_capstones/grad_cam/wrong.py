@@ -1301,3 +1301,20 @@ def grad_cam(model, layer, x, targets):
         scores = model(images)
     scores.gather(1, targets[:, None]).sum().backward()
     return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()
+
+# %% first_match_of_name
+# misconception: takes the first module whose name ends in the same way | hint: cam_namesake
+def grad_cam(model, layer, x, targets):
+    caught = {}
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(lambda gradient: caught.update(gradient=gradient))
+
+    handle = next(m for n, m in model.named_modules() if n.endswith(layer.split(".")[-1])).register_forward_hook(catch)
+    try:
+        x = x.detach().clone().requires_grad_()
+        scores = model(x)
+        torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), x)
+    finally:
+        handle.remove()
+    return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()

@@ -2110,3 +2110,196 @@ def gradient_flow_debugger(model):
             report["no_gradient"].append(name)
         else:
             report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% nearly_dead
+# misconception: takes units that are nearly 0 for dead ones | hint: gfd_nearly_dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output.abs() < 0.01).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% rounds_sizes
+# misconception: rounds the sizes, for the log | hint: gfd_rounded
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = round(p.grad.abs().mean().item(), 4)
+
+# %% not_the_model
+# misconception: hooks on all modules but the model itself | hint: gfd_leaves_only
+# breaks: the model itself is `''`
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in [(n, m) for n, m in model.named_modules() if n]]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% forward_or_backward
+# misconception: looks at the gradients only if the outputs were sound | hint: gfd_one_of_both
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+    if report["bad_output"] is not None:
+        report["bad_gradient"] = None
+
+# %% leaky_counts
+# misconception: knows a ReLU by a part of the name of its class | hint: gfd_relu_relatives
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if "ReLU" in type(module).__name__:
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% eval_in_block
+# misconception: switches the model to evaluation mode while it looks | hint: watcher_changes_output
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    modes = [(m, m.training) for m in model.modules()]
+    model.eval()
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for m, mode in modes:
+            m.train(mode)
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
