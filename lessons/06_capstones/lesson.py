@@ -844,15 +844,15 @@ for title, (model, pixels) in real_models.items():
         model.weight_ih_l1.data[0, 0] = 0.1  # cured
     if title == "TransformerEncoder":
         model.layers[0].requires_grad_(False)  # frozen in part
-    ordinary, optimizer = copy.deepcopy(model), None
-    optimizer = torch.optim.Adam(ordinary.parameters(), lr=0.01)
+    ordinary = copy.deepcopy(model)
+    optimizer = make_optimizer(ordinary.parameters())
     torch.manual_seed(1)
     for _ in range(2):
         optimizer.zero_grad()
         tensors_in(ordinary(pixels))[0].pow(2).mean().backward()
         optimizer.step()
     torch.manual_seed(1)
-    with OptimizerInBackward(model, partial(torch.optim.Adam, lr=0.01)):
+    with OptimizerInBackward(model, make_optimizer):
         for _ in range(2):
             tensors_in(model(pixels))[0].pow(2).mean().backward()
     same = all(torch.equal(p, q) for p, q in zip(model.parameters(), ordinary.parameters()))
