@@ -437,6 +437,8 @@ class NestedModules(OneForward):
 class AnyModel(OneForward):
     """On models of other kinds: the bytes, all of them in some layer, and the same gradients."""
 
+    claims = ("bytes by layer in a model with one layer under two names",)
+
     def models(self, case):
         return awkward_models(
             case, "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes",
@@ -451,6 +453,8 @@ class AnyModel(OneForward):
             by_layer = memory.by_layer.values() if isinstance(memory.by_layer, dict) else ()
             brought[f"bytes in {says}"] = int(memory.bytes)
             brought[f"bytes of all layers in {says}"] = int(sum(by_layer))
+            if "two names" in says:
+                brought[f"bytes by layer in {says}"] = without_zeros(memory.by_layer)
             loss.backward()
             brought[f"gradients in {says}"] = [parameter.grad for parameter in model.parameters()]
         return brought
@@ -462,12 +466,22 @@ class AnyModel(OneForward):
             own = {address(parameter) for parameter in model.parameters()}
             (size,) = layer_by_layer(saved_in([("", loss)]), own).values()
             wanted |= {f"bytes in {says}": size, f"bytes of all layers in {says}": size}
+            if "two names" in says:
+                names = ["first", "relu", "body.0", "relu", "first", "head"]
+                wanted[f"bytes by layer in {says}"] = layer_by_layer(saved_in(self.walk(model, x, names)), own)
             loss.backward()
             wanted[f"gradients in {says}"] = [parameter.grad for parameter in model.parameters()]
         return wanted
 
+    def walk(self, model, x, names):
+        for name in names:
+            x = model.get_submodule(name)(x)
+            yield name, x
+        yield "", self.loss(x)
+
     def mistakes(self, case):
-        return {}
+        by_layer = "bytes by layer in a model with one layer under two names"
+        return {"memory_second_name": {by_layer: such_that(lambda got: {"body.1", "body.2"} & set(got))}}
 
 
 class KeepsNothingAlive(OneForward):

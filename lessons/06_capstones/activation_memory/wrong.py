@@ -2934,3 +2934,39 @@ class ActivationMemory:
         self.hooks.__exit__(*error)
         for handle in self.handles:
             handle.remove()
+
+# %% second_name
+# misconception: hooks a shared layer once for each of its names | hint: memory_second_name
+class ActivationMemory:
+    def __init__(self, model):
+        self.model, self.bytes, self.by_layer = model, 0, {}
+
+    def __enter__(self):
+        seen, running = {p.untyped_storage().data_ptr() for p in self.model.parameters()}, [""]
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def pack(tensor):
+            storage, layer = tensor.untyped_storage(), running[-1]
+            if storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                self.bytes += storage.nbytes()
+                self.by_layer[layer] = self.by_layer.get(layer, 0) + storage.nbytes()
+            return tensor.detach()
+
+        self.handles = []
+        for name, module in self.model.named_modules(remove_duplicate=False):
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, lambda kept: kept)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()

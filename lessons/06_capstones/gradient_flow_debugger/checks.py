@@ -484,7 +484,7 @@ def leaky_net(names, count):
 class AnyModel(SoundNet):
     """On models of other kinds, with gradients of a backward before: nothing bad, no gradient changed, the size of each."""
 
-    claims = ("bad output of a model that is one layer",)
+    claims = ("bad output of a model that is one layer", "a bad sample, in evaluation mode")
 
     def models(self, case):
         return awkward_models(
@@ -516,12 +516,21 @@ class AnyModel(SoundNet):
         one_layer, x = self.one_layer(case)
         with nb.function("gradient_flow_debugger")(one_layer) as itself:
             one_layer(x).sum().backward()
+        part, x = self.one_bad_sample(case)
+        with nb.function("gradient_flow_debugger")(part) as in_part:
+            part(x).sum().backward()
+        brought["a bad sample, in evaluation mode"] = [entry(in_part, "bad_output"), entry(in_part, "bad_gradient")]
         return {
             **brought,
             "dead, beside a leaky ReLU": entry(report, "dead"),
             "statistics": [*model.buffers()],
             "bad output of a model that is one layer": entry(itself, "bad_output"),
         }
+
+    def one_bad_sample(self, case):
+        ((model, x),) = awkward_models(case, "norm_in_eval").values()
+        x[-1] = float("nan")
+        return model.eval(), x
 
     def one_layer(self, case):
         (found,) = awkward_models(case, "the_layer").values()
@@ -545,12 +554,15 @@ class AnyModel(SoundNet):
         statistics = [buffer.clone() for buffer in model.buffers()]
         dead = shares({case.words("names", 6)[4]: dead_units(model[:5](x).detach())})
         itself = "bad output of a model that is one layer"
+        wanted["a bad sample, in evaluation mode"] = ["0", None]  # the sum's gradient is 1 for all samples
         return {**wanted, "dead, beside a leaky ReLU": dead, "statistics": statistics, itself: ""}
 
     def mistakes(self, case):
         tied = "gradients in a model with tied weights"
         outer = {"bad output of a model that is one layer": None}
-        return {"watcher_changes_gradient": {tied: other_than(self.truth(case)[tied])}, "gfd_leaves_only": outer, **self.wrong_dead(case)}
+        return {"watcher_changes_gradient": {tied: other_than(self.truth(case)[tied])}, "gfd_leaves_only": outer, **self.wrong_dead(case)} | {
+            "gfd_part_only": {"a bad sample, in evaluation mode": [None, None]}
+        }
 
     def wrong_dead(self, case):
         field, names = "dead, beside a leaky ReLU", case.words("names", 6)

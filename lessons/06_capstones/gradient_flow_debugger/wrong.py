@@ -2303,3 +2303,65 @@ def gradient_flow_debugger(model):
             report["no_gradient"].append(name)
         else:
             report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% first_sample_only
+# misconception: looks at the first sample of the batch | hint: gfd_part_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output[0].isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% training_modules_only
+# misconception: hooks on modules in training mode only | hint: gfd_part_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in [(n, m) for n, m in model.named_modules() if m.training]]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()

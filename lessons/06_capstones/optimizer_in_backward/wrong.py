@@ -942,3 +942,27 @@ class OptimizerInBackward:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% skips_zero_gradients
+# misconception: takes no step if the gradient is all zeros | hint: optimizer_skips_zeros
+class OptimizerInBackward:
+    def __init__(self, model, make_optimizer):
+        self.model, self.make_optimizer = model, make_optimizer
+
+    def __enter__(self):
+        self.optimizers, self.handles = {}, []
+
+        def step(p):
+            if p.grad.any():
+                self.optimizers[p].step()
+            p.grad = None
+
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(step))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()

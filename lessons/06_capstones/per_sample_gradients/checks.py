@@ -335,26 +335,30 @@ class LeftAsItWas(OneBatch):
 
 
 class TwoBlocks(OneBatch):
-    """A second block, with fewer samples, gathers its own results and leaves those of the first alone."""
+    """A second block, with a single sample, gathers its own results and leaves those of the first alone."""
 
     def probe(self, nb, case):
         model, x = self.given(case)
         with nb.function("PerSampleGradients")(model) as one:
             self.loss(case, model(x), slice(None)).backward()
         with nb.function("PerSampleGradients")(model) as two:
-            self.loss(case, model(x[:4] + 1), slice(None)).backward()
+            self.loss(case, model(x[:1] + 1), slice(None)).backward()
         return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
 
     def truth(self, case):
         model, x = self.given(case)
         return {
-            "gradients of the second": self.each(case, model, x[:4] + 1),
+            "gradients of the second": self.each(case, model, x[:1] + 1),
             "gradients of the first": self.each(case, model, x),
         }
 
     def mistakes(self, case):
         model, x = self.given(case)
-        return {"tool_shared_results": {"gradients of the first": self.each(case, model, x[:4] + 1)}}
+        shapes = {name: model.get_parameter(name).shape for name in linear_parameters(model)}
+        return {
+            "tool_shared_results": {"gradients of the first": self.each(case, model, x[:1] + 1)},
+            "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, shapes))},
+        }
 
 
 check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, AnyModel, LeftAsItWas, TwoBlocks)
