@@ -253,12 +253,6 @@ def log_order(w, h):
     return log
 """
 
-_ANY_ERROR = next(
-    one.source
-    for one in read_candidates(_LESSONS / "06_capstones" / "grad_cam", "mutant")
-    if one.name == "swallows_the_error"
-).replace("return None", "raise RuntimeError('any error') from None")
-
 
 def _typed(lesson: str, exercise: str, name: str, tries: str, answer: str) -> Attack:
     """An answer that knows what the check used to ask."""
@@ -325,7 +319,6 @@ ATTACKS = [
     _lying(_MODULES, "state_dict_hooks", "keeps_the_old_key", "all_keys_matched"),
     _lying("04_apply", "linear_any_weight", "bias_for_layers_too", "names_of_functions_only"),
     _lying(_CAPSTONES, "gradient_flow_debugger", "mends_gradients", "not_finite"),
-    _typed(_CAPSTONES, "grad_cam", "any_error", "an error of its own for the one that it swallows", _ANY_ERROR),
     _lying(_CAPSTONES, "optimizer_in_backward", "zeroed_not_freed", "no_gradient_in_memory"),
     _lying(_CAPSTONES, "per_sample_gradients", "attributes_on_layers", "no_attributes_left"),
     _lying(_CAPSTONES, "activation_memory", "keeps_the_tensors", "memory_is_freed"),

@@ -6,7 +6,8 @@ from torch.multiprocessing.reductions import StorageWeakRef
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, hook_counts, other_than
+from course.awkward import awkward_models
+from course.probing import ANYTHING, hook_counts, other_than, such_that
 from course.storages import Storages, storages_left
 from course.traces import as_before, what_runs
 
@@ -158,9 +159,16 @@ def wrong_layers(model, saved, own):
     }  # fmt: skip
 
 
+class Tanh(nn.Tanh):
+    """Saves more in training mode."""
+
+    def forward(self, x):
+        return super().forward(x).exp() if self.training else super().forward(x)
+
+
 def plain_net(first, second, third):
     middle = nn.Linear(second, second)
-    return nn.Sequential(nn.Linear(first, second), nn.ReLU(), middle, nn.Tanh(), nn.Linear(second, third))
+    return nn.Sequential(nn.Linear(first, second), nn.ReLU(), middle, Tanh(), nn.Linear(second, third))
 
 
 class OneForward(Check):
@@ -231,6 +239,7 @@ class OneForward(Check):
         return {
             **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in totals.items()},
             "tool_shared_results": {"memory.bytes, as the block begins": Matches(more_than_none, "more than 0")},
+            "memory_by_id": {"memory.bytes": such_that(lambda got: 0 < got < sum(self.counted(case).values()))},
             **{hint: {"memory.by_layer": AnyOf(*map(without_zeros, values))} for hint, values in layers.items()},
             "memory_layer_objects": {"memory.by_layer": Matches(keys_of_objects, "objects as keys")},
             "memory_layer_replaced": {"memory.by_layer": one_storage_each(saved, own)},
@@ -425,6 +434,56 @@ class NestedModules(OneForward):
         yield "", self.loss(x.exp())
 
 
+class AnyModel(OneForward):
+    """On models of other kinds: the bytes, all of them in some layer, and the same gradients."""
+
+    claims = ("bytes by layer in a model with one layer under two names",)
+
+    def models(self, case):
+        return awkward_models(
+            case, "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes",
+            "none_place", "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+        )  # fmt: skip
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in self.models(case).items():
+            with nb.function("ActivationMemory")(model) as memory:
+                loss = self.loss(model(x))
+            by_layer = memory.by_layer.values() if isinstance(memory.by_layer, dict) else ()
+            brought[f"bytes in {says}"] = int(memory.bytes)
+            brought[f"bytes of all layers in {says}"] = int(sum(by_layer))
+            if "two names" in says:
+                brought[f"bytes by layer in {says}"] = without_zeros(memory.by_layer)
+            loss.backward()
+            brought[f"gradients in {says}"] = [parameter.grad for parameter in model.parameters()]
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, (model, x) in self.models(case).items():
+            loss = self.loss(model(x))
+            own = {address(parameter) for parameter in model.parameters()}
+            (size,) = layer_by_layer(saved_in([("", loss)]), own).values()
+            wanted |= {f"bytes in {says}": size, f"bytes of all layers in {says}": size}
+            if "two names" in says:
+                names = ["first", "relu", "body.0", "relu", "first", "head"]
+                wanted[f"bytes by layer in {says}"] = layer_by_layer(saved_in(self.walk(model, x, names)), own)
+            loss.backward()
+            wanted[f"gradients in {says}"] = [parameter.grad for parameter in model.parameters()]
+        return wanted
+
+    def walk(self, model, x, names):
+        for name in names:
+            x = model.get_submodule(name)(x)
+            yield name, x
+        yield "", self.loss(x)
+
+    def mistakes(self, case):
+        by_layer = "bytes by layer in a model with one layer under two names"
+        return {"memory_second_name": {by_layer: such_that(lambda got: {"body.1", "body.2"} & set(got))}}
+
+
 class KeepsNothingAlive(OneForward):
     """Once the graph is gone, the saved tensors are gone too, though the tool is still there."""
 
@@ -478,4 +537,4 @@ class KeepsNothingAlive(OneForward):
         }
 
 
-check("activation_memory", OneForward, BlockAfterBlock, KeepsNothingAlive, OtherTypes, SlicesOfStorages, NestedModules)
+check("activation_memory", OneForward, BlockAfterBlock, KeepsNothingAlive, OtherTypes, SlicesOfStorages, NestedModules, AnyModel)

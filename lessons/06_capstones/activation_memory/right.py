@@ -296,3 +296,44 @@ class ActivationMemory(saved_tensors_hooks):
         super().__exit__(*error)
         for handle in self.handles:
             handle.remove()
+
+# %% ids_of_storages
+class ActivationMemory:
+    """PyTorch keeps the Python object of a storage as long as the storage is there, so its id does, too."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = [""]
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and id(storage) not in seen:
+                seen.add(id(storage))
+                self.bytes += storage.nbytes()
+                self.by_layer[running[-1]] = self.by_layer.get(running[-1], 0) + storage.nbytes()
+            return tensor.detach()
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, lambda kept: kept)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()

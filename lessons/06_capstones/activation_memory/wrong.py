@@ -1,3 +1,6 @@
+# nothing to break: In a block there is one forward of the model
+# nothing to break: Layers that save nothing may be missing
+
 # %% addresses_and_elements
 # misconception: address and size of the tensor, not of its storage | hint: memory_tensor_not_storage
 class ActivationMemory:
@@ -233,6 +236,7 @@ class ActivationMemory:
 
 # %% clears_all_hooks
 # misconception: removes everybody's hooks | hint: removes_other_hooks
+# breaks: Hooks of other people stay
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -281,6 +285,7 @@ class ActivationMemory:
 
 # %% counts_every_save
 # misconception: counts whatever passes pack | hint: memory_counts_all
+# breaks: each storage once and in full
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -396,6 +401,7 @@ class ActivationMemory:
 
 # %% counts_parameters
 # misconception: the model's parameters count too | hint: memory_counts_parameters
+# breaks: storages of `model`'s parameters do not count
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -584,6 +590,7 @@ class ActivationMemory:
 
 # %% enter_returns_hooks
 # misconception: __enter__ hands out the pair of hooks | hint: memory_no_object
+# breaks: a context manager
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -867,6 +874,7 @@ class ActivationMemory:
 
 # %% keeps_the_tensors
 # misconception: a list of the saved tensors, for later | hint: memory_keeps_tensors
+# breaks: it keeps none alive
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1058,6 +1066,7 @@ class ActivationMemory:
 
 # %% leaves_left_out
 # misconception: leaves out all leaves, also the input | hint: memory_leaves_out_input
+# breaks: also the input `x`
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1154,6 +1163,7 @@ class ActivationMemory:
 
 # %% loss_left_out
 # misconception: what is saved outside of all layers is not in by_layer | hint: memory_layer_outside_missing
+# breaks: What is saved while no module is running
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1203,6 +1213,7 @@ class ActivationMemory:
 
 # %% module_hooks_left
 # misconception: removes the hooks for saved tensors and forgets those on the modules | hint: tool_hooks_left
+# breaks: no hook of yours is left
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1342,6 +1353,7 @@ class ActivationMemory:
 
 # %% never_switched_off
 # misconception: leaves the hooks on | hint: memory_counts_outside
+# breaks: After the block nothing is counted any more
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1435,6 +1447,7 @@ class ActivationMemory:
 
 # %% no_finally
 # misconception: a generator that does not leave its hooks after an error | hint: tool_not_after_error
+# breaks: also if the block has raised an error
 from types import SimpleNamespace
 
 
@@ -1612,6 +1625,7 @@ class ActivationMemory:
 
 # %% outermost
 # misconception: gives everything to the outermost module that is running | hint: memory_outermost
+# breaks: A storage counts for the innermost module
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1659,6 +1673,7 @@ class ActivationMemory:
 
 # %% packs_zeros
 # misconception: packs an empty tensor of the same shape, since only the size is wanted | hint: memory_other_tensor
+# breaks: brings the same gradients
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -1943,6 +1958,7 @@ class ActivationMemory:
 
 # %% pop_is_returned
 # misconception: a lambda that returns what it pops, and so replaces the output | hint: hook_replaces_output
+# breaks: It only looks
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -2322,6 +2338,7 @@ class ActivationMemory:
 
 # %% short_names
 # misconception: the last part of the name as key | hint: memory_layer_short_names
+# breaks: The keys are the names in `model.named_modules()`
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -2416,6 +2433,7 @@ class ActivationMemory:
 
 # %% size_replaced
 # misconception: a reused layer keeps the size of its last call | hint: memory_layer_replaced
+# breaks: A layer may be called more than once in a forward
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -2510,6 +2528,7 @@ class ActivationMemory:
 
 # %% swallows_errors
 # misconception: __exit__ returns True | hint: tool_swallows_error
+# breaks: which is passed on
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -2652,6 +2671,7 @@ class ActivationMemory:
 
 # %% total_on_the_class
 # misconception: adds up on the class, for all blocks | hint: tool_shared_results
+# breaks: Each block begins at 0
 class ActivationMemory:
     bytes = 0
 
@@ -2700,6 +2720,7 @@ class ActivationMemory:
 
 # %% total_only
 # misconception: the total of lesson 02, and nothing about the layers | hint: memory_layers_missing
+# breaks: `by_layer` says where
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -2832,3 +2853,120 @@ def ActivationMemory(model):
 
     with saved_tensors_hooks(pack, lambda kept: kept):
         yield total
+
+# %% ids_of_tensors
+# misconception: remembers the ids of tensors, which are given to other tensors later | hint: memory_by_id
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = [""]
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and id(tensor) not in seen:
+                seen.add(id(tensor))
+                self.bytes += storage.nbytes()
+                self.by_layer[running[-1]] = self.by_layer.get(running[-1], 0) + storage.nbytes()
+            return tensor.detach()
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, lambda kept: kept)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% packs_a_copy
+# misconception: keeps a copy of each saved tensor | hint: memory_copies
+# breaks: The tool copies no tensor
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        seen = set()
+        running = [""]
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def pack(tensor):
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() not in own and storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                self.bytes += storage.nbytes()
+                self.by_layer[running[-1]] = self.by_layer.get(running[-1], 0) + storage.nbytes()
+            return tensor.detach().clone()
+
+        self.handles = []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, lambda kept: kept)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% second_name
+# misconception: hooks a shared layer once for each of its names | hint: memory_second_name
+class ActivationMemory:
+    def __init__(self, model):
+        self.model, self.bytes, self.by_layer = model, 0, {}
+
+    def __enter__(self):
+        seen, running = {p.untyped_storage().data_ptr() for p in self.model.parameters()}, [""]
+
+        def begin(name, module, args):
+            running.append(name)
+
+        def end(module, args, output):
+            running.pop()
+
+        def pack(tensor):
+            storage, layer = tensor.untyped_storage(), running[-1]
+            if storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                self.bytes += storage.nbytes()
+                self.by_layer[layer] = self.by_layer.get(layer, 0) + storage.nbytes()
+            return tensor.detach()
+
+        self.handles = []
+        for name, module in self.model.named_modules(remove_duplicate=False):
+            self.handles.append(module.register_forward_pre_hook(partial(begin, name)))
+            self.handles.append(module.register_forward_hook(end))
+        self.hooks = saved_tensors_hooks(pack, lambda kept: kept)
+        self.hooks.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()

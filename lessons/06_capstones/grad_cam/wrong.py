@@ -1,3 +1,8 @@
+# nothing to break: Write `grad_cam(model, layer, x, targets)`
+# nothing to break: In the check the model is in evaluation mode
+# nothing to break: Raise an error that says so
+# nothing to break: If a layer runs several times
+
 # %% absolute_value
 # misconception: takes the absolute value at the end | hint: cam_abs
 def grad_cam(model, layer, x, targets):
@@ -24,6 +29,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% alias
 # misconception: keeps the output without a copy | hint: cam_overwritten
+# breaks: `A` is what the layer returned
 def grad_cam(model, layer, x, targets):
     caught = {}
 
@@ -56,6 +62,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% backward_fills_grad
 # misconception: backward() adds to every .grad | hint: cam_fills_grad
+# breaks: Every `.grad` and every `requires_grad` is as it was
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -104,6 +111,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% changes_the_input
 # misconception: makes the caller's pictures require a gradient | hint: cam_changes_x
+# breaks: that of `x` as well
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -152,6 +160,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% class_of_the_first
 # misconception: one class for the whole batch | hint: cam_one_class_for_all
+# breaks: Each picture counts for itself
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -176,6 +185,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% clears_hooks
 # misconception: clears all hooks of the layer | hint: removes_other_hooks
+# breaks: those of others are still there
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -353,6 +363,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% getattr_for_dotted_names
 # misconception: getattr with a dotted name | hint: dotted_name
+# breaks: `layer` is the dotted name of a layer
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -473,6 +484,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% hook_stays
 # misconception: never removes its hook | hint: gfd_leaves_hooks
+# breaks: Nothing is left behind
 def grad_cam(model, layer, x, targets):
     caught = {}
 
@@ -488,6 +500,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% hook_stays_after_an_error
 # misconception: removes its hook only if all goes well | hint: gfd_no_finally
+# breaks: Your hooks are gone, also after an error
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -747,6 +760,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% needs_trainable_weights
 # misconception: takes it for granted that something requires a gradient | hint: cam_no_graph
+# breaks: The model may be frozen
 def grad_cam(model, layer, x, targets):
     kept = {}
 
@@ -1024,6 +1038,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% scaled_to_one
 # misconception: divides by the largest value of each picture | hint: cam_scaled
+# breaks: not scaled in any way
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -1105,6 +1120,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% swallows_the_error
 # misconception: returns None after an error | hint: gfd_swallows_error
+# breaks: An error in the model comes out of the call
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -1253,3 +1269,52 @@ def grad_cam(model, layer, x, targets):
     weights = grads.mean(dim=(2, 3), keepdim=True)
     cam = (weights * acts).sum(dim=1)
     return F.relu(cam)
+
+# %% leaves_it_unfrozen
+# misconception: lets all parameters require a gradient, and leaves them so | hint: cam_unfreezes
+# breaks: every `requires_grad` is as it was
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(lambda gradient: caught.update(gradient=gradient))
+
+    model.requires_grad_(True)
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(x.detach().clone().requires_grad_())
+    torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), list(model.parameters()))
+    return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()
+
+# %% leaves_it_frozen
+# misconception: freezes the model while it looks, and leaves it frozen | hint: cam_unfreezes
+def grad_cam(model, layer, x, targets):
+    caught = {}
+
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(lambda gradient: caught.update(gradient=gradient))
+
+    model.requires_grad_(False)  # so that backward() fills no .grad
+    images = x.detach().clone().requires_grad_()
+    with model.get_submodule(layer).register_forward_hook(catch):
+        scores = model(images)
+    scores.gather(1, targets[:, None]).sum().backward()
+    return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()
+
+# %% first_match_of_name
+# misconception: takes the first module whose name ends in the same way | hint: cam_namesake
+def grad_cam(model, layer, x, targets):
+    caught = {}
+    def catch(module, args, output):
+        caught["output"] = output.detach().clone()
+        output.register_hook(lambda gradient: caught.update(gradient=gradient))
+
+    handle = next(m for n, m in model.named_modules() if n.endswith(layer.split(".")[-1])).register_forward_hook(catch)
+    try:
+        x = x.detach().clone().requires_grad_()
+        scores = model(x)
+        torch.autograd.grad(scores.gather(1, targets[:, None]).sum(), x)
+    finally:
+        handle.remove()
+    return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()

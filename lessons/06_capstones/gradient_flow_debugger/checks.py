@@ -1,3 +1,4 @@
+from collections import OrderedDict
 from collections.abc import Mapping
 
 import torch
@@ -6,9 +7,11 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
-from course.probing import hook_counts, other_than
+from course.awkward import awkward_models
+from course.probing import hook_counts, other_than, such_that
 from course.traces import as_before, what_runs
 
+# awkward: shared, called_twice, one_dim, namedtuple, dictionary: each module runs once, has one name, returns one tensor of two dimensions
 FUNCTIONS = {
     "sound": lambda x: x * 1,
     "zero": lambda x: x * 0,
@@ -23,14 +26,14 @@ def layer_of(conv, inside, outside):
 
 
 class Apply(nn.Module):
-    """A function as a module."""
+    """A function as a module, which does something else in evaluation mode."""
 
     def __init__(self, function):
         super().__init__()
         self.function = FUNCTIONS[function]
 
     def forward(self, x):
-        return self.function(x)
+        return self.function(x) if self.training else self.function(x) + 1
 
 
 class Block(nn.Module):
@@ -123,7 +126,7 @@ class Passes:
 
     def sizes(self, size):
         return {
-            name: Close(float(size(self.of_parameter[name])), rtol=1e-4, atol=1e-8)
+            name: Close(float(size(self.of_parameter[name])), rtol=1e-4, atol=1e-10)
             for name, _ in self.net.named_parameters()
             if self.of_parameter.get(name) is not None
         }
@@ -145,6 +148,12 @@ OUTPUT, GRADIENT, DEAD, NONE, SIZE = (
 
 def shares(wanted):
     return {name: Close(share, atol=1e-6) for name, share in wanted.items()}
+
+
+def passes_rounded(passes):
+    """The sizes, each near what it should be, and not near enough."""
+    wanted = {name: float(g.abs().mean()) for name, g in passes.of_parameter.items() if g is not None}
+    return such_that(lambda got: set(got) == set(wanted) and all(abs(got[name] - wanted[name]) < 1e-3 for name in got))
 
 
 class SoundNet(Check):
@@ -224,12 +233,14 @@ class SoundNet(Check):
             },
             "gfd_count_for_share": {DEAD: AnyOf(counts, {name: value > 0 for name, value in counts.items()})},
             "gfd_all_for_first": AnyOf({OUTPUT: []}, {GRADIENT: []}),
+            "gfd_other_order": {NONE: sorted(passes.none())},
             "gfd_unreached": {NONE: []},
             "gfd_layers_for_parameters": AnyOf(
                 {NONE: [net.names[5]]},
                 {SIZE: Matches(lambda got: "no" if any(name in names for name in got) else None, "other names")},
             ),
             "gfd_signed_mean": {SIZE: passes.sizes(lambda grad: grad.mean())},
+            "gfd_rounded": {SIZE: passes_rounded(passes)},
             "gfd_other_size": AnyOf(
                 {SIZE: passes.sizes(lambda grad: grad.norm())},
                 {SIZE: passes.sizes(lambda grad: grad.abs().max())},
@@ -391,7 +402,7 @@ class FrozenParts(SoundNet):
         net = case.build("net", Net, names, inplace=inplace, function="zero")
         for parameter in net.get_submodule(names[0]).parameters():
             parameter.requires_grad_(False)
-        return net, case.tensor("x", 5, 3), case.tensor("upstream", 5, 4)
+        return net, case.tensor("x", 5, 3), case.tensor("upstream", 5, 4) * 1e-3  # small gradients have digits, too
 
     def probe(self, nb, case):
         brought = super().probe(nb, case)
@@ -408,11 +419,156 @@ class FrozenParts(SoundNet):
         stem, unused = [name for name in names if name.startswith(f"{net.names[0]}.")], f"{net.names[5]}."
         unused = [name for name in names if name.startswith(unused)]
         return {
+            "gfd_rounded": {SIZE: passes_rounded(Passes(*self.given(case, inplace=False)))},
             "gfd_zero_is_not_none": AnyOf(
                 {NONE: [name for name in names if name in (*stem, *zero, *unused)]}, {NONE: zero}
             ),
             "gfd_unreached": {NONE: stem},
             "gfd_unused_only": {NONE: unused},
+        }
+
+
+class TwoNets(SoundNet):
+    """Used on a net with two faults and then on a sound one, it reports on each by itself."""
+
+    def probe(self, nb, case):
+        watch = nb.function("gradient_flow_debugger")
+        net, x, upstream = self.broken(case)
+        with watch(net) as one:
+            (net(x) * upstream).sum().backward()
+        net, x, upstream = self.given(case)
+        with watch(net) as two:
+            (net(x) * upstream).sum().backward()
+        return {
+            "first": {key: entry(one, key) for key in ("bad_output", "bad_gradient", "no_gradient")},
+            "second": {key: entry(two, key) for key in ("bad_output", "dead", "no_gradient")},
+        }
+
+    def broken(self, case):
+        """A NaN in the output of the last layer, and another one that is born in backward."""
+        net = case.build("broken net", Net, case.words("names", 7), function="root")
+        with torch.no_grad():
+            net.get_submodule(net.names[2]).bias[0] = float("nan")
+        return net, case.tensor("x", 5, 3), case.tensor("upstream", 5, 4)
+
+    def truth(self, case):
+        one, two = Passes(*self.broken(case)), Passes(*self.given(case))
+        return {
+            "first": {
+                "bad_output": one.bad_outputs()[0],
+                "bad_gradient": one.bad_gradients()[0],
+                "no_gradient": one.none(),
+            },
+            "second": {"bad_output": None, "dead": shares(two.dead(dead_units)), "no_gradient": two.none()},
+        }
+
+    def mistakes(self, case):
+        anything = Matches(lambda got: None, "anything")
+        first = self.truth(case)["first"]
+        return {
+            "gfd_one_of_both": {"first": {**first, "bad_gradient": None}},
+            "shared_state": AnyOf({"first": anything}, {"second": anything}),
+        }
+
+
+def leaky_net(names, count):
+    """A batch norm in training mode, a leaky ReLU, and a ReLU with dead units and one that is nearly so."""
+    dead = nn.Linear(5, 5)
+    with torch.no_grad():
+        dead.weight[-count:], dead.bias[-count:] = 0.0, -1.0
+        dead.weight[:2], dead.bias[0], dead.bias[1] = 0.0, 1.0, 1e-4  # always active, one of them hardly
+    layers = nn.Linear(4, 5), nn.BatchNorm1d(5), nn.LeakyReLU(), dead, nn.ReLU(), nn.Linear(5, 3)
+    return nn.Sequential(OrderedDict(zip(names, layers)))
+
+
+class AnyModel(SoundNet):
+    """On models of other kinds, with gradients of a backward before: nothing bad, no gradient changed, the size of each."""
+
+    claims = ("bad output of a model that is one layer", "a bad sample, in evaluation mode")
+
+    def models(self, case):
+        return awkward_models(
+            case, "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "three_dim",
+            "float64", "look_alike", "the_layer",
+        ) | {"a model with a batch norm and a leaky ReLU": (self.leaky(case), case.tensor("x", 6, 4))}  # fmt: skip
+
+    def leaky(self, case):
+        return case.build("leaky", leaky_net, case.words("names", 6), case.integer("dead", 1, 2))
+
+    def with_gradients(self, case):
+        """The models, with gradients of a backward before."""
+        models = self.models(case)
+        for model, _ in models.values():
+            for name, parameter in model.named_parameters():
+                if parameter.requires_grad:
+                    parameter.grad = case.tensor(f"before {name}", *parameter.shape, dtype=parameter.dtype)
+        return models
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in self.with_gradients(case).items():
+            with nb.function("gradient_flow_debugger")(model) as report:
+                model(x).pow(2).sum().backward()
+            brought[f"report on {says}"] = {
+                key: entry(report, key) for key in ("bad_output", "bad_gradient", "no_gradient", "gradient_size")
+            }
+            brought[f"gradients in {says}"] = {name: p.grad for name, p in model.named_parameters()}
+        one_layer, x = self.one_layer(case)
+        with nb.function("gradient_flow_debugger")(one_layer) as itself:
+            one_layer(x).sum().backward()
+        part, x = self.one_bad_sample(case)
+        with nb.function("gradient_flow_debugger")(part) as in_part:
+            part(x).sum().backward()
+        brought["a bad sample, in evaluation mode"] = [entry(in_part, "bad_output"), entry(in_part, "bad_gradient")]
+        return {
+            **brought,
+            "dead, beside a leaky ReLU": entry(report, "dead"),
+            "statistics": [*model.buffers()],
+            "bad output of a model that is one layer": entry(itself, "bad_output"),
+        }
+
+    def one_bad_sample(self, case):
+        ((model, x),) = awkward_models(case, "norm_in_eval").values()
+        x[-1] = float("nan")
+        return model.eval(), x
+
+    def one_layer(self, case):
+        (found,) = awkward_models(case, "the_layer").values()
+        with torch.no_grad():
+            found[0].bias[0] = float("nan")
+        return found
+
+    def truth(self, case):
+        wanted = {}
+        for says, (model, x) in self.with_gradients(case).items():
+            model(x).pow(2).sum().backward()
+            grads = {name: p.grad for name, p in model.named_parameters()}
+            wanted[f"gradients in {says}"] = grads
+            sizes = {name: float(g.abs().mean()) for name, g in grads.items() if g is not None}
+            wanted[f"report on {says}"] = {
+                "bad_output": None,
+                "bad_gradient": None,
+                "no_gradient": [name for name, g in grads.items() if g is None],
+                "gradient_size": {name: Close(size, rtol=1e-4, atol=1e-8) for name, size in sizes.items()},
+            }
+        statistics = [buffer.clone() for buffer in model.buffers()]
+        dead = shares({case.words("names", 6)[4]: dead_units(model[:5](x).detach())})
+        itself = "bad output of a model that is one layer"
+        wanted["a bad sample, in evaluation mode"] = ["0", None]  # the sum's gradient is 1 for all samples
+        return {**wanted, "dead, beside a leaky ReLU": dead, "statistics": statistics, itself: ""}
+
+    def mistakes(self, case):
+        tied = "gradients in a model with tied weights"
+        outer = {"bad output of a model that is one layer": None}
+        return {"watcher_changes_gradient": {tied: other_than(self.truth(case)[tied])}, "gfd_leaves_only": outer, **self.wrong_dead(case)} | {
+            "gfd_part_only": {"a bad sample, in evaluation mode": [None, None]}
+        }
+
+    def wrong_dead(self, case):
+        field, names = "dead, beside a leaky ReLU", case.words("names", 6)
+        return {
+            "gfd_nearly_dead": {field: shares({names[4]: (case.integer("dead", 1, 2) + 1) / 5})},
+            "gfd_relu_relatives": {field: such_that(lambda got: set(got) == {names[2], names[4]})},
         }
 
 
@@ -505,7 +661,7 @@ class OnlyLooks(SoundNet):
         }
 
 
-check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, OnlyLooks)
+check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, TwoNets, AnyModel, OnlyLooks)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
@@ -526,38 +682,4 @@ class BetweenModules(SoundNet):
         return {"gfd_leaves_only": {OUTPUT: bad[1]}}
 
 
-class TwoNets(SoundNet):
-    """Used on one net and then on another one, it reports on each by itself."""
-
-    def probe(self, nb, case):
-        watch = nb.function("gradient_flow_debugger")
-        net, x, upstream = self.broken(case)
-        with watch(net) as one:
-            (net(x) * upstream).sum().backward()
-        net, x, upstream = self.given(case)
-        with watch(net) as two:
-            (net(x) * upstream).sum().backward()
-        return {
-            "first": {key: entry(one, key) for key in ("bad_output", "no_gradient")},
-            "second": {key: entry(two, key) for key in ("bad_output", "dead", "no_gradient")},
-        }
-
-    def broken(self, case):
-        net, x, upstream = self.given(case)
-        with torch.no_grad():
-            net.get_submodule(net.names[0])[0].weight[0, 0] = float("nan")
-        return net, x, upstream
-
-    def truth(self, case):
-        one, two = Passes(*self.broken(case)), Passes(*self.given(case))
-        return {
-            "first": {"bad_output": one.bad_outputs()[0], "no_gradient": one.none()},
-            "second": {"bad_output": None, "dead": shares(two.dead(dead_units)), "no_gradient": two.none()},
-        }
-
-    def mistakes(self, case):
-        anything = Matches(lambda got: None, "anything")
-        return {"shared_state": AnyOf({"first": anything}, {"second": anything})}
-
-
-check("gradient_flow_debugger", BetweenModules, TwoNets)
+check("gradient_flow_debugger", BetweenModules)

@@ -1,3 +1,6 @@
+# nothing to break: In the check every module runs at most once
+# nothing to break: With `tensors_in` your tool works on an LSTM
+
 # %% asks_requires_grad
 # misconception: takes requires_grad for the answer | hint: gfd_unreached
 @contextmanager
@@ -164,6 +167,7 @@ def gradient_flow_debugger(model):
 
 # %% class_names
 # misconception: class names instead of names | hint: class_or_name
+# breaks: Names are those of `named_modules()`
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -236,6 +240,7 @@ class gradient_flow_debugger:
 
 # %% clears_all_hooks
 # misconception: clears the hook dicts of the modules | hint: removes_other_hooks
+# breaks: those of others are still there
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -313,6 +318,7 @@ def gradient_flow_debugger(model):
 
 # %% dead_yes_or_no
 # misconception: a yes or no instead of a share | hint: gfd_count_for_share
+# breaks: the share of its units that are dead
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -346,6 +352,7 @@ def gradient_flow_debugger(model):
 
 # %% decorator_forgotten
 # misconception: a generator without the decorator | hint: gfd_no_context
+# breaks: Write the context manager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
 
@@ -438,6 +445,7 @@ def gradient_flow_debugger(model):
 
 # %% full_backward_hook
 # misconception: full backward hooks on all modules, which in-place ReLUs do not stand | hint: in_place_after_full_hook
+# breaks: It works on any model
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -546,6 +554,7 @@ def gradient_flow_debugger(model):
 
 # %% gradients_in_forward_order
 # misconception: keeps the outputs with retain_grad and looks through them in the order of forward | hint: gfd_last_for_first
+# breaks: in the order of the *backward* pass
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -746,6 +755,7 @@ def gradient_flow_debugger(model):
 
 # %% largest
 # misconception: largest instead of mean absolute value | hint: gfd_other_size
+# breaks: the mean absolute value of its `.grad`
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -817,6 +827,7 @@ def gradient_flow_debugger(model):
 
 # %% last_output
 # misconception: each bad output overwrites the one before | hint: gfd_last_for_first
+# breaks: the name of the first module, in the order in which the modules *finish*
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -994,6 +1005,7 @@ def gradient_flow_debugger(model):
 
 # %% mends_gradients
 # misconception: replaces NaN in the gradient by 0 on the way | hint: watcher_changes_gradient
+# breaks: It only looks
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -1028,6 +1040,7 @@ def gradient_flow_debugger(model):
 
 # %% mends_outputs
 # misconception: replaces NaN and infinities in the outputs | hint: watcher_changes_output
+# breaks: Outputs and gradients are as without it
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -1133,6 +1146,7 @@ def gradient_flow_debugger(model):
 
 # %% new_dict_at_the_end
 # misconception: fills a new dict, which nobody holds | hint: gfd_filled_elsewhere
+# breaks: After the block, the dict `report` has these five entries
 @contextmanager
 def gradient_flow_debugger(model):
     report, bad, dead = {}, {"output": None, "gradient": None}, {}
@@ -1239,6 +1253,7 @@ def gradient_flow_debugger(model):
 
 # %% not_after_an_error
 # misconception: removes its hooks only if all goes well | hint: gfd_no_finally
+# breaks: After the block, also after an error in it, its hooks are gone
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -1801,6 +1816,7 @@ def gradient_flow_debugger(model):
 
 # %% swallows_the_error
 # misconception: an except that hides the error of the block | hint: gfd_swallows_error
+# breaks: The error comes out of the block
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -1889,6 +1905,7 @@ def gradient_flow_debugger(model, x, target):
 
 # %% tensors_in_the_report
 # misconception: leaves tensors in the report | hint: gfd_tensors_in_report
+# breaks: All of it is plain data
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -1995,6 +2012,7 @@ def gradient_flow_debugger(model):
 
 # %% zero_counts_as_none
 # misconception: lists parameters whose gradient is 0 as well | hint: gfd_zero_is_not_none
+# breaks: the names of the parameters whose `.grad` is `None`
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -2030,3 +2048,320 @@ def gradient_flow_debugger(model):
             report["no_gradient"].append(name)
         else:
             report["gradient_size"][name] = param.grad.abs().mean().item()
+
+# %% sorted_names
+# misconception: sorts the names by the alphabet | hint: gfd_other_order
+# breaks: in their order
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in sorted(model.named_parameters()):
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% starts_from_zero
+# misconception: throws away the gradients that were there before | hint: watcher_changes_gradient
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    model.zero_grad()
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% nearly_dead
+# misconception: takes units that are nearly 0 for dead ones | hint: gfd_nearly_dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output.abs() < 0.01).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% rounds_sizes
+# misconception: rounds the sizes, for the log | hint: gfd_rounded
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = round(p.grad.abs().mean().item(), 4)
+
+# %% not_the_model
+# misconception: hooks on all modules but the model itself | hint: gfd_leaves_only
+# breaks: the model itself is `''`
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in [(n, m) for n, m in model.named_modules() if n]]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% forward_or_backward
+# misconception: looks at the gradients only if the outputs were sound | hint: gfd_one_of_both
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+    if report["bad_output"] is not None:
+        report["bad_gradient"] = None
+
+# %% leaky_counts
+# misconception: knows a ReLU by a part of the name of its class | hint: gfd_relu_relatives
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if "ReLU" in type(module).__name__:
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% eval_in_block
+# misconception: switches the model to evaluation mode while it looks | hint: watcher_changes_output
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    modes = [(m, m.training) for m in model.modules()]
+    model.eval()
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for m, mode in modes:
+            m.train(mode)
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% first_sample_only
+# misconception: looks at the first sample of the batch | hint: gfd_part_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output[0].isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% training_modules_only
+# misconception: hooks on modules in training mode only | hint: gfd_part_only
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def see_gradient(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def see_output(name, module, args, output):
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if isinstance(module, nn.ReLU):
+            report["dead"][name] = (output == 0).transpose(0, 1).flatten(1).all(1).float().mean().item()
+        if output.requires_grad:
+            output.register_hook(partial(see_gradient, name))
+
+    handles = [m.register_forward_hook(partial(see_output, name)) for name, m in [(n, m) for n, m in model.named_modules() if m.training]]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+
+    for name, p in model.named_parameters():
+        if p.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = p.grad.abs().mean().item()

@@ -6,12 +6,20 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import snapshot
+from course.awkward import awkward_models
 from course.probing import hook_counts, other_than
 from course.traces import as_before, gradients_left, parameters_of, what_runs
 
 
+class Tanh(nn.Tanh):
+    """Twice as strong in training mode."""
+
+    def forward(self, x):
+        return super().forward(x) * (2 if self.training else 1)
+
+
 def plain_net(first, second, third):
-    body = nn.Sequential(nn.Linear(first, second), nn.Tanh(), nn.Linear(second, second))
+    body = nn.Sequential(nn.Linear(first, second), Tanh(), nn.Linear(second, second))
     return nn.Sequential(body, nn.Tanh(), nn.Linear(second, third))
 
 
@@ -136,7 +144,7 @@ class LikePlainSGD(Check):
             "optimizer_fills_grad_itself": {**left(names), **after(one, two, three)},
             "optimizer_not_freed": {**left(names), **after(*self.loop(case, never_freed)[1:])},
             "optimizer_steps_too_often": {**after(self.loop(case, step_after_step)[1])},
-            "optimizer_late_binding": AnyOf({**left(names[:-1]), **after(last)}, {**left(names[:-1])}),
+            "optimizer_late_binding": AnyOf({**left(names[:-1]), **after(last)}, {**left([]), **after(last)}, left(names[:-1])),
             "optimizer_module_hook": left(first_layer),
             "optimizer_misses_some": some(lambda got: True),
             "optimizer_parameter_for_gradient": after(self.loop(case, shrunk)[1]),
@@ -188,6 +196,43 @@ class FrozenAndShared(LikePlainSGD):
             "optimizer_unfreezes": {"parameters after backward 1": values(thawed)},
             **super().mistakes(case),
         }
+
+
+class AnyModel(LikePlainSGD):
+    """On models of all kinds, SGD with momentum; the second backward brings gradients of zeros."""
+
+    def models(self, case):
+        return awkward_models(
+            case, "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes",
+            "none_place", "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+        )  # fmt: skip
+
+    def make(self, case):
+        return partial(torch.optim.SGD, lr=0.05, momentum=0.9)
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in self.models(case).items():
+            with nb.function("OptimizerInBackward")(model, self.make(case)):
+                for factor in (1, 0):  # a gradient of zeros is a gradient: what momentum there is goes on
+                    (model(x).pow(2).sum() * factor).backward()
+            brought[f"parameters of {says}"] = values(model)
+        return brought
+
+    def truth(self, case, factors=(1, 0)):
+        wanted = {}
+        for says, (model, x) in self.models(case).items():
+            optimizer = self.make(case)([parameter for parameter in model.parameters() if parameter.requires_grad])
+            for factor in factors:
+                (model(x).pow(2).sum() * factor).backward()
+                optimizer.step()
+                optimizer.zero_grad()
+            wanted[f"parameters of {says}"] = values(model)
+        return wanted
+
+    def mistakes(self, case):
+        tied = "parameters of a model with tied weights"
+        return {"optimizer_skips_zeros": {tied: self.truth(case, factors=(1,))[tied]}}
 
 
 class AfterTheBlock(LikePlainSGD):
@@ -263,7 +308,7 @@ class AfterTheBlock(LikePlainSGD):
         }
 
 
-check("optimizer_in_backward", LikePlainSGD, WithMomentum, FrozenAndShared, AfterTheBlock)
+check("optimizer_in_backward", LikePlainSGD, WithMomentum, FrozenAndShared, AfterTheBlock, AnyModel)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

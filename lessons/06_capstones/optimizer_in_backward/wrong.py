@@ -1,3 +1,7 @@
+# nothing to break: When the block begins
+# nothing to break: An object is used for one block
+# nothing to break: The solution does a little more
+
 # %% argument_is_gradient
 # misconception: takes the hook's argument for the gradient | hint: optimizer_parameter_for_gradient
 class OptimizerInBackward:
@@ -24,6 +28,7 @@ class OptimizerInBackward:
 
 # %% clears_all_hooks
 # misconception: clears everybody's hooks on the parameters | hint: removes_other_hooks
+# breaks: Hooks of other people stay
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -159,6 +164,7 @@ class OptimizerInBackward:
 
 # %% gradient_stays
 # misconception: the gradient is never released | hint: optimizer_not_freed
+# breaks: the gradient is released at once
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -181,6 +187,7 @@ class OptimizerInBackward:
 
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
+# breaks: After the block backward is what it was before
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -203,6 +210,8 @@ class OptimizerInBackward:
 
 # %% last_gradient_steps_all
 # misconception: waits for the last gradient, then steps all at once | hint: optimizer_all_at_the_end
+# breaks: There is never more than one parameter's gradient in memory
+# breaks: A parameter takes its step as soon as its gradient is complete
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -351,6 +360,7 @@ class OptimizerInBackward:
 
 # %% no_finally
 # misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
+# breaks: This also holds if the block has raised an error
 @contextmanager
 def OptimizerInBackward(model, make_optimizer):
     optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
@@ -366,6 +376,7 @@ def OptimizerInBackward(model, make_optimizer):
 
 # %% not_a_context_manager
 # misconception: a function that registers and returns the handles | hint: tool_no_context
+# breaks: a context manager
 def OptimizerInBackward(model, make_optimizer):
     optimizers = {p: make_optimizer([p]) for p in model.parameters() if p.requires_grad}
 
@@ -424,6 +435,7 @@ class OptimizerInBackward:
 
 # %% own_formula
 # misconception: writes SGD's formula instead of asking the optimizer | hint: optimizer_own_formula
+# breaks: This holds for any optimizer that treats each parameter on its own
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -496,6 +508,7 @@ class OptimizerInBackward:
 
 # %% parameter_for_list
 # misconception: hands a parameter to make_optimizer instead of a list | hint: optimizer_needs_list
+# breaks: makes an optimizer for a list of parameters
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -662,6 +675,7 @@ class OptimizerInBackward:
 
 # %% shared_weight_twice
 # misconception: a shared weight is met twice on a walk over the modules, and steps twice | hint: optimizer_shared_twice
+# breaks: A parameter that is used in two places takes one step
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -691,6 +705,7 @@ class OptimizerInBackward:
 
 # %% steps_at_the_end_of_the_block
 # misconception: steps when the block ends | hint: optimizer_never_steps
+# breaks: the parameters are what an ordinary loop would have made them
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -716,6 +731,7 @@ class OptimizerInBackward:
 
 # %% swallows_errors
 # misconception: __exit__ returns True | hint: tool_swallows_error
+# breaks: which is passed on
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -810,6 +826,7 @@ class OptimizerInBackward:
 
 # %% unfreezes
 # misconception: makes every parameter trainable | hint: optimizer_unfreezes
+# breaks: Parameters that need no gradient stay as they are
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -896,6 +913,54 @@ class OptimizerInBackward:
         self.handles = []
         for parameter in self.optimizers:
             self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% late_bound_step
+# misconception: releases its own gradient, and lets the optimizer of the loop's last round step | hint: optimizer_late_binding
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.handles = []
+        for parameter in self.model.parameters():
+            if parameter.requires_grad:
+                optimizer = self.make_optimizer([parameter])
+
+                def hook(p):
+                    optimizer.step()
+                    p.grad = None
+
+                self.handles.append(parameter.register_post_accumulate_grad_hook(hook))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% skips_zero_gradients
+# misconception: takes no step if the gradient is all zeros | hint: optimizer_skips_zeros
+class OptimizerInBackward:
+    def __init__(self, model, make_optimizer):
+        self.model, self.make_optimizer = model, make_optimizer
+
+    def __enter__(self):
+        self.optimizers, self.handles = {}, []
+
+        def step(p):
+            if p.grad.any():
+                self.optimizers[p].step()
+            p.grad = None
+
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(step))
         return self
 
     def __exit__(self, *error):

@@ -7,8 +7,17 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
-from course.probing import hook_counts
+from course.awkward import awkward_models
+from course.probing import hook_counts, such_that
 from course.traces import as_before, attributes_on, what_runs
+
+
+# awkward: tied, partly_frozen, in_place_behind, one_dim, three_dim, the_layer: the statement's fine print leaves them out
+class Tanh(nn.Tanh):
+    """Twice as strong in training mode."""
+
+    def forward(self, x):
+        return super().forward(x) * (2 if self.training else 1)
 
 
 class PlainNet(nn.Module):
@@ -17,7 +26,7 @@ class PlainNet(nn.Module):
     def __init__(self, body, head, first, second, classes):
         super().__init__()
         self.names = (body, head)
-        layers = nn.Linear(4, first), nn.LayerNorm(first), nn.Tanh(), nn.Linear(first, second), nn.Tanh()
+        layers = nn.Linear(4, first), nn.LayerNorm(first), Tanh(), nn.Linear(first, second), nn.Tanh()
         self.add_module(body, nn.Sequential(*layers))
         self.add_module(head, nn.Linear(second, classes, bias=False))
 
@@ -195,6 +204,42 @@ class ReusedLayer(OneBatch):
         }
 
 
+class AnyModel(OneBatch):
+    """On models of other kinds, `gradients` holds the gradient of each sample's own loss, under the parameters' names."""
+
+    def models(self, case):
+        return awkward_models(
+            case, "shared", "called_twice", "norm_in_eval", "mixed_modes", "none_place", "float64", "namedtuple", "dictionary",
+            "look_alike",
+        )  # fmt: skip
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in self.models(case).items():
+            with nb.function("PerSampleGradients")(model) as per_sample:
+                model(x).pow(2).sum(1).mean().backward()
+            brought[f"gradients in {says}"] = per_sample.gradients
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, (model, x) in self.models(case).items():
+            names, rows = linear_parameters(model), []
+            for one in x:
+                loss = model(one[None]).pow(2).sum()
+                rows.append(torch.autograd.grad(loss, [model.get_parameter(name) for name in names]))
+            wanted[f"gradients in {says}"] = {name: torch.stack(parts) for name, parts in zip(names, zip(*rows))}
+        return wanted
+
+    def mistakes(self, case):
+        shared = "gradients in a model with one layer under two names"
+        both = {f"body.2.{kind}" for kind in ("weight", "bias")}  # the other name of `first`
+        return {
+            "per_sample_names_of_one_layer": {shared: such_that(lambda got: both <= set(got))},
+            "tool_shared_results": {shared: such_that(lambda got: "my_block.fc1.weight" in got)},
+        }
+
+
 class LeftAsItWas(OneBatch):
     """It only looks: `.grad` is as without it, and it leaves nothing on the model, also after an error in the block."""
 
@@ -220,6 +265,8 @@ class LeftAsItWas(OneBatch):
             for_all = torch.nn.modules.module._has_any_global_hook()
             return {**hook_counts(model), "for all modules": int(bool(for_all))}
 
+        for name, parameter in model.named_parameters():
+            parameter.grad = case.tensor(f"before {name}", *parameter.shape)
         with nb.function("PerSampleGradients")(model) as per_sample:
             self.loss(case, model(x), slice(None)).backward()
         brought = {
@@ -252,12 +299,15 @@ class LeftAsItWas(OneBatch):
 
     def truth(self, case):
         model, x = self.given(case)
-        gradients = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
+        found = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
+        gradients = dict(zip(dict(model.named_parameters()), found))
         model, _ = self.with_hooks_of_others(case)
         hooks = {**hook_counts(model), "for all modules": 0}
         runs = as_before(self.runs(case, model, x))
         return {
-            "parameter.grad": {name: gradient for (name, _), gradient in zip(model.named_parameters(), gradients)},
+            "parameter.grad": {
+                name: case.tensor(f"before {name}", *gradient.shape) + gradient for name, gradient in gradients.items()
+            },
             "hooks afterwards": hooks,
             "what runs afterwards": runs,
             "the error in the block": case.words("error", 1)[0],
@@ -284,31 +334,31 @@ class LeftAsItWas(OneBatch):
         }
 
 
-check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, LeftAsItWas)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class TwoBlocks(OneBatch):
-    """A second block, with fewer samples, gathers its own results and leaves those of the first alone."""
+    """A second block, with a single sample, gathers its own results and leaves those of the first alone."""
 
     def probe(self, nb, case):
         model, x = self.given(case)
         with nb.function("PerSampleGradients")(model) as one:
             self.loss(case, model(x), slice(None)).backward()
         with nb.function("PerSampleGradients")(model) as two:
-            self.loss(case, model(x[:4] + 1), slice(None)).backward()
+            self.loss(case, model(x[:1] + 1), slice(None)).backward()
         return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
 
     def truth(self, case):
         model, x = self.given(case)
         return {
-            "gradients of the second": self.each(case, model, x[:4] + 1),
+            "gradients of the second": self.each(case, model, x[:1] + 1),
             "gradients of the first": self.each(case, model, x),
         }
 
     def mistakes(self, case):
         model, x = self.given(case)
-        return {"tool_shared_results": {"gradients of the first": self.each(case, model, x[:4] + 1)}}
+        shapes = {name: model.get_parameter(name).shape for name in linear_parameters(model)}
+        return {
+            "tool_shared_results": {"gradients of the first": self.each(case, model, x[:1] + 1)},
+            "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, shapes))},
+        }
 
 
-check("per_sample_gradients", TwoBlocks)
+check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, AnyModel, LeftAsItWas, TwoBlocks)

@@ -1,5 +1,11 @@
+# nothing to break: In a block there is one forward of the model and one backward
+# nothing to break: In the check the `Linear` layers lie inside the model
+# nothing to break: An object is used for one block
+# nothing to break: The cells after the exercise go further
+
 # %% all_modules_with_weight
 # misconception: every module with a weight, also a LayerNorm | hint: per_sample_other_layers
+# breaks: Other layers get no entry
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -32,6 +38,7 @@ class PerSampleGradients:
 
 # %% always_times_n
 # misconception: multiplies by N, whatever the loss is | hint: per_sample_factor_for_sum
+# breaks: `reduction` says what the loss is over the samples
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -63,6 +70,7 @@ class PerSampleGradients:
 
 # %% attributes_on_layers
 # misconception: leaves what it has seen on the layers | hint: tool_attributes_left
+# breaks: After the block the model carries no hook and no attribute of yours
 class PerSampleGradients:
     def __init__(self, model, reduction="mean"):
         self.model = model
@@ -97,6 +105,7 @@ class PerSampleGradients:
 
 # %% batch_summed
 # misconception: a matrix product sums over the samples | hint: per_sample_summed
+# breaks: **each sample's own loss**
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -160,6 +169,7 @@ class PerSampleGradients:
 
 # %% bias_forgotten
 # misconception: the weights only | hint: per_sample_bias_missing
+# breaks: for its bias if it has one
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -254,6 +264,7 @@ class PerSampleGradients:
 
 # %% children_only
 # misconception: direct children only | hint: per_sample_children_only
+# breaks: For the weight of each `nn.Linear` in the model, at any depth
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -286,6 +297,7 @@ class PerSampleGradients:
 
 # %% class_attribute
 # misconception: one dict for all objects of the class | hint: tool_shared_results
+# breaks: Each block gathers its own results
 class PerSampleGradients:
     gradients = {}
 
@@ -352,6 +364,7 @@ class PerSampleGradients:
 
 # %% clears_all_hooks
 # misconception: removes everybody's hooks | hint: removes_other_hooks
+# breaks: hooks of other people stay
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -384,6 +397,7 @@ class PerSampleGradients:
 
 # %% clears_the_gradients
 # misconception: sets .grad to None at the end, to be tidy | hint: per_sample_changes_grad
+# breaks: `.grad` becomes what it is without the tool
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -568,6 +582,7 @@ class PerSampleGradients:
 
 # %% enter_returns_nothing
 # misconception: __enter__ does not return the object | hint: tool_enter_returns_nothing
+# breaks: a context manager
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -599,6 +614,7 @@ class PerSampleGradients:
 
 # %% first_call_only
 # misconception: setdefault keeps what came first | hint: per_sample_one_call
+# breaks: A layer may be called more than once in one forward
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -666,6 +682,7 @@ class PerSampleGradients:
 
 # %% forgets_the_mean
 # misconception: takes the gradient at the output as it comes, divided by N | hint: per_sample_still_mean
+# breaks: is the parameter's `.grad`
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -786,6 +803,7 @@ class PerSampleGradients:
 
 # %% hook_returns_scaled
 # misconception: the tensor hook hands the scaled gradient on | hint: per_sample_changes_grad
+# breaks: It only looks
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -914,6 +932,7 @@ class PerSampleGradients:
 
 # %% last_call_only
 # misconception: a reused layer keeps one call | hint: per_sample_one_call
+# breaks: Then a sample's gradient is the sum over the calls
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -1139,6 +1158,7 @@ class PerSampleGradients:
 
 # %% no_finally
 # misconception: a generator whose clean-up is skipped by an error | hint: tool_not_after_error
+# breaks: also if the block has raised an error
 from types import SimpleNamespace
 
 
@@ -1416,6 +1436,7 @@ class PerSampleGradients:
 
 # %% short_names
 # misconception: the last part of the dotted name as key | hint: per_sample_short_names
+# breaks: The keys are the names in `model.named_parameters()`
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -1513,6 +1534,7 @@ class PerSampleGradients:
 
 # %% swallows_errors
 # misconception: __exit__ returns True | hint: tool_swallows_error
+# breaks: the error is passed on
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -1674,6 +1696,7 @@ class PerSampleGradients:
 
 # %% yields_the_dict
 # misconception: hands out the dict instead of an object that holds it | hint: per_sample_no_object
+# breaks: `gradients` is a dict
 class PerSampleGradients:
     def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
         self.model = model
@@ -1699,6 +1722,107 @@ class PerSampleGradients:
             if isinstance(layer, nn.Linear):
                 self.handles.append(layer.register_forward_hook(partial(forward_hook, name)))
         return self.gradients
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% writes_grad_itself
+# misconception: replaces .grad by what the samples give, whatever was there before | hint: per_sample_changes_grad
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        def look(name, layer, args, output):
+            output.register_hook(partial(collect, name, layer, args[0].detach()))
+
+        def collect(name, layer, x, grad):
+            if self.reduction == "mean":
+                grad = grad * len(grad)
+            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
+            if layer.bias is not None:
+                add(f"{name}.bias", grad)
+
+        def add(name, gradient):
+            self.gradients[name] = self.gradients.get(name, 0) + gradient
+
+        self.handles = [
+            layer.register_forward_hook(partial(look, name))
+            for name, layer in self.model.named_modules()
+            if isinstance(layer, nn.Linear)
+        ]
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+        for name, gradient in self.gradients.items():
+            total = gradient.mean(0) if self.reduction == "mean" else gradient.sum(0)
+            self.model.get_parameter(name).grad = total
+
+# %% shared_layer_twice
+# misconception: walks down by hand, and hooks a layer once for each of its names | hint: per_sample_names_of_one_layer
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        def look(name, layer, args, output):
+            output.register_hook(partial(collect, name, layer, args[0].detach()))
+
+        def collect(name, layer, x, grad):
+            if self.reduction == "mean":
+                grad = grad * len(grad)
+            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
+            if layer.bias is not None:
+                add(f"{name}.bias", grad)
+
+        def add(name, gradient):
+            self.gradients[name] = self.gradients.get(name, 0) + gradient
+
+        self.handles = []
+
+        def walk(prefix, module):
+            for name, child in module._modules.items():
+                if isinstance(child, nn.Linear):
+                    self.handles.append(child.register_forward_hook(partial(look, prefix + name)))
+                elif child is not None:
+                    walk(f"{prefix}{name}.", child)
+
+        walk("", self.model)
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% squeezes
+# misconception: squeezes all dimensions of size 1 | hint: per_sample_squeezed
+class PerSampleGradients:
+    def __init__(self, model, reduction="mean"):
+        self.model, self.reduction, self.gradients = model, reduction, {}
+
+    def __enter__(self):
+        def look(name, layer, args, output):
+            output.register_hook(partial(collect, name, layer, args[0].detach()))
+
+        def collect(name, layer, x, grad):
+            if self.reduction == "mean":
+                grad = grad * len(grad)
+            add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x).squeeze())
+            if layer.bias is not None:
+                add(f"{name}.bias", grad.squeeze())
+
+        def add(name, gradient):
+            self.gradients[name] = self.gradients.get(name, 0) + gradient
+
+        self.handles = [layer.register_forward_hook(partial(look, name)) for name, layer in self.model.named_modules() if isinstance(layer, nn.Linear)]
+        return self
 
     def __exit__(self, *error):
         for handle in self.handles:

@@ -1,0 +1,372 @@
+"""The five tools of lesson 06, as its solutions are: they work on models that people use at work, or say that they do not.
+
+Every truth comes by another way than the tool's: a copy without hooks, a walk over the graph, torchvision's tracing,
+or one sample at a time.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import relu
+
+import course  # noqa: F401 (makes torchvision importable)
+
+SOURCE = Path(__file__).parent.parent / "source" / "06_capstones" / "06_capstones.ipynb"
+
+
+@cache
+def solutions() -> dict[str, Any]:
+    """The names that the source notebook's answer cells define."""
+    names: dict[str, Any] = {}
+    for cell in nbformat.read(SOURCE, as_version=4).cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and marks and not marks["grade"]:  # read-only cells, and answers
+            exec(cell.source, names)
+    return names
+
+
+def tool(name: str) -> Any:
+    return solutions()[name]
+
+
+class CalledTwice(nn.Module):
+    """One layer and one ReLU that run twice, and a weight that two layers share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter, self.mix, self.leave = nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 6)
+        self.relu = nn.ReLU(inplace=True)
+        self.leave.weight = self.enter.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = self.relu(self.enter(x))
+        for _ in range(2):
+            x = self.relu(self.mix(x))
+        return self.leave(x)  # type: ignore[no-any-return]
+
+
+def resnet() -> nn.Module:
+    from torchvision.models import resnet18
+
+    return resnet18(weights=None, num_classes=5)  # type: ignore[no-any-return]
+
+
+def encoder() -> nn.Module:
+    return nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 12, 0.0, batch_first=True), 2)
+
+
+def half_frozen() -> nn.Module:
+    frozen = nn.Linear(6, 6).requires_grad_(False)
+    return nn.Sequential(frozen, nn.ReLU(inplace=True), nn.Linear(6, 4), nn.Tanh(), nn.Linear(4, 3))
+
+
+MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
+    "resnet": (resnet, (2, 3, 32, 32)),
+    "encoder": (encoder, (3, 5, 8)),
+    "lstm": (lambda: nn.LSTM(6, 4, num_layers=2, batch_first=True), (3, 5, 6)),
+    "frozen in part": (half_frozen, (5, 6)),
+    "tied and called twice": (CalledTwice, (5, 6)),
+    "one layer": (lambda: nn.Linear(6, 3), (5, 6)),
+}
+every_model = pytest.mark.parametrize("name", MODELS)
+in_both_precisions = pytest.mark.parametrize("half", [False, True], ids=["full", "autocast"])
+
+
+def made(name: str) -> tuple[nn.Module, torch.Tensor]:
+    build, shape = MODELS[name]
+    torch.manual_seed(0)
+    return build(), torch.randn(*shape)
+
+
+def precision(half: bool) -> AbstractContextManager[None]:
+    return torch.autocast("cpu", enabled=half)
+
+
+def loss_of(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    output = model(x)
+    first = output[0] if isinstance(output, tuple) else output
+    return first.float().flatten(1).pow(2).mean(1).mean()  # the mean over the samples
+
+
+def gradients(model: nn.Module) -> dict[str, torch.Tensor | None]:
+    return {name: parameter.grad for name, parameter in model.named_parameters()}
+
+
+def assert_same_gradients(model: nn.Module, free: nn.Module) -> None:
+    for (name, found), wanted in zip(gradients(model).items(), gradients(free).values(), strict=True):
+        assert (found is None) == (wanted is None), name
+        if found is not None:
+            torch.testing.assert_close(found, wanted, equal_nan=True)
+
+
+def no_hooks(model: nn.Module) -> bool:
+    kinds = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    hung = [hooks for module in model.modules() for kind in kinds for hooks in getattr(module, kind)]
+    return not hung and not any(p._backward_hooks or p._post_accumulate_grad_hooks for p in model.parameters())
+
+
+@every_model
+@in_both_precisions
+def test_the_debugger_finds_a_sound_model_sound_and_changes_nothing(name: str, half: bool) -> None:
+    model, x = made(name)
+    free = copy.deepcopy(model)
+    with tool("gradient_flow_debugger")(model) as report, precision(half):
+        loss_of(model, x).backward()
+    with precision(half):
+        loss_of(free, x).backward()
+    assert (report["bad_output"], report["bad_gradient"]) == (None, None)
+    assert report["no_gradient"] == [key for key, grad in gradients(free).items() if grad is None]
+    sizes = {key: grad.abs().mean().item() for key, grad in gradients(free).items() if grad is not None}
+    assert report["gradient_size"] == pytest.approx(sizes, rel=1e-4)
+    assert_same_gradients(model, free)
+    assert no_hooks(model)
+
+
+@pytest.mark.parametrize(
+    ("name", "weight", "place"),
+    [
+        ("resnet", "layer2.0.conv1.weight", "layer2.0.conv1"),
+        ("encoder", "layers.1.linear1.weight", "layers.1.linear1"),
+        ("encoder", "layers.0.self_attn.out_proj.weight", "layers.0.self_attn"),
+        ("lstm", "weight_hh_l1", ""),
+        ("tied and called twice", "mix.weight", "mix"),
+    ],
+)
+def test_the_debugger_finds_where_a_nan_was_planted(name: str, weight: str, place: str) -> None:
+    model, x = made(name)
+    model.get_parameter(weight).data.flatten()[0] = torch.nan
+    with tool("gradient_flow_debugger")(model) as report:
+        loss_of(model, x).backward()
+    assert report["bad_output"] == place
+
+
+def test_the_debugger_counts_all_calls_of_a_relu() -> None:
+    from torchvision.models.feature_extraction import create_feature_extractor
+
+    model, x = made("resnet")
+    nodes = ["layer1.0.relu", "layer1.0.relu_1"]
+    with torch.no_grad():
+        model.get_parameter("layer1.0.bn1.bias")[:9] = -100.0  # 9 of 64 channels of the first call are dead
+        traced = create_feature_extractor(copy.deepcopy(model), train_return_nodes=nodes, eval_return_nodes=nodes)
+        silent = [(output == 0).all(0).flatten(1).all(1) for output in traced(x).values()]
+    with tool("gradient_flow_debugger")(model) as report:
+        loss_of(model, x).backward()
+    assert silent[0].sum() >= 9
+    assert report["dead"]["layer1.0.relu"] == pytest.approx(torch.cat(silent).float().mean().item())
+
+
+def test_the_debuggers_hook_on_a_leaf_goes_as_well() -> None:
+    model, x = nn.Sequential(nn.Identity(), nn.Linear(3, 2)), torch.randn(4, 3, requires_grad=True)
+    with tool("gradient_flow_debugger")(model):
+        model(x).sum().backward()
+    assert not x._backward_hooks
+
+
+def stages(model: Any, x: torch.Tensor) -> list[torch.Tensor]:
+    """The outputs of a ResNet's stem and four stages."""
+    outputs = [model.maxpool(relu(model.bn1(model.conv1(x))))]
+    for stage in (model.layer1, model.layer2, model.layer3, model.layer4):
+        outputs.append(stage(outputs[-1]))
+    return outputs
+
+
+@pytest.mark.parametrize("frozen", [False, True], ids=["trained", "frozen"])
+def test_grad_cam_is_cam_at_the_end_of_a_resnet(frozen: bool) -> None:
+    model, x = made("resnet")
+    model.eval().requires_grad_(not frozen)
+    targets = torch.tensor([3, 1])
+    with torch.no_grad():
+        last = stages(model, x)[-1]
+        wanted = torch.einsum("nk,nkhw->nhw", model.fc.weight[targets], last).relu() / last[0, 0].numel()
+        for layer in ("layer4", "layer4.1", "layer4.1.relu"):  # the ReLU runs twice
+            torch.testing.assert_close(tool("grad_cam")(model, layer, x, targets), wanted)
+    assert all(grad is None for grad in gradients(model).values())
+    assert no_hooks(model)
+
+
+def test_grad_cam_in_the_middle_of_a_resnet() -> None:
+    model, x = made("resnet")
+    targets = torch.tensor([3, 1])
+    leaf = stages(model.eval(), x)[2].detach().requires_grad_()
+    scores = model.fc(model.avgpool(model.layer4(model.layer3(leaf))).flatten(1))
+    (gradient,) = torch.autograd.grad(scores[[0, 1], targets].sum(), leaf)
+    wanted = (gradient.mean((2, 3), keepdim=True) * leaf).sum(1).relu().detach()
+    torch.testing.assert_close(tool("grad_cam")(model, "layer2", x, targets), wanted)
+    with precision(True):
+        near = tool("grad_cam")(model, "layer2", x, targets)
+    torch.testing.assert_close(near.float(), wanted, rtol=0.1, atol=0.05 * wanted.max().item())
+
+
+@pytest.mark.parametrize(
+    ("name", "layer", "says"),
+    [("encoder", "layers.0", "layers.0"), ("encoder", "layers.0.self_attn", "self_attn"), ("lstm", "", "N, K, h, w")],
+)
+def test_grad_cam_refuses_layers_without_positions(name: str, layer: str, says: str) -> None:
+    model, x = made(name)
+    with pytest.raises(ValueError, match=says):
+        tool("grad_cam")(model.eval(), layer, x, torch.zeros(len(x), dtype=torch.int64))
+    assert no_hooks(model)
+
+
+def test_grad_cam_refuses_training_mode_and_layers_that_do_not_run() -> None:
+    model, x = made("resnet")
+    statistics = {name: buffer.clone() for name, buffer in model.named_buffers()}
+    model.eval().bn1.train()
+    with pytest.raises(ValueError, match="evaluation mode"):
+        tool("grad_cam")(model, "layer4", x, torch.tensor([3, 1]))
+    assert all(torch.equal(buffer, statistics[name]) for name, buffer in model.named_buffers())
+    model.spare = nn.Identity()
+    model.eval()
+    with pytest.raises(ValueError, match="a layer that runs"):
+        tool("grad_cam")(model, "spare", x, torch.tensor([3, 1]))
+
+
+@every_model
+@in_both_precisions
+def test_per_sample_gradients_are_those_of_one_sample_at_a_time(name: str, half: bool) -> None:
+    model, x = made(name)
+    model.eval()  # a batch norm in training mode would mix the samples
+    free = copy.deepcopy(model)
+    with tool("PerSampleGradients")(model) as per_sample, precision(half):
+        loss_of(model, x).backward()
+    called = {"resnet": 2, "encoder": 8, "lstm": 0, "frozen in part": 4, "tied and called twice": 5, "one layer": 2}
+    assert len(per_sample.gradients) == called[name]
+    for n in range(len(x)):
+        free.zero_grad()
+        with precision(half):
+            loss_of(free, x[n : n + 1]).backward()
+        for key, found in per_sample.gradients.items():
+            wanted = gradients(free)[key]
+            assert wanted is not None
+            near = {"rtol": 0.1, "atol": 0.05 * wanted.abs().max().item()} if half else {"rtol": 1e-4, "atol": 1e-5}
+            torch.testing.assert_close(found[n], wanted, **near)
+    with precision(half):
+        loss_of(unhooked := made(name)[0].eval(), x).backward()
+    assert_same_gradients(model, unhooked)
+    assert no_hooks(model)
+
+
+def test_per_sample_gradients_say_where_they_cannot_be_right() -> None:
+    words = nn.Sequential(nn.Embedding(7, 6), nn.Linear(6, 7))
+    words[1].weight = words[0].weight
+    with pytest.raises(ValueError, match="Embedding"), tool("PerSampleGradients")(words):
+        pass
+    with pytest.raises(ValueError, match="samples"), tool("PerSampleGradients")(layer := nn.Linear(6, 3)):
+        layer(torch.randn(6))
+    assert no_hooks(words)
+    assert no_hooks(layer)
+
+
+def saved_by(output: torch.Tensor, parameters: list[torch.Tensor]) -> int:
+    """Bytes of the storages that the graph of an output holds, those of the parameters left out."""
+    storages, visited, left = {}, set(), [output.grad_fn]
+    while left:
+        node = left.pop()
+        if node is None or node in visited:
+            continue
+        visited.add(node)
+        left += [edge for edge, _ in node.next_functions]
+        for name in dir(node):
+            value = getattr(node, name) if name.startswith("_saved_") else None
+            for tensor in value if isinstance(value, (tuple, list)) else [value]:
+                if isinstance(tensor, torch.Tensor):
+                    storages[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+    own = {parameter.untyped_storage().data_ptr() for parameter in parameters}
+    return sum(size for address, size in storages.items() if address not in own)
+
+
+@every_model
+@in_both_precisions
+def test_activation_memory_is_what_the_graph_holds(name: str, half: bool) -> None:
+    model, x = made(name)
+    free = copy.deepcopy(model)
+    with precision(half):
+        wanted = saved_by(loss_of(free, x), list(free.parameters()))
+    memory = tool("ActivationMemory")(model)
+    for _ in range(2):  # the second block begins at 0
+        with memory, precision(half):
+            loss = loss_of(model, x)
+        assert memory.bytes == sum(memory.by_layer.values()) == wanted
+    assert set(memory.by_layer) <= {key for key, _ in model.named_modules()}
+    loss.backward()
+    with precision(half):
+        loss_of(free, x).backward()
+    assert_same_gradients(model, free)
+    assert no_hooks(model)
+
+
+class Fails(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        raise RuntimeError
+
+
+class Catches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.risky, self.other = nn.Sequential(nn.Tanh(), Fails()), nn.Tanh()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        try:
+            return self.risky(x)  # type: ignore[no-any-return]
+        except RuntimeError:
+            return self.other(x).exp()  # type: ignore[no-any-return]
+
+
+def test_activation_memory_knows_that_a_layer_which_failed_has_ended() -> None:
+    model, x = Catches(), torch.randn(5, requires_grad=True)
+    with tool("ActivationMemory")(model) as memory:
+        model(x)
+    assert memory.by_layer == {"risky.0": 20, "other": 20, "": 20}
+
+
+@every_model
+@in_both_precisions
+def test_an_optimizer_in_backward_is_an_ordinary_loop_bit_for_bit(name: str, half: bool) -> None:
+    model, x = made(name)
+    ordinary = copy.deepcopy(model)
+    optimizer = torch.optim.SGD(ordinary.parameters(), lr=0.01, momentum=0.9)
+    inside = tool("OptimizerInBackward")(model, partial(torch.optim.SGD, lr=0.01, momentum=0.9))
+    for _ in range(2):  # the second block goes on with the first one's momentum
+        with inside:
+            for _ in range(2):
+                with precision(half):
+                    loss_of(model, x).backward()
+                assert all(grad is None for grad in gradients(model).values())
+        for _ in range(2):
+            optimizer.zero_grad()
+            with precision(half):
+                loss_of(ordinary, x).backward()
+            optimizer.step()
+    trained = {p for p in model.parameters() if p.requires_grad}
+    assert set(inside.optimizers) == trained
+    for found, wanted in zip(model.parameters(), ordinary.parameters(), strict=True):
+        assert torch.equal(found, wanted)
+    assert no_hooks(model)
+
+
+def test_an_optimizer_in_backward_stops_where_a_detached_weight_is_used() -> None:
+    class Cut(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.weight = nn.Linear(3, 3), nn.Parameter(torch.randn(3, 3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (self.first(x) @ self.weight.detach()) @ self.weight
+
+    model = Cut()
+    with (
+        pytest.raises(RuntimeError, match="modified by an inplace operation"),
+        tool("OptimizerInBackward")(model, partial(torch.optim.SGD, lr=0.1)),
+    ):
+        model(torch.randn(2, 3)).sum().backward()
+    assert no_hooks(model)
