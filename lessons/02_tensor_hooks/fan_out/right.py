@@ -99,6 +99,27 @@ log = log_gradients({"w": w, "h": h, "left": left, "right": right})
 print("predicted for h:", predicted)
 print("logged:", *log, sep="\n   ")
 
+# %% kept_the_prediction
+predicted = [10.0, 12.0]
+what_ran = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
 # %% namedtuples_and_prediction_last
 from collections import namedtuple
 

@@ -88,7 +88,7 @@ class ClipsEveryParameter(Check):
         }
 
     def clipped_between_the_layers(self, case):
-        """The gradients where what flows from layer to layer is clamped, and the parameters' own gradients are not."""
+        """The gradients if what flows from layer to layer is clamped, and the parameters' own gradients are not."""
         free = case.build("net", TestNet)
         h = free.relu(free.conv(2 * case.tensor("x", 1, 3, 8, 8)))
         h.register_hook(lambda grad: grad.clamp(*limits_of(case)))
@@ -103,8 +103,9 @@ class Nested(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.scale = torch.nn.Parameter(torch.rand(6) + 0.5)
-        inner = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.LayerNorm(6))
+        inner = torch.nn.Sequential(torch.nn.Linear(6, 6, bias=False), torch.nn.LayerNorm(6))
         self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), inner)
+        self.register_module("nothing", None)
         # A LayerNorm may divide by little: in float32, sums in another order would differ visibly.
         self.double()
 
@@ -128,6 +129,8 @@ class NestedModel(Check):
 
     def truth(self, case):
         return {name: grad.clamp(*limits_of(case)) for name, grad in self.raw(case).items()}
+
+    errors = {r"AttributeError: 'NoneType' object has no attribute": "not_every_parameter"}
 
     def mistakes(self, case):
         raw, clamped = self.raw(case), self.truth(case)
@@ -167,12 +170,16 @@ class TwoBackwards(Check):
 
 
 class TwoModels(Check):
-    """Two models with limits of their own: each keeps to its own, whichever was set last."""
+    """Two models with limits of their own, one a floor of 0: each keeps to its own, whichever was set last."""
+
+    def limits(self, case, name):
+        floor, cap = limits_of(case, name)
+        return (0.0, cap) if name == "second" else (floor, cap)
 
     def probe(self, nb, case):
         nets = {name: case.build(name, TestNet) for name in ("first", "second")}
         for name, net in nets.items():
-            nb.function("grad_clipper")(net, *limits_of(case, name))
+            nb.function("grad_clipper")(net, *self.limits(case, name))
         for net in nets.values():
             run_backward(net, case)
         return {f"{name} model": named_gradients(net) for name, net in nets.items()}
@@ -183,10 +190,14 @@ class TwoModels(Check):
         return {key: grad.clamp(*limits) for key, grad in named_gradients(free).items()}
 
     def truth(self, case):
-        return {f"{name} model": self.clamped(case, name, limits_of(case, name)) for name in ("first", "second")}
+        return {f"{name} model": self.clamped(case, name, self.limits(case, name)) for name in ("first", "second")}
 
     def mistakes(self, case):
-        return {"limits_shared": {"first model": self.clamped(case, "first", limits_of(case, "second"))}}
+        _, cap = self.limits(case, "second")
+        return {
+            "limits_shared": {"first model": self.clamped(case, "first", self.limits(case, "second"))},
+            "one_limit_only": {"second model": self.clamped(case, "second", (None, cap))},
+        }
 
 
 check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels)

@@ -2,15 +2,15 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close
-from course.probing import such_that
+from course.probing import ANYTHING, such_that
 
 
 def small_net(case):
     return case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2)))
 
 
-def run_pass(net, case, name=""):
-    net(case.tensor(f"x{name}", 5, 4)).backward(3 * case.tensor(f"upstream{name}", 5, 2))
+def run_pass(net, case, name="", factor=3.0):
+    net(case.tensor(f"x{name}", 5, 4)).backward(factor * case.tensor(f"upstream{name}", 5, 2))
 
 
 def gradients_of(net):
@@ -23,7 +23,7 @@ def total_norm(gradients):
 
 def number(value):
     """A tensor without dimensions, or a Python number: both are fine."""
-    return AnyOf(*(Close(one, rtol=1e-5) for one in (value.detach(), value.detach().double(), value.item())))
+    return AnyOf(*(Close(one, rtol=1e-5, atol=1e-12) for one in (value.detach(), value.detach().double(), value.item())))
 
 
 class OneNumberForAPass(Check):
@@ -80,33 +80,39 @@ class OneNumberForAPass(Check):
     }
 
 
-class TwoPasses(Check):
-    """Two backward passes add two numbers, each from the gradients of its own pass."""
+class SeveralPasses(Check):
+    """Each backward pass adds one number, from its own gradients alone, with all its digits, however small it is."""
+
+    passes = ("1", "2", "2")
 
     def probe(self, nb, case):
         net = small_net(case)
         norms = nb.function("watch_norm")(net)
-        for name in ("1", "2"):
-            run_pass(net, case, name)
+        for name in self.passes:
+            run_pass(net, case, name, factor=1e-3)
         return {"the list": norms}
 
-    def passes(self, case):
-        for name in ("1", "2"):
+    def gradients(self, case):
+        for name in self.passes:
             net = small_net(case)
-            run_pass(net, case, name)
+            run_pass(net, case, name, factor=1e-3)
             yield gradients_of(net)
 
     def truth(self, case):
-        return {"the list": [number(total_norm(gradients)) for gradients in self.passes(case)]}
+        return {"the list": [number(total_norm(gradients)) for gradients in self.gradients(case)]}
 
     def mistakes(self, case):
-        first, second = self.passes(case)
+        first, second, _ = self.gradients(case)
         one, two = total_norm(first), total_norm(second)
         grown = [total_norm([a + b for a, b in zip(first, second)]), (one**2 + two**2).sqrt(), one + two]
         return {
             "runs_only_once": {"the list": [number(one)]},
             "keeps_last_only": {"the list": [number(two)]},
-            "norm_watch_adds_up": {"the list": AnyOf(*([number(one), number(value)] for value in grown))},
+            "norm_watch_adds_up": {"the list": AnyOf(*([number(one), number(value), ANYTHING] for value in grown))},
+            "drops_an_entry": {"the list": [number(one), number(two)]},
+            "norm_watch_rounded": {
+                "the list": such_that(lambda got: [round(n, 9) for n in got] == [round(n, 5) for n in got] and len(got) == 3)
+            },
         }
 
 
@@ -147,10 +153,40 @@ class OneHeadAtATime(Check):
     errors = {r"(TypeError|AttributeError): .*NoneType": "norm_watch_none"}
 
 
-check("multi_grad", OneNumberForAPass, TwoPasses, OneHeadAtATime)
+class FrozenAndShared(Check):
+    """Frozen parameters count for nothing; a parameter that two layers share counts once."""
+
+    def passed(self, case, watch=lambda net: None):
+        """A net of four layers after a pass, and what watch made of it before: the first is frozen, the last two share."""
+
+        def build():
+            first, second, third, fourth = (torch.nn.Linear(3, 3) for _ in range(4))
+            first.requires_grad_(False)
+            fourth.weight = third.weight
+            return torch.nn.Sequential(first, torch.nn.Tanh(), second, third, torch.nn.Tanh(), fourth)
+
+        net = case.build("net", build)
+        watched = watch(net)
+        net(case.tensor("x", 5, 3)).backward(case.tensor("upstream", 5, 3))
+        return net, watched
+
+    def probe(self, nb, case):
+        return {"the list": self.passed(case, nb.function("watch_norm"))[1]}
+
+    def truth(self, case):
+        return {"the list": [number(total_norm(gradients_of(self.passed(case)[0])))]}
+
+    def mistakes(self, case):
+        net, _ = self.passed(case)
+        twice = total_norm([*gradients_of(net), net[3].weight.grad])
+        return {"norm_watch_shared_twice": {"the list": [number(twice)]}}
+
+    errors = {
+        r"AssertionError: Expected gradient function": "norm_watch_frozen",
+        r"RuntimeError: cannot register a hook on a tensor that doesn't require": "norm_watch_frozen",
+    }
 
 
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OnlyWatches(Check):
     """Every `.grad` is the same as without the hook."""
 
@@ -168,4 +204,4 @@ class OnlyWatches(Check):
     blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
 
 
-check("multi_grad", OnlyWatches)
+check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, FrozenAndShared, OnlyWatches)

@@ -132,7 +132,7 @@ class TwoPasses(Check):
 
 
 class FrozenParameters(Check):
-    """A frozen parameter is left out of the dict; all the others, of any shape, have their sum."""
+    """A frozen parameter is left out of the dict, and keeps what is in its `.grad`; all the others have their sum."""
 
     def build(self, case):
         net = case.build(
@@ -141,6 +141,7 @@ class FrozenParameters(Check):
         net[0].requires_grad_(False)
         net[2].bias.requires_grad_(False)
         net[0].bias.requires_grad_(True)
+        net[0].weight.grad = case.tensor("earlier gradient", 3, 4)
         return net
 
     def backward(self, net, case):
@@ -150,18 +151,55 @@ class FrozenParameters(Check):
         net = self.build(case)
         sums = nb.function("accumulate_in_float32")(net)
         self.backward(net, case)
-        return {"the sums": sums, "requires_grad": {n: p.requires_grad for n, p in net.named_parameters()}}
+        return {**self.flags(net), "the sums": sums, ".grad of a frozen parameter": net[0].weight.grad}
+
+    def flags(self, net):
+        named = dict(net.named_parameters())
+        return {
+            ".grad of the others": {name: one.grad for name, one in named.items() if one.requires_grad},
+            "requires_grad": {name: parameter.requires_grad for name, parameter in named.items()},
+        }
 
     def truth(self, case):
         free = self.build(case)
         self.backward(free, case)
-        return {
-            "the sums": take_gradients(free),
-            "requires_grad": {n: p.requires_grad for n, p in free.named_parameters()},
-        }
+        earlier, free[0].weight.grad = free[0].weight.grad, None
+        return {"the sums": take_gradients(free), ".grad of a frozen parameter": earlier, **self.flags(free)}
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
-    blame = {"the sums": "float32_sums_frozen", "requires_grad": "float32_sums_frozen"}
+    blame = {
+        **dict.fromkeys(("the sums", "requires_grad", ".grad of a frozen parameter"), "float32_sums_frozen"),
+        ".grad of the others": "float32_sums_keeps_grad",
+    }
 
 
-check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters)
+class SharedParameter(Check):
+    """A parameter that two layers share has one name in `named_parameters()`, and one sum."""
+
+    def build(self, case):
+        def layers():
+            first, second = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+            second.weight = first.weight
+            return torch.nn.Sequential(first, torch.nn.Tanh(), second)
+
+        return case.build("net", layers)
+
+    def backward(self, net, case):
+        net(case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
+
+    def probe(self, nb, case):
+        net = self.build(case)
+        sums = nb.function("accumulate_in_float32")(net)
+        self.backward(net, case)
+        return {"the sums": sums}
+
+    def truth(self, case):
+        free = self.build(case)
+        self.backward(free, case)
+        return {"the sums": take_gradients(free)}
+
+    errors = {r"(AttributeError|TypeError): .*NoneType": "float32_sums_shared_parameter"}
+    blame = {"the sums": "float32_sums_shared_parameter"}
+
+
+check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, SharedParameter)

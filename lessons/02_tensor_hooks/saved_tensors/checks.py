@@ -147,7 +147,60 @@ class SlicesOfOneStorage(Check):
         }
 
 
-check("saved_tensors", CountsTheBytes, SlicesOfOneStorage)
+class OnlyWhatIsSaved(Check):
+    """A batch norm in eval mode saves its buffers: they count. Behind a frozen layer `x` is not saved, and does not."""
+
+    def run(self, case, saved_bytes):
+        sizes = case.integer("width", 4, 9), case.integer("batch", 20, 40)
+
+        def layers():
+            frozen = torch.nn.Linear(sizes[0], sizes[0]).requires_grad_(False)
+            shared = torch.nn.Linear(sizes[0], sizes[0])
+            parts = (frozen, shared, torch.nn.BatchNorm1d(sizes[0]), torch.nn.ReLU(inplace=True), shared)
+            return torch.nn.Sequential(*parts).eval()
+
+        net = case.build("net", layers)
+        return net, net[2], saved_bytes(net, case.tensor("x", sizes[1], sizes[0]))
+
+    def probe(self, nb, case):
+        return {"bytes": self.run(case, nb.function("saved_bytes"))[2][1]}
+
+    def truth(self, case):
+        net, _, output = self.run(case, lambda net, x: net(x))
+        return {"bytes": count(saved_in(output), net.parameters())}
+
+    def mistakes(self, case):
+        _, norm, output = self.run(case, lambda net, x: net(x))
+        wanted, buffers = self.truth(case)["bytes"], norm.running_mean.nbytes + norm.running_var.nbytes
+        return {
+            "saved_bytes_without_buffers": {"bytes": wanted - buffers},
+            "saved_bytes_all_outputs": {"bytes": wanted + output.nbytes},  # as large as x
+        }
+
+
+class SliceOfData(Check):
+    """`x` is a slice of a larger tensor: its storage counts with all its bytes. The model runs in the mode that it is in."""
+
+    def run(self, case, saved_bytes):
+        def layers():
+            return torch.nn.Sequential(torch.nn.Linear(5, 3), torch.nn.BatchNorm1d(3), torch.nn.Sigmoid())
+
+        data = case.tensor("data", case.integer("rows", 20, 60), 5)
+        net = case.build("net", layers)
+        return net, saved_bytes(net, data[3:9])
+
+    def probe(self, nb, case):
+        output, number = self.run(case, nb.function("saved_bytes"))[1]
+        return {"the output": output, "bytes": number}
+
+    def truth(self, case):
+        net, output = self.run(case, lambda net, x: net(x))
+        return {"the output": output, "bytes": count(saved_in(output), net.parameters())}
+
+    blame = {"the output": "saved_bytes_other_mode", "bytes": "saved_bytes_of_the_slice"}
+
+
+check("saved_tensors", CountsTheBytes, SlicesOfOneStorage, OnlyWhatIsSaved, SliceOfData)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
