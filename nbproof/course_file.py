@@ -13,7 +13,8 @@ import os
 import pkgutil
 import sys
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,9 @@ class CourseFile:
     picture: str = ""
     """The module whose ``difference_html(got, wanted)`` and ``draw_place(place)`` show what was brought beside what was
     wanted; empty where a course has no such pictures."""
+
+    awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
 
     @property
     def root(self) -> Path:
@@ -136,7 +140,9 @@ def _read(package: str) -> CourseFile:
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
-        return CourseFile(package, folder, str(told["says"]), name, picture=str(told.get("picture", "")), **lists)
+        awkward = {str(name): tuple(map(str, kinds)) for name, kinds in dict(told.get("awkward", {})).items()}
+        picture = str(told.get("picture", ""))
+        return CourseFile(package, folder, str(told["says"]), name, picture=picture, awkward=awkward, **lists)
     except (OSError, ValueError) as error:
         raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None
     except KeyError as missing:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbproof.authoring.demands import Demands
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson
 from nbproof.authoring.redundancy import Way, way_of
@@ -58,6 +59,8 @@ class Record:
     """Mutants that get a hint of their own."""
     seen: int = 0
     """Mutants that the visible checks find: the others get a green panel where hidden checks are withheld."""
+    demands: Demands = field(default_factory=Demands)
+    """What the statement demands, and what of it a mutant breaks."""
     seconds: float = 0.0
     ways: dict[str, Way] = field(default_factory=dict)
     """How each mutant that was killed died, by its name."""
