@@ -46,7 +46,7 @@ print("predicted for h:", predicted)
 print("logged:", *log, sep="\n   ")
 
 # %% called_at_once
-# misconception: calls the function instead of handing it over | hint: hook_called_at_once
+# misconception: calls the function instead of handing it over | hint: tensor_hook_called_at_once
 predicted = [22.0]
 
 

@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
+from course.awkward import awkward_models
 from course.models import TestNet
 from course.probing import ANYTHING, tensor_hook_count
 
@@ -200,4 +201,31 @@ class TwoModels(Check):
         }
 
 
-check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels)
+# awkward: partly_frozen: the statement says that all parameters require a gradient, as the published solutions suppose
+KINDS = (
+    "shared", "called_twice", "tied", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
+    "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
+
+
+class AnyModel(Check):
+    """It works for any model whose parameters all require a gradient."""
+
+    def run(self, case, grad_clipper):
+        found = {}
+        for says, (model, x) in awkward_models(case, *KINDS).items():
+            grad_clipper(model, *limits_of(case))
+            output = model(x)
+            output.backward(6 * case.tensor("upstream", *output.shape, dtype=output.dtype))
+            found[says] = named_gradients(model)
+        return found
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("grad_clipper"))
+
+    def truth(self, case):
+        limits, free = limits_of(case), self.run(case, lambda model, floor, cap: model)
+        return {says: {name: grad.clamp(*limits) for name, grad in named.items()} for says, named in free.items()}
+
+
+check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels, AnyModel)

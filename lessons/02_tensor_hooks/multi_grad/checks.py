@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close
+from course.awkward import awkward_models
 from course.probing import ANYTHING, such_that
 
 
@@ -153,33 +154,34 @@ class OneHeadAtATime(Check):
     errors = {r"(TypeError|AttributeError): .*NoneType": "norm_watch_none"}
 
 
-class FrozenAndShared(Check):
-    """Frozen parameters count for nothing; a parameter that two layers share counts once."""
+KINDS = (
+    "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim",
+    "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
 
-    def passed(self, case, watch=lambda net: None):
-        """A net of four layers after a pass, and what watch made of it before: the first is frozen, the last two share."""
 
-        def build():
-            first, second, third, fourth = (torch.nn.Linear(3, 3) for _ in range(4))
-            first.requires_grad_(False)
-            fourth.weight = third.weight
-            return torch.nn.Sequential(first, torch.nn.Tanh(), second, third, torch.nn.Tanh(), fourth)
+class AnyModel(Check):
+    """Any model: frozen parameters count for nothing, one that two layers share counts once."""
 
-        net = case.build("net", build)
-        watched = watch(net)
-        net(case.tensor("x", 5, 3)).backward(case.tensor("upstream", 5, 3))
-        return net, watched
+    def run(self, case, watch=lambda model: None):
+        """Of each awkward model: itself after a pass, and what watch made of it before."""
+        found = {}
+        for says, (model, x) in awkward_models(case, *KINDS).items():
+            watched, output = watch(model), model(x)
+            output.backward(case.tensor("upstream", *output.shape, dtype=output.dtype))
+            found[says] = model, watched
+        return found
 
     def probe(self, nb, case):
-        return {"the list": self.passed(case, nb.function("watch_norm"))[1]}
+        return {says: watched for says, (_, watched) in self.run(case, nb.function("watch_norm")).items()}
 
     def truth(self, case):
-        return {"the list": [number(total_norm(gradients_of(self.passed(case)[0])))]}
+        return {says: [number(total_norm(gradients_of(model)))] for says, (model, _) in self.run(case).items()}
 
     def mistakes(self, case):
-        net, _ = self.passed(case)
-        twice = total_norm([*gradients_of(net), net[3].weight.grad])
-        return {"norm_watch_shared_twice": {"the list": [number(twice)]}}
+        tied = next(model for says, (model, _) in self.run(case).items() if "tied" in says)
+        twice = total_norm([*gradients_of(tied), tied.encoder.weight.grad])
+        return {"norm_watch_shared_twice": {"a model with tied weights": [number(twice)]}}
 
     errors = {
         r"AssertionError: Expected gradient function": "norm_watch_frozen",
@@ -204,4 +206,4 @@ class OnlyWatches(Check):
     blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
 
 
-check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, FrozenAndShared, OnlyWatches)
+check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, AnyModel, OnlyWatches)

@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
+from course.awkward import awkward_models
 from course.probing import ANYTHING, other_than, such_that
 from course.traces import gradients_left, parameters_of
 
@@ -173,33 +174,32 @@ class FrozenParameters(Check):
     }
 
 
-class SharedParameter(Check):
-    """A parameter that two layers share has one name in `named_parameters()`, and one sum."""
+KINDS = (
+    "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim",
+    "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
 
-    def build(self, case):
-        def layers():
-            first, second = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
-            second.weight = first.weight
-            return torch.nn.Sequential(first, torch.nn.Tanh(), second)
 
-        return case.build("net", layers)
+class AnyModel(Check):
+    """Any model. A parameter that two layers share has one name in `named_parameters()`, and one sum."""
 
-    def backward(self, net, case):
-        net(case.tensor("x", 4, 3)).backward(case.tensor("upstream", 4, 3))
+    def run(self, case, accumulate=lambda model: None):
+        """Of each awkward model: itself after a pass, and the sums."""
+        found = {}
+        for says, (model, x) in awkward_models(case, *KINDS).items():
+            sums, output = accumulate(model), model(x)
+            output.backward(case.tensor("upstream", *output.shape, dtype=output.dtype))
+            found[says] = model, sums
+        return found
 
     def probe(self, nb, case):
-        net = self.build(case)
-        sums = nb.function("accumulate_in_float32")(net)
-        self.backward(net, case)
-        return {"the sums": sums}
+        return {says: sums for says, (_, sums) in self.run(case, nb.function("accumulate_in_float32")).items()}
 
     def truth(self, case):
-        free = self.build(case)
-        self.backward(free, case)
-        return {"the sums": take_gradients(free)}
+        return {says: take_gradients(model) for says, (model, _) in self.run(case).items()}
 
     errors = {r"(AttributeError|TypeError): .*NoneType": "float32_sums_shared_parameter"}
-    blame = {"the sums": "float32_sums_shared_parameter"}
+    blame = {"a model with tied weights": "float32_sums_shared_parameter"}
 
 
-check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, SharedParameter)
+check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, AnyModel)

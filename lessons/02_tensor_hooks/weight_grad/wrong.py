@@ -1,5 +1,5 @@
 # %% called_at_once
-# misconception: hands over what the hook returns | hint: hook_called_at_once
+# misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
 model = Model()
 answer = []
 
