@@ -40,8 +40,8 @@ from course.models import Model, TestNet
 # ## A net that dies in training
 #
 # Here is a small network for handwritten digits. It turns each picture into eight numbers, and it learns from pairs of
-# pictures: two pictures of the same digit shall be close to each other, two different digits at least 2 apart. It
-# trains well. Watch what happens then.
+# pictures: those of the same digit are to come close to each other, those of two digits to stay at least 2 apart. It
+# trains well, for a while.
 
 # %%
 import copy
@@ -82,8 +82,8 @@ for step in range(1, 201):
         break
 
 # %% [markdown]
-# In the last step the loss was a fine number, and after it the weights are NaN: "not a number". From here on nothing can
-# be learned. So let us put the weights from before that step back, and look at every tensor of that forward pass.
+# In the last step the loss was an ordinary number. After it the weights are NaN, "not a number", and nothing can be
+# learned any more. Let us go back to the weights from before that step, and look at every tensor of its forward pass.
 
 # %%
 embed.load_state_dict(alive)
@@ -92,9 +92,9 @@ for name, tensor in last_step.items():
     print(f"{name:10} all finite: {bool(tensor.isfinite().all())}")
 
 # %% [markdown]
-# Everything is finite. Whatever went wrong did so in *backward*, somewhere between the loss and the weights, and the
-# gradients in between are not kept anywhere. We need to look at them **while** backward runs. That is what this lesson
-# is about, and soon you will know what killed this net.
+# Everything is finite. So it went wrong in *backward*, somewhere between the loss and the weights, and the gradients in
+# between are not kept anywhere. We have to look at them **while** backward runs. That is what this lesson is about, and
+# in a few minutes you will know what killed this net.
 
 # %% [markdown]
 # ## Why hooks
@@ -138,8 +138,8 @@ print("backward is done")
 # %% [markdown]
 # A common belief is that a tensor hook runs *after* backward. The prints show that it runs in the middle of it. Here is
 # the graph that backward walked. The picture begins with the earliest tensor, `x`, and ends with the loss. Forward
-# computed it in this order; **the gradient goes the other way, from the loss back to `x`.** The dot shows where your hook
-# hangs.
+# computed it in this order. **The gradient goes the other way, along the arrows, from the loss back to `x`.** The dot
+# shows where your hook is.
 
 # %%
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
@@ -149,15 +149,15 @@ draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 # passes the hook. Each box is an operation of the forward pass; `AccumulateGrad` stands for "add it to the `.grad` of
 # this leaf".
 #
-# The graph is no drawing of ours. Every tensor that an operation has computed carries it in **`grad_fn`**: the step that
-# will send its gradient back. The step knows in **`next_functions`** which steps get the gradient from it. That is all
-# that backward needs to find its way:
+# You can walk through this graph yourself. Every tensor that an operation has computed has a **`grad_fn`**, the step of
+# backward that its gradient enters. Each step lists in its **`next_functions`** the steps to which it hands the result.
+# That is all that backward needs to find its way:
 
 # %%
 step = loss.grad_fn
 while step is not None:
     following = [function for function, _ in step.next_functions if function is not None]
-    print(f"{step.name():32} hands its gradients to {[function.name() for function in following]}")
+    print(f"{step.name():32} hands its result to {[function.name() for function in following]}")
     step = following[0] if following else None
 print("grad_fn of the leaf x:", x.grad_fn)
 
@@ -171,7 +171,7 @@ print("grad_fn of the leaf x:", x.grad_fn)
 #
 # ## Back to the net that died
 #
-# Now we can look. A hook on each tensor of the deadly step tells how many elements of its gradient are infinite, and how
+# Now we can look. A hook on each tensor of the fatal step tells how many elements of its gradient are infinite, and how
 # many are NaN.
 
 # %%
@@ -188,11 +188,11 @@ print("pairs of one picture with itself:", int((first == second).sum()), "of", l
 print("the smallest squared distance:   ", last_step["squared"].min().item())
 
 # %% [markdown]
-# Read it in the order of the lines, which is the order of backward. The gradient of `distance` is fine, the gradient of
-# `squared` has one infinite element. So it is the operation between them that does it: the square root. Its slope at 0
-# is infinite. One of the 16 pairs was a picture *with itself*, whose distance is 0. One operation earlier the infinite
-# gradient is multiplied by `a - b`, which is 0 as well, and infinity times 0 is NaN. The last lines of the output show
-# the pair. At the end of part 3 you will make this search a tool, and mend the net.
+# The lines come in the order of backward. The gradient of `distance` is fine, the gradient of `squared` has one infinite
+# element. So the operation between them did it: the square root, whose slope at 0 is infinite. And there was a 0 among
+# the squared distances, because one of the 16 pairs was a picture *with itself*. One operation earlier the infinite
+# gradient is multiplied by `a - b`, which is 0 as well, and infinity times 0 is NaN. At the end of part 3 this search
+# becomes a tool, and the net is mended.
 
 # %% [markdown]
 # ## The argument is not `.grad`
@@ -200,8 +200,8 @@ print("the smallest squared distance:   ", last_step["squared"].min().item())
 # A common belief is that the hook gets "the gradient in `.grad`". It gets the gradient that **this** backward has just
 # computed. `.grad` is written later, and it **accumulates**: it is the sum over all backward passes.
 #
-# If it is the sum that you want, leaves have a second kind of hook, which runs once `.grad` is written: the
-# *post-accumulate* hook. It is called with the tensor, not with a gradient.
+# If you want the sum, leaves have a second kind of hook, which runs once `.grad` is written: the *post-accumulate* hook.
+# It is called with the tensor, not with a gradient.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -326,10 +326,10 @@ for hooked in ("b", "c"):
     print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
 
 # %% [markdown]
-# The hook hangs on one of the two. Edited in place, on `b` it also changed the gradient of `c`, and in both cases the
-# tensor that the caller had given to `backward`. Whether a sibling sees the edit depends on which of them runs first, so
-# such a mistake can hide for a long time. And some gradients cannot be edited at all: `sum()` sends back one number that
-# only looks like many.
+# The hook on `b` that edits in place also changed the gradient of `c`. The one on `c` came too late for `b`, and both of
+# them changed the tensor that the caller had given to `backward`. Whether a sibling sees the edit depends on which of
+# the two runs first, so such a mistake can hide for a long time. And some gradients cannot be edited at all: `sum()`
+# sends back one number that only looks like many.
 
 # %%
 x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -346,8 +346,8 @@ except RuntimeError as error:
 #
 # easy · 6 min · 2 points · `double_grad`
 #
-# Write `func(grad)`, a tensor hook that doubles the gradient. It may hang on any tensor: a loss, a leaf, a tensor in the
-# middle, one of two tensors that are added, with any shape and floating-point dtype. The gradients of all earlier
+# Write `func(grad)`, a tensor hook that doubles the gradient. It may be registered on any tensor: a loss, a leaf, a tensor
+# in the middle, one of two tensors that are added, with any shape and floating-point dtype. The gradients of all earlier
 # tensors must follow. Everything else must stay as it is: also the tensor that is given to `backward`.
 
 
@@ -599,10 +599,10 @@ for (name, parameter), before in zip(net.named_parameters(), without_hooks):
     print(f"{name:12} {times:4.0f} times the gradient without hooks")
 
 # %% [markdown]
-# `fc.bias` is a leaf. Nothing is earlier than a leaf, so only its own `.grad` has changed. `h` stands in the middle:
-# everything earlier has followed, here `conv.weight` and `conv.bias`. `fc.weight` has not changed: its gradient is
-# computed from that of the output of `fc`, which is later than `h`. (In the picture a linear layer is not one box, but
-# `AddmmBackward0` with a transpose and views around it. A tensor hook does not care about layers, only about tensors.)
+# `fc.bias` is a leaf. Nothing is earlier than a leaf, so only its own `.grad` has changed. `h` is in the middle, and all
+# earlier gradients have followed, here those of `conv.weight` and `conv.bias`. `fc.weight` has not changed: its gradient
+# is computed from that of the output of `fc`, which is later than `h`. (In the picture a linear layer is not one box, but
+# `AddmmBackward0` with a transpose and views around it. A tensor hook knows tensors, and nothing of layers.)
 #
 # ### Zeros are not the same as no gradient
 #
@@ -755,7 +755,7 @@ except (AttributeError, NameError) as error:
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. Two passes leave the sum of two clamped
 # gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
-# parameters themselves stay as they are, and the function returns the model it was given.
+# model itself stays as it is, its parameters and its mode, and the function returns this very model.
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -829,7 +829,7 @@ print("square root of (sum + 1e-12): ", gradient_at_0(lambda d: ((d**2).sum(dim=
 print("torch.linalg.vector_norm:     ", gradient_at_0(lambda d: torch.linalg.vector_norm(d, dim=1)))
 
 embed.load_state_dict(alive)
-for _ in range(200):                                     # the deadly pairs first, then new ones
+for _ in range(200):                                     # the fatal pairs first, then new ones
     loss = forward(*pairs, root=lambda squared: (squared + 1e-12).sqrt())["loss"]
     optimizer.zero_grad()
     loss.backward()
@@ -992,8 +992,8 @@ for name, clipped_net in {"clip_grad_norm_": by_norm, "one hook per tensor": by_
 
 # %% [markdown]
 # `clip_grad_norm_` keeps the direction (cosine 1) and brings the *total* norm to 1. Four hooks, one for each of the
-# four parameters, let through a total norm of up to √4 = 2, and they turn the direction. That can be what you want. It
-# is not gradient clipping by norm.
+# four parameters, let through a total norm of up to √4 = 2, and they turn the direction. That may be what you want, but
+# it is another thing than clipping by norm.
 
 # %% [markdown]
 # ## A hook that waits for several gradients
@@ -1021,9 +1021,9 @@ print("a pass that reaches only d")
 handle.remove()
 
 # %% [markdown]
-# It can only look: each gradient has gone on before the last one came, so nothing is done with what the function
-# returns. And it gets the gradients of **this pass**. `.grad` is no help here. While the function runs, some parameters
-# have theirs already, the last one has not:
+# Such a hook can only watch: when the last gradient comes, the others have gone on already, so what the function returns
+# is ignored. It gets the gradients of **this pass**. Do not look into `.grad` instead: while the function runs, some
+# parameters have theirs already, and the last one has not.
 
 # %%
 layer = nn.Linear(2, 1)
@@ -1088,12 +1088,12 @@ check("multi_grad")
 # %% [markdown]
 # ## Once `.grad` is written
 #
-# A tensor hook comes before the addition to `.grad`, the post-accumulate hook right after it. So that is the place for
-# all that is to be done with a finished `.grad` *at once*, and not when backward is over: move it elsewhere, take an
-# optimizer step with it, free its memory.
+# A tensor hook runs before the addition to `.grad`, a post-accumulate hook right after it. So this is the place to do
+# something with a finished `.grad` *at once*, before backward is over: move it elsewhere, take an optimizer step with
+# it, free its memory.
 #
-# It is called with the leaf itself, not with a gradient, and it has nothing to return. Whatever it does to `.grad`
-# stays done:
+# A post-accumulate hook is called with the leaf itself, not with a gradient, and what it returns is ignored. Whatever it
+# does to `.grad` stays done:
 
 
 # %%
@@ -1120,8 +1120,8 @@ print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
 print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 
 # %% [markdown]
-# After 256 the next number that bfloat16 knows is 258. 256 + 1 is rounded to 256, for ever. The cure, which large
-# training programs use: add up in float32, and let `.grad` hold one pass at most.
+# After 256 the next number that bfloat16 knows is 258, and 256 + 1 is rounded to 256, again and again. Large training
+# programs cure this by adding up in float32, while `.grad` never holds more than one pass.
 #
 # ### Exercise: Add up gradients in float32
 #
@@ -1129,9 +1129,9 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
 # gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
-# zeros at first. From then on each backward pass adds the gradients of this pass to these tensors. After backward `.grad`
-# is None for all these parameters, so that nothing adds up in bfloat16. Frozen parameters (`requires_grad` is False) are
-# left out, and left alone.
+# zeros at first. At that moment no such parameter has a `.grad`. From then on each backward pass adds the gradients of
+# this pass to these tensors. After backward `.grad` is None for all these parameters, so that nothing adds up in
+# bfloat16. Frozen parameters (`requires_grad` is False) are left out, and left alone.
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1178,8 +1178,9 @@ h.register_hook(lambda grad: print("third: ", grad.tolist()))
 h.backward(torch.tensor([1.0, 1.0]))
 
 # %% [markdown]
-# Now all that you have met so far, in one backward pass: two hooks on `h`, `retain_grad()` on `h`, a tensor hook and a
-# post-accumulate hook on the leaf `w`. They are registered in another order than the one in which they will run.
+# Now everything that you have met so far comes together in one backward pass: two hooks on `h`, `retain_grad()` on `h`,
+# a tensor hook and a post-accumulate hook on the leaf `w`. They are registered in another order than the one in which
+# they will run.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -1198,8 +1199,8 @@ draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 # hard · 16 min · 3 points · further · `firing_order`
 #
 # **Predict first**, for the picture and one backward pass from `loss`. `predicted` holds four pairs, one for each call of
-# a hook, in the order of the calls: the name of the hook, and whether there is something in `h.grad` at that moment
-# (`True` or `False`). `predicted_h_grad` is the number in `h.grad` afterwards (without any hook it would be 2 · 6 = 12).
+# a hook, in the order of the calls: the name of the hook, as in the list that follows, and whether there is something in
+# `h.grad` at that moment (`True` or `False`). `predicted_h_grad` is the number in `h.grad` afterwards (without any hook it would be 2 · 6 = 12).
 # Keep your predictions. If the run shows something else, write that into `what_ran` and `what_ran_h_grad`: they earn the
 # same point.
 #
@@ -1494,7 +1495,9 @@ for make_pack in (returns_detached, returns_the_tensor, fills_a_list):
 # and the number of bytes that autograd has saved in this forward pass:
 #
 # - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
-# - the storages of the model's parameters do not count, the storage of `x` counts like any other;
+# - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
+#   counts like any other;
+# - afterwards autograd saves as it did before;
 # - when the caller has let go of the output, nothing of what was saved stays in memory (1 of the 4 points).
 
 

@@ -54,7 +54,10 @@ class FreezesTheBias(Check):
             "runs_only_once": {**others, "fc.bias.grad": once["fc.bias.grad"]},
         }
 
-    blame = dict.fromkeys(("conv.weight.grad", "conv.bias.grad", "fc.weight.grad"), "hooks_too_much")
+    blame = {
+        **dict.fromkeys(("conv.weight.grad", "conv.bias.grad", "fc.weight.grad"), "hooks_too_much"),
+        "fc.bias.grad": "not_quite_zero",
+    }
 
 
 check("bias_and_clamp", FreezesTheBias)
@@ -111,6 +114,7 @@ class BehindTheReLU(Check):
         }
 
     errors = {r"AttributeError: 'NoneType' object has no attribute 'cl": "reads_grad_early"}
+    blame = dict.fromkeys(("conv.weight.grad", "conv.bias.grad"), "clamps_otherwise")
 
 
 class AnotherGraph(Check):

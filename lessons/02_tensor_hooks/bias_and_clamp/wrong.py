@@ -51,6 +51,15 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
 
+# %% bias_smaller
+# misconception: a smaller gradient | hint: not_quite_zero
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: grad * 1e-3)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
 # %% bias_too_early
 # misconception: writes .grad before backward | hint: no_hook_on_it
 def freeze_bias(net):
@@ -174,6 +183,15 @@ def clamp_downstream(tensor):
         return grad
 
     tensor.register_hook(hook)
+
+# %% clamp_leaky
+# misconception: makes negative elements small | hint: clamps_otherwise
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(F.leaky_relu)
 
 # %% clamp_mask_only
 # misconception: returns the mask as bool | hint: hook_changes_shape

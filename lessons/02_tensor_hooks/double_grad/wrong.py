@@ -94,7 +94,7 @@ def func(grad):
 
 # %% one_element
 # misconception: times a tensor of one element: a scalar gradient gets a dimension | hint: hook_changes_shape
-# breaks: It may hang on any tensor
+# breaks: It may be registered on any tensor
 def func(grad):
     return grad * torch.tensor([2.0])
 

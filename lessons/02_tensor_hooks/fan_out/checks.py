@@ -4,7 +4,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.checks.namespace import Unanswered
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, other_than, undisclosed
+from course.probing import ANYTHING, such_that, undisclosed
 
 
 class PredictsTheCalls(Check):
@@ -33,7 +33,7 @@ class PredictsTheCalls(Check):
         says = "what ran; keep your prediction as you made it, and write what ran into `what_ran`"
         return AnyOf(
             {"predicted": undisclosed(right, says), "what_ran": ANYTHING},
-            {"predicted": other_than([]), "what_ran": undisclosed(right, says)},
+            {"predicted": such_that(lambda got: got not in ([], None)), "what_ran": undisclosed(right, says)},
         )
 
     def mistakes(self, case):
@@ -41,7 +41,7 @@ class PredictsTheCalls(Check):
         total = left + right
         each = ([left, right], [right, left], [left, total], [right, total], [left, value, value], [value, value, left])
         return {
-            "fan_out_no_prediction": {"predicted": []},
+            "fan_out_no_prediction": {"predicted": AnyOf([], None)},
             "fan_out_no_list": {"predicted": AnyOf(total, int(total), torch.tensor(total))},
             "fan_out_call_for_each_use": {"predicted": AnyOf(*each)},
             "fan_out_sum_at_each_call": {"predicted": AnyOf([total] * 2, [total] * 3)},
@@ -196,20 +196,19 @@ class SeveralPasses(Check):
 
 
 class OnlyWatches(Check):
-    """What ends up in `.grad`, of each of the tensors, is the same as without the hooks."""
+    """What ends up in `.grad` is the same as without the hooks: the gradient of the leaf, and nothing in the middle."""
 
-    def backward(self, case, log_gradients=None):
+    def probe(self, nb, case):
         tensors, output = two_ways(case)
-        if log_gradients is not None:
-            log_gradients(dict(tensors))
+        nb.function("log_gradients")(dict(tensors))
         output.backward(case.tensor("upstream", 2, 3))
         return {f".grad of {name}": grad for name, grad in gradients_left(tensors, case).items()}
 
-    def probe(self, nb, case):
-        return self.backward(case, nb.function("log_gradients"))
-
     def truth(self, case):
-        return self.backward(case)
+        tensors, output = two_ways(case)
+        output.backward(case.tensor("upstream", 2, 3))
+        left = gradients_left({"x": tensors["x"]}, case)
+        return {f".grad of {name}": left.get(name, case.tensor(f"no gradient of {name}", 2, 3)) for name in NAMES}
 
     blame = {f".grad of {name}": "hook_writes_grad" for name in NAMES}
 

@@ -58,14 +58,14 @@ class PredictsTheOrder(Check):
     def truth(self, case):
         log, _ = what_the_engine_does()
         right = undisclosed(log, f"{SAYS}`what_ran`")
-        return AnyOf({"predicted": right, "what_ran": ANYTHING}, {"predicted": other_than([]), "what_ran": right})
+        return AnyOf({"predicted": right, "what_ran": ANYTHING}, {"predicted": such_that(lambda got: got not in ([], None)), "what_ran": right})
 
     def mistakes(self, case):
         log, _ = what_the_engine_does()
         names = [name for name, _ in log]
         of_w, of_h = names[2:], names[:2]
         return {
-            "firing_order_no_prediction": {"predicted": []},
+            "firing_order_no_prediction": {"predicted": AnyOf([], None)},
             "firing_order_no_pairs": {
                 "predicted": such_that(
                     lambda got: not all(len(pair) == 2 and isinstance(pair[1], bool) for pair in got)
@@ -118,6 +118,7 @@ check("firing_order", PredictsTheOrder, PredictsTheGradient)
 import torch
 
 from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
 
 
@@ -236,7 +237,30 @@ class OneMoreHook(Check):
     blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
 
 
-check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook)
+class WithoutTheSecond(Check):
+    """It is `first` that returns ten times the gradient: with `second` taken away, `h.grad` is the same."""
+
+    def run(self, case, log_order, take_away=True):
+        w = case.tensor("w", 4, requires_grad=True)
+        h = w * 3
+        log = log_order(w, h)
+        hooks = h._backward_hooks
+        if take_away and hooks and len(hooks) > 1:
+            hooks.popitem()
+        h.sin().backward(case.tensor("upstream", 4))
+        return {"the list": log, "h.grad": h.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_order"))
+
+    def truth(self, case):
+        # Hooks that are registered in another way than by h.register_hook are not found, and stay.
+        return AnyOf(self.run(case, five_steps), self.run(case, five_steps, take_away=False))
+
+    blame = {"h.grad": "firing_order_not_ten_times"}
+
+
+check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook, WithoutTheSecond)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

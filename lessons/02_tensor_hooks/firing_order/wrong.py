@@ -989,6 +989,30 @@ log = log_order(w, h)
 print("predicted:", predicted, "  h.grad:", predicted_h_grad)
 print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
+# %% second_returns_it
+# misconception: the second hook returns what the first one should | hint: firing_order_not_ten_times
+# breaks: called `"first"`, which returns ten times the gradient
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, _):
+        log.append((name, h.grad is not None))
+
+    def second(grad):
+        note("second", grad)
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(partial(note, "first"))
+    h.register_hook(second)
+    return log
+
 # %% second_undoes_it
 # misconception: the second hook returns the gradient without the factor | hint: firing_order_not_ten_times
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]

@@ -24,7 +24,8 @@ def named(returned, model):
 
 def run_backward(model, case, name="", shape=(1, 3, 8, 8)):
     dtype = next(model.parameters()).dtype
-    output = model(2 * case.tensor("x" + name, *shape, dtype=dtype))
+    with case.seeded("dropout"):  # tells the mode
+        output = model(2 * case.tensor("x" + name, *shape, dtype=dtype))
     output.backward(6 * case.tensor("upstream" + name, *output.shape, dtype=dtype))
 
 
@@ -105,7 +106,7 @@ class Nested(torch.nn.Module):
         super().__init__()
         self.scale = torch.nn.Parameter(torch.rand(6) + 0.5)
         inner = torch.nn.Sequential(torch.nn.Linear(6, 6, bias=False), torch.nn.LayerNorm(6))
-        self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), inner)
+        self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), torch.nn.Dropout(0.3), inner)
         self.register_module("nothing", None)
         # A LayerNorm may divide by little: in float32, sums in another order would differ visibly.
         self.double()
@@ -115,7 +116,7 @@ class Nested(torch.nn.Module):
 
 
 class NestedModel(Check):
-    """Every parameter: those of nested modules, and those that belong to the model itself."""
+    """Every parameter: those of nested modules, and those of the model itself, which runs in the mode that it is in."""
 
     def probe(self, nb, case):
         net = case.build("net", Nested)
@@ -136,6 +137,8 @@ class NestedModel(Check):
     def mistakes(self, case):
         raw, clamped = self.raw(case), self.truth(case)
         return {"not_every_parameter": {name: AnyOf(grad, clamped[name]) for name, grad in raw.items()}}
+
+    blame = dict.fromkeys(("scale.grad", "body.0.weight.grad", "body.0.bias.grad"), "switches_the_mode")
 
 
 class TwoBackwards(Check):

@@ -23,7 +23,7 @@ def grad_clipper(model, floor, cap):
 
 # %% clamps_weights
 # misconception: clamps the parameters | hint: changes_parameters
-# breaks: The parameters themselves stay as they are
+# breaks: The model itself stays as it is
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.data.clamp_(floor, cap)
@@ -49,12 +49,21 @@ def grad_clipper(model, floor, cap):
 
 # %% deep_copy
 # misconception: clips a copy | hint: returns_no_model
-# breaks: the function returns the model it was given
+# breaks: the function returns this very model
 import copy
 
 
 def grad_clipper(model, floor, cap):
     model = copy.deepcopy(model)
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% eval_mode
+# misconception: switches the model to eval mode | hint: switches_the_mode
+# breaks: The model itself stays as it is, its parameters and its mode
+def grad_clipper(model, floor, cap):
+    model.eval()
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model

@@ -58,6 +58,7 @@ class OneNumberForAPass(Check):
             return {"the list": AnyOf(*([number(value)] for value in values))}
 
         return {
+            "hook_never_ran": {"the list": []},
             "shared_list": {"the list before backward": such_that(lambda got: isinstance(got, list) and len(got) > 0)},
             "returns_no_list": {"the list before backward": such_that(lambda got: isinstance(got, str))},
             "norm_watch_hook_for_each": {"the list": such_that(lambda got: len(got) == count)},
@@ -72,6 +73,7 @@ class OneNumberForAPass(Check):
             "norm_watch_gradients_kept": {"the list": [AnyOf(*gradients)]},
         }
 
+    blame = {"the list": "norm_watch_not_the_norm"}
     errors = {
         r"TypeError: object of type 'generator' has no len": "norm_watch_generator",
         r"AttributeError: '(list|tuple)' object has no attribute": "norm_watch_gets_a_list",
@@ -183,6 +185,7 @@ class AnyModel(Check):
         twice = total_norm([*gradients_of(tied), tied.encoder.weight.grad])
         return {"norm_watch_shared_twice": {"a model with tied weights": [number(twice)]}}
 
+    blame = {"a model that is frozen in part": "norm_watch_frozen"}
     errors = {
         r"AssertionError: Expected gradient function": "norm_watch_frozen",
         r"RuntimeError: cannot register a hook on a tensor that doesn't require": "norm_watch_frozen",

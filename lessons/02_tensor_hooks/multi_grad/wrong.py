@@ -512,6 +512,17 @@ for batch in torch.randn(3, 8, 4):
     net(batch).mean().backward()
 print("norms:", norms)
 
+# %% root_mean_square
+# misconception: the root of the mean of the squares | hint: norm_watch_not_the_norm
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).pow(2).mean().sqrt())
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms
+
 # %% rounded
 # misconception: rounds for the display | hint: norm_watch_rounded
 def watch_norm(model):

@@ -152,12 +152,12 @@ class FrozenParameters(Check):
         net = self.build(case)
         sums = nb.function("accumulate_in_float32")(net)
         self.backward(net, case)
-        return {**self.flags(net), "the sums": sums, ".grad of a frozen parameter": net[0].weight.grad}
+        return {**self.flags(net, case), "the sums": sums, ".grad of a frozen parameter": net[0].weight.grad}
 
-    def flags(self, net):
+    def flags(self, net, case):
         named = dict(net.named_parameters())
         return {
-            ".grad of the others": {name: one.grad for name, one in named.items() if one.requires_grad},
+            ".grad of the others": gradients_left({name: one for name, one in named.items() if one.requires_grad}, case),
             "requires_grad": {name: parameter.requires_grad for name, parameter in named.items()},
         }
 
@@ -165,7 +165,7 @@ class FrozenParameters(Check):
         free = self.build(case)
         self.backward(free, case)
         earlier, free[0].weight.grad = free[0].weight.grad, None
-        return {"the sums": take_gradients(free), ".grad of a frozen parameter": earlier, **self.flags(free)}
+        return {"the sums": take_gradients(free), ".grad of a frozen parameter": earlier, **self.flags(free, case)}
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
     blame = {

@@ -1,3 +1,5 @@
+# nothing to break: At that moment no such parameter has a `.grad`.
+
 # %% adds_in_bfloat16
 # misconception: converts after the addition | hint: float32_sums_rounded
 def accumulate_in_float32(model):

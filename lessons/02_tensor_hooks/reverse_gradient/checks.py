@@ -79,9 +79,13 @@ class OtherUses(Check):
 
 
 class NeighboursInASum(Check):
-    """In `branch + other`, the neighbour's gradient and the one that is given to `backward` stay as they are."""
+    """In float64: the values keep their digits; in `branch + other` the neighbour and what is given to `backward` stay."""
 
-    blame = {"other.grad": "edits_in_place", "given to backward": "edits_in_place"}
+    blame = {
+        "the returned values": "changes_the_value",
+        "other.grad": "edits_in_place",
+        "given to backward": "edits_in_place",
+    }
 
     def probe(self, nb, case):
         found = {}
@@ -90,14 +94,16 @@ class NeighboursInASum(Check):
             upstream = case.tensor("upstream", *self.shape, dtype=self.dtype)
             branch = nb.function("reverse_gradient")(h)
             (branch + other if turn == "first" else other + branch).backward(upstream)
-            found[turn] = [h.grad, other.grad, upstream]
+            found[turn] = [branch, h.grad, other.grad, upstream]
         return {name: [found[turn][i] for turn in found] for i, name in enumerate(self.names)}
 
-    names, shape, dtype = ("h.grad", "other.grad", "given to backward"), (2, 1, 3), torch.float64
+    names = ("the returned values", "h.grad", "other.grad", "given to backward")
+    shape, dtype = (2, 1, 3), torch.float64
 
     def truth(self, case):
         upstream = case.tensor("upstream", *self.shape, dtype=self.dtype)
-        return dict(zip(self.names, ([-upstream] * 2, [upstream] * 2, [upstream] * 2)))
+        values = case.tensor("h", *self.shape, dtype=self.dtype)
+        return dict(zip(self.names, ([values] * 2, [-upstream] * 2, [upstream] * 2, [upstream] * 2)))
 
 
 class NothingToLearn(Check):

@@ -82,6 +82,14 @@ def reverse_gradient(tensor):
         tensor.register_hook(torch.neg)
     return branch
 
+# %% in_float32
+# misconception: computes in float32 | hint: changes_the_value
+def reverse_gradient(tensor):
+    branch = tensor.float() * 1
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad)
+    return branch
+
 # %% in_place
 # misconception: edits the gradient in place | hint: edits_in_place
 # breaks: All the rest is as if the function

@@ -149,7 +149,7 @@ class SlicesOfOneStorage(Check):
 
 
 class OnlyWhatIsSaved(Check):
-    """A batch norm in eval mode saves its buffers: they count. Behind a frozen layer `x` is not saved, and does not."""
+    """The buffers of a batch norm count; frozen weights do not, nor does an `x` that a frozen layer has no need to save."""
 
     def run(self, case, saved_bytes):
         sizes = case.integer("width", 4, 9), case.integer("batch", 20, 40)
@@ -157,7 +157,7 @@ class OnlyWhatIsSaved(Check):
         def layers():
             frozen = torch.nn.Linear(sizes[0], sizes[0]).requires_grad_(False)
             shared = torch.nn.Linear(sizes[0], sizes[0])
-            parts = (frozen, shared, torch.nn.BatchNorm1d(sizes[0]), torch.nn.ReLU(inplace=True), shared)
+            parts = (frozen, shared, torch.nn.BatchNorm1d(sizes[0]), torch.nn.ReLU(inplace=True), shared, frozen)
             return torch.nn.Sequential(*parts).eval()
 
         net = case.build("net", layers)
@@ -173,9 +173,11 @@ class OnlyWhatIsSaved(Check):
     def mistakes(self, case):
         _, norm, output = self.run(case, lambda net, x: net(x))
         wanted, buffers = self.truth(case)["bytes"], norm.running_mean.nbytes + norm.running_var.nbytes
+        frozen = output.shape[1] ** 2 * 4
         return {
             "saved_bytes_without_buffers": {"bytes": wanted - buffers},
             "saved_bytes_all_outputs": {"bytes": wanted + output.nbytes},  # as large as x
+            "saved_bytes_parameters": {"bytes": wanted + frozen},
         }
 
 
@@ -191,14 +193,33 @@ class SliceOfData(Check):
         return net, saved_bytes(net, data[3:9])
 
     def probe(self, nb, case):
-        output, number = self.run(case, nb.function("saved_bytes"))[1]
-        return {"the output": output, "bytes": number}
+        saved = []
+
+        def pack(tensor):
+            saved.append(tensor.detach().clone())
+            return tensor.detach()
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+            output, number = self.run(case, nb.function("saved_bytes"))[1]
+            saved.clear()
+            case.tensor("later", 3, requires_grad=True).exp()
+        if not saved:  # the block has taken away a pair that was left open, and not its own
+            torch._C._autograd._pop_saved_tensors_default_hooks()
+        return {"the output": output, "bytes": number, "what the caller's own hooks see afterwards": list(saved)}
 
     def truth(self, case):
         net, output = self.run(case, lambda net, x: net(x))
-        return {"the output": output, "bytes": count(saved_in(output), net.parameters())}
+        return {
+            "the output": output,
+            "bytes": count(saved_in(output), net.parameters()),
+            "what the caller's own hooks see afterwards": [case.tensor("later", 3).exp()],
+        }
 
-    blame = {"the output": "saved_bytes_other_mode", "bytes": "saved_bytes_of_the_slice"}
+    blame = {
+        "the output": "saved_bytes_other_mode",
+        "bytes": "saved_bytes_of_the_slice",
+        "what the caller's own hooks see afterwards": "saved_bytes_left_open",
+    }
 
 
 KINDS = (

@@ -288,6 +288,26 @@ def saved_bytes(model, x):
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 
+# %% left_open
+# misconception: enters the context and never leaves it | hint: saved_bytes_left_open
+# breaks: afterwards autograd saves as it did before
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed).__enter__()
+    output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
 # %% list_of_sizes
 # misconception: the sizes, not their sum | hint: saved_bytes_no_text
 def saved_bytes(model, x):
@@ -522,7 +542,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% state_dict
 # misconception: leaves the buffers out, too | hint: saved_bytes_without_buffers
-# breaks: the storages of the model's parameters do not count
+# breaks: those of its buffers do
 def saved_bytes(model, x):
     own = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
     storages = {}
@@ -573,6 +593,25 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(storages.values()) - sum(parameter.nbytes for parameter in model.parameters())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% trainable_only
+# misconception: leaves out trainable parameters only | hint: saved_bytes_parameters
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters() if parameter.requires_grad}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
 
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
