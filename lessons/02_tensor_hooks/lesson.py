@@ -172,7 +172,7 @@ print("grad_fn of the leaf x:", x.grad_fn)
 # ## Back to the net that died
 #
 # Now we can look. A hook on each tensor of the fatal step tells how many elements of its gradient are infinite, and how
-# many are NaN.
+# many are NaN. (`name=name` lets each hook know its own name. Part 2 explains why it is needed.)
 
 # %%
 for name, tensor in last_step.items():
@@ -394,8 +394,8 @@ remember_other(5)
 print("the first list:", seen, "  the second list:", others)
 
 # %% [markdown]
-# `make_collector` had returned, with an empty list, before anything was remembered. Whoever holds the list sees it fill
-# up later. Each call makes a list of its own.
+# `make_collector` had returned an empty list before anything was remembered. Whoever holds the list sees it fill up
+# later, and each call makes a list of its own.
 #
 # A closure looks a variable up **when it runs**, not when it is made. In a loop that is a trap: all functions share the
 # one loop variable, and when they run, the loop is over.
@@ -687,8 +687,8 @@ check("bias_and_clamp", part="clamp")
 # %% [markdown]
 # ## Removing a hook
 #
-# A parameter lives long, and so does its hook. Run a notebook cell that registers one three times, and the hook runs
-# three times:
+# A parameter lives long, and so does its hook. If you run a notebook cell three times that registers one, the hook runs
+# three times in each pass:
 
 
 # %%
@@ -776,9 +776,9 @@ check("grad_clipper")
 # %% [markdown]
 # ## To take to work: who made the NaN?
 #
-# You have found the end of the net from part 1 by hand. This is the same search as a tool: it notes the gradients of
-# named tensors within a `with` block. It brings each name along by `partial`, keeps no gradient alive, and removes its
-# hooks by itself, even if backward raises.
+# In part 1 you saw by hand what killed the net. Here is the same search as a tool. It notes the gradients of named
+# tensors within a `with` block, gives each hook its name by `partial`, keeps no gradient alive, and removes its hooks by
+# itself, even if backward raises.
 
 
 # %%
@@ -809,9 +809,9 @@ with GradientReport(**last_step) as report:
 print(*report.lines, sep="\n")
 
 # %% [markdown]
-# The lines stand in the order of backward. Look for the first one that is not finite: the operation between it and the
-# line before made the trouble. Here it is the square root at 0, and two cures are common: a tiny number added below the
-# root, or a norm of PyTorch's, whose gradient at 0 is defined as 0. Clipping is no cure: NaN stays NaN in any range.
+# The lines come in the order of backward. Look for the first one that is not finite: the trouble began between this line
+# and the one before. Here it is the square root at 0, and there are two common cures: add a tiny number below the root,
+# or use PyTorch's own norm, whose gradient at 0 is defined as 0. Clipping is no cure, because NaN stays NaN in any range.
 
 # %%
 def gradient_at_0(distance, hook=None):
@@ -850,7 +850,7 @@ print(f"200 more steps with the tiny number: loss {loss.item():.3f}, weights {'N
 # Explain to him what happened, so that he can predict it next time: in which order are the gradients computed, what did
 # his hook change, and what was done already when it ran? Where would a hook have to be to do what he wanted?
 #
-# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+# If this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
 
 # %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
 # ### BEGIN SOLUTION
@@ -876,6 +876,9 @@ print(f"200 more steps with the tiny number: loss {loss.item():.3f}, weights {'N
 
 # %% [markdown]
 # # Further
+#
+# Each section from here on can be read by itself: one branch of a graph, the norm of all gradients, sums in another
+# precision, the order of hooks, in-place operations, memory.
 
 # %% [markdown]
 # ## One branch only
@@ -1421,7 +1424,8 @@ print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 
 # %% [markdown]
 # An addition needs nothing. A product with a number needs nothing of `x` either. `x * x` saves `x` twice: the hook is
-# called for each. A linear layer saves its input and, if the input needs a gradient, its weight, transposed.
+# called for each. A linear layer saves its input, for the gradient of its weight, and its weight, transposed, for the
+# gradient of its input. Plain data needs no gradient, so there the weight is not saved.
 #
 # What is this good for? For example, you can save in half precision and pay with a little accuracy:
 

@@ -165,6 +165,8 @@ KINDS = (
 class AnyModel(Check):
     """Any model: frozen parameters count for nothing, one that two layers share counts once."""
 
+    cases = 1  # of a dozen models
+
     def run(self, case, watch=lambda model: None):
         """Of each awkward model: itself after a pass, and what watch made of it before."""
         found = {}

@@ -183,6 +183,8 @@ KINDS = (
 class AnyModel(Check):
     """Any model. A parameter that two layers share has one name in `named_parameters()`, and one sum."""
 
+    cases = 1  # of a dozen models
+
     def run(self, case, accumulate=lambda model: None):
         """Of each awkward model: itself after a pass, and the sums."""
         found = {}
