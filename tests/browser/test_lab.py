@@ -12,9 +12,9 @@ from playwright.sync_api import expect
 
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.checks.check import collecting
-from nbproof.checks.regions import visible_of
 from nbproof.display.hints import all_hints
 from nbproof.display.progress_store import entries
+from nbproof.regions import visible_of
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
