@@ -790,7 +790,8 @@ class GradientReport:
 
     def __enter__(self):
         for name, tensor in self.tensors.items():
-            self.handles.append(tensor.register_hook(partial(self.note, name)))
+            if tensor.requires_grad:  # data has no gradient to report
+                self.handles.append(tensor.register_hook(partial(self.note, name)))
         return self
 
     def __exit__(self, *error):
