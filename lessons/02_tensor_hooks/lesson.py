@@ -1482,14 +1482,17 @@ def fills_a_list():
     return lambda tensor: saved.append(tensor) or tensor.detach()
 
 
+references = {}
 for make_pack in (returns_detached, returns_the_tensor, fills_a_list):
     x = torch.rand(3, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(make_pack(), lambda packed: packed):
         y = x.exp()
-    reference = weakref.ref(y)  # tells whether y is in memory, and does not keep it there
+    references[make_pack.__name__] = weakref.ref(y)  # tells whether y is in memory, and does not keep it there
     del y
-    gc.collect()
-    print(f"{make_pack.__name__:20} freed after use: {reference() is None}")
+
+gc.collect()  # Python's garbage collector
+for name, reference in references.items():
+    print(f"{name:20} freed after use: {reference() is None}")
 
 # %% [markdown]
 # ### Exercise: Count what is saved
