@@ -88,6 +88,7 @@ class SeveralPasses(BothValues):
     def probe(self, nb, case):
         _, h = self.start(case)
         before, after = nb.function("watch_around")(h, torch.Tensor.tanh_)
+        nb.function("watch_around")(self.start(case)[1], torch.Tensor.tanh_)  # another tensor, which is not used
         output = self.output(h, case)
         for number in self.passes:
             output.backward(case.tensor(f"upstream {number}", 3, 4), retain_graph=True)
@@ -107,6 +108,7 @@ class SeveralPasses(BothValues):
         first, last = ({name: [grads[number]] for name, grads in right.items()} for number in (0, 2))
         return {
             "kept_alias": {"before": [one + two + two, two, two], "after": after},
+            "earlier_call_forgotten": AnyOf({"before": []}, {"after": []}),
             "runs_only_once": AnyOf(first, {"before": first["before"]}, {"after": first["after"]}),
             "keeps_last_only": AnyOf(last, {"before": last["before"]}, {"after": last["after"]}),
         }

@@ -197,6 +197,20 @@ before, after = watch_around(h, torch.relu_)
 (h * 10).backward(torch.ones(3))
 print("h:", h.tolist(), "  before:", before, "  after:", after)
 
+# %% last_tensor_only
+# misconception: removes the hooks of the tensor before | hint: earlier_call_forgotten
+handles = []
+
+
+def watch_around(tensor, change):
+    before, after = [], []
+    while handles:
+        handles.pop().remove()
+    handles.append(tensor.register_hook(before.append))
+    change(tensor)
+    handles.append(tensor.register_hook(after.append))
+    return before, after
+
 # %% never_changed
 # misconception: forgets the change | hint: in_place_watch_not_changed
 def watch_around(tensor, change):

@@ -60,7 +60,26 @@ class FreezesTheBias(Check):
     }
 
 
-check("bias_and_clamp", FreezesTheBias)
+class TwoNets(Check):
+    """A second net that is frozen later changes nothing for the first one."""
+
+    def probe(self, nb, case):
+        nets = [case.build(name, TestNet) for name in ("first", "second")]
+        for net in nets:
+            nb.function("freeze_bias")(net)
+        for net in nets:
+            net(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 5))
+        return {"fc.bias.grad of both": [net.fc.bias.grad for net in nets], "fc.weight.grad": nets[0].fc.weight.grad}
+
+    def truth(self, case):
+        free = case.build("first", TestNet)
+        free(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 5))
+        return {"fc.bias.grad of both": [torch.zeros(5)] * 2, "fc.weight.grad": free.fc.weight.grad}
+
+    blame = {"fc.bias.grad of both": "earlier_call_forgotten"}
+
+
+check("bias_and_clamp", FreezesTheBias, TwoNets)
 
 # %% clamp
 import torch
@@ -164,6 +183,7 @@ class OneOfTwoHalves(Check):
         x = case.tensor("x", 4, 3, requires_grad=True)
         halves = (x * case.tensor("factor", 3)).chunk(2)
         clamp_downstream(halves[case.integer("which", 0, 1)])
+        clamp_downstream(x.exp())  # of another branch, which is not used
         (halves[0] * case.tensor("a", 2, 3) + halves[1] * case.tensor("b", 2, 3)).backward(case.tensor("upstream", 2, 3))
         return x.grad
 
@@ -174,6 +194,9 @@ class OneOfTwoHalves(Check):
         grads = self.gradient(case, lambda half: None).chunk(2)
         which, factor = case.integer("which", 0, 1), case.tensor("factor", 3)
         return {"x.grad": torch.cat([(g / factor).clamp(min=0) * factor if i == which else g for i, g in enumerate(grads)])}
+
+    def mistakes(self, case):
+        return {"earlier_call_forgotten": {"x.grad": self.gradient(case, lambda half: None)}}
 
     blame = {"x.grad": "hooks_the_operation"}
 

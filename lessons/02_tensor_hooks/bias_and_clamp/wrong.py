@@ -10,6 +10,20 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
 
+# %% bias_last_net
+# misconception: removes the hook of the net before | hint: earlier_call_forgotten
+handles = []
+
+
+def freeze_bias(net):
+    while handles:
+        handles.pop().remove()
+    handles.append(net.fc.bias.register_hook(torch.zeros_like))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
 # %% bias_no_return
 # misconception: the hook returns nothing | hint: hook_returns_nothing
 def freeze_bias(net):
@@ -183,6 +197,20 @@ def clamp_downstream(tensor):
         return grad
 
     tensor.register_hook(hook)
+
+# %% clamp_last_tensor
+# misconception: removes the hook of the tensor before | hint: earlier_call_forgotten
+handles = []
+
+
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    while handles:
+        handles.pop().remove()
+    handles.append(tensor.register_hook(lambda grad: grad.clamp(min=0)))
 
 # %% clamp_leaky
 # misconception: makes negative elements small | hint: clamps_otherwise

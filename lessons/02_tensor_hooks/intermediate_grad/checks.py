@@ -70,11 +70,11 @@ class SeveralBackwards(Check):
     def probe(self, nb, case):
         # The gradient of h reaches x as it is: a kept alias of it would take part in the sum in x.grad.
         h = case.tensor("x", 3, 4, requires_grad=True, dtype=torch.float64) + 1
-        seen = nb.function("watch_gradient")(h)
+        seen, again = nb.function("watch_gradient")(h), nb.function("watch_gradient")(h)
         output = h**3
         for number in self.passes:
             output.backward(case.tensor(f"upstream {number}", 3, 4, dtype=torch.float64), retain_graph=True)
-        return {"the list": seen, "h.retains_grad": h.retains_grad}
+        return {"the list": seen, "a second list": again, "h.retains_grad": h.retains_grad}
 
     def gradients(self, case):
         h = (case.tensor("x", 3, 4, dtype=torch.float64) + 1).requires_grad_()
@@ -82,7 +82,8 @@ class SeveralBackwards(Check):
         return [torch.autograd.grad(h**3, h, one)[0] for one in upstream]
 
     def truth(self, case):
-        return {"the list": self.gradients(case), "h.retains_grad": False}
+        gradients = self.gradients(case)
+        return {"the list": gradients, "a second list": gradients, "h.retains_grad": False}
 
     def mistakes(self, case):
         first, second, again = self.gradients(case)
@@ -93,6 +94,7 @@ class SeveralBackwards(Check):
             "runs_only_once": {"the list": [first]},
             "accumulated_grad": {"the list": [first, two, two + again]},
             "drops_an_entry": {"the list": AnyOf([first, second], [second, again])},
+            "shared_list": {"the list": [first, first, second, second, again, again]},
         }
 
 

@@ -141,6 +141,16 @@ def watch_gradient(tensor):
     tensor.grad_fn.register_hook(hook)
     return seen
 
+# %% one_list_a_tensor
+# misconception: one list for each tensor, whoever asks | hint: shared_list
+lists = {}
+
+
+def watch_gradient(tensor):
+    seen = lists.setdefault(tensor, [])
+    tensor.register_hook(seen.append)
+    return seen
+
 # %% only_once
 # misconception: only if the list is empty | hint: runs_only_once
 # breaks: Every later backward pass that reaches `tensor` adds one entry to this list

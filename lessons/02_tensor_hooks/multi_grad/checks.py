@@ -91,6 +91,7 @@ class SeveralPasses(Check):
     def probe(self, nb, case):
         net = small_net(case)
         norms = nb.function("watch_norm")(net)
+        nb.function("watch_norm")(torch.nn.Linear(2, 2))  # a second model, which is not used
         for name in self.passes:
             run_pass(net, case, name, factor=1e-3)
         return {"the list": norms}
@@ -109,6 +110,7 @@ class SeveralPasses(Check):
         one, two = total_norm(first), total_norm(second)
         grown = [total_norm([a + b for a, b in zip(first, second)]), (one**2 + two**2).sqrt(), one + two]
         return {
+            "earlier_call_forgotten": {"the list": []},
             "runs_only_once": {"the list": [number(one)]},
             "keeps_last_only": {"the list": [number(two)]},
             "norm_watch_adds_up": {"the list": AnyOf(*([number(one), number(value), ANYTHING] for value in grown))},

@@ -266,6 +266,23 @@ for batch in torch.randn(3, 8, 4):
     net(batch).mean().backward()
 print("norms:", norms)
 
+# %% last_model_only
+# misconception: removes the hook of the model before | hint: earlier_call_forgotten
+handles = []
+
+
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    while handles:
+        handles.pop().remove()
+    trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    handles.append(torch.autograd.graph.register_multi_grad_hook(trainable, hook))
+    return norms
+
 # %% last_parameter
 # misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
 def watch_norm(model):

@@ -104,6 +104,7 @@ class TwoPasses(Check):
     def probe(self, nb, case):
         net = half_size_net(case)
         sums = nb.function("accumulate_in_float32")(net)
+        nb.function("accumulate_in_float32")(half_size_net(case, "another net"))
         for name in ("1", "2"):
             run_pass(net, case, name)
         return {"the sums": sums, ".grad after backward": {n: p.grad for n, p in net.named_parameters()}}
@@ -124,7 +125,9 @@ class TwoPasses(Check):
     def mistakes(self, case):
         first, second = self.passes(case)
         rounded = {name: (first[name] + second[name]).to(torch.bfloat16).float() for name in first}
+        zeros = {name: torch.zeros_like(gradient) for name, gradient in first.items()}
         return {
+            "earlier_call_forgotten": {"the sums": zeros},
             "keeps_last_only": {"the sums": second},
             "runs_only_once": {"the sums": first},
             "float32_sums_rounded": {"the sums": rounded},

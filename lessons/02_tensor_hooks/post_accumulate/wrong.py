@@ -179,6 +179,22 @@ for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
 print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
 
+# %% last_model_only
+# misconception: the hooks add to the dict of the last call | hint: earlier_call_forgotten
+def accumulate_in_float32(model):
+    global sums
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
 # %% last_pass_only
 # misconception: the last gradient instead of the sum | hint: keeps_last_only
 # breaks: each backward pass adds the gradients of this pass to these tensors

@@ -83,6 +83,7 @@ class NeighboursInASum(Check):
 
     blame = {
         "the returned values": "changes_the_value",
+        "h.grad": "earlier_call_forgotten",
         "other.grad": "edits_in_place",
         "given to backward": "edits_in_place",
     }
@@ -93,6 +94,7 @@ class NeighboursInASum(Check):
             h, other = (case.tensor(name, *self.shape, requires_grad=True, dtype=self.dtype) for name in ("h", "other"))
             upstream = case.tensor("upstream", *self.shape, dtype=self.dtype)
             branch = nb.function("reverse_gradient")(h)
+            nb.function("reverse_gradient")(other * 1)  # another branch, which is not used
             (branch + other if turn == "first" else other + branch).backward(upstream)
             found[turn] = [branch, h.grad, other.grad, upstream]
         return {name: [found[turn][i] for turn in found] for i, name in enumerate(self.names)}

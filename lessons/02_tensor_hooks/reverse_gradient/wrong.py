@@ -114,6 +114,19 @@ class Reverse(torch.autograd.Function):
 def reverse_gradient(tensor):
     return Reverse.apply(tensor)
 
+# %% last_branch_only
+# misconception: removes the hook of the branch before | hint: earlier_call_forgotten
+handles = []
+
+
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        while handles:
+            handles.pop().remove()
+        handles.append(branch.register_hook(torch.neg))
+    return branch
+
 # %% minus_and_hook
 # misconception: turns the value and, by a hook, the gradient | hint: changes_the_value
 # breaks: everything later, which is computed from the returned tensor, gets the same gradients as ever
