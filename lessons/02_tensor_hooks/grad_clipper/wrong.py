@@ -118,6 +118,13 @@ def grad_clipper(model, floor, cap):
         parameter.register_hook(hook)
     return model
 
+# %% only_if_too_long
+# misconception: clamps a gradient only if its norm is too large | hint: one_limit_only
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap) if grad.norm() > cap else grad)
+    return model
+
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated
 # breaks: **before** it is added to `.grad`
