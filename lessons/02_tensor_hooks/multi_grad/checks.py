@@ -1,7 +1,8 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Close
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.describe import in_words
 from course.awkward import awkward_models
 from course.probing import ANYTHING, such_that
 
@@ -24,7 +25,9 @@ def total_norm(gradients):
 
 def number(value):
     """A tensor without dimensions, or a Python number: both are fine."""
-    return AnyOf(*(Close(one, rtol=1e-5, atol=1e-12) for one in (value.detach(), value.detach().double(), value.item())))
+    fine = AnyOf(*(Close(one, rtol=1e-5, atol=1e-12) for one in (value.detach(), value.detach().double(), value.item())))
+    says = f"{value.item():.6g}, as a number or a tensor without dimensions"
+    return Matches(lambda got: None if is_same(got, fine) else in_words(got), says)
 
 
 class OneNumberForAPass(Check):
