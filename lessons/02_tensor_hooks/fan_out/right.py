@@ -1,5 +1,6 @@
 # %% any_mode
 predicted = [torch.tensor(22.0)]
+what_ran = None
 
 
 def log_gradients(tensors: dict) -> list:
