@@ -9,19 +9,19 @@
 # %% [markdown]
 # # Tensor hooks: watch and change gradients
 #
-# - **You will do** this: catch gradients while backward runs, change them, clip them, reverse them, put them into
-#   order, and count what autograd keeps in memory.
+# - **You will do** this: find out why a network dies in training, catch gradients while backward runs, double them,
+#   clip them, and set some of them to zero. Further on you reverse gradients, add them up in another precision, and
+#   count what autograd keeps in memory.
 # - **You will learn** what a tensor hook is for, when it runs and what it may return; how a hook differs from
-#   `retain_grad` and from editing `.grad`; which of several hooks runs when; and the mistakes that people make with
+#   `retain_grad` and from editing `.grad`; how far a changed gradient reaches; and the mistakes that people make with
 #   hooks.
 # - **You need** to know what `requires_grad`, `backward()` and `.grad` are.
-# - **Time** about 155 minutes: twelve exercises for 33 points, and one question in your own words, 2 points. Four parts:
-#   watch, change, when, memory. Each is a good place for a pause.
-# - **Out of scope** hooks on modules (lesson 03), hooks under `torch.compile`, hooks for gradients of gradients.
+# - **Time** about 90 minutes for the core path, 120 more for what goes further: twelve exercises for 33 points, and one
+#   question in your own words, 2 points. The core path has three parts: the first hooks, tensors in the middle, a whole
+#   model. The end of each is a good place for a pause.
+# - **Out of scope** are hooks on modules (lesson 03), hooks under `torch.compile`, and hooks for gradients of gradients.
 # - **Help** After a check that failed, `hint()` in any cell gives the next step of help. `hint("weight_grad")`, with
-#   the id of an exercise, helps to begin.
-#
-# <!-- grading limits -->
+#   the id of an exercise, helps you to begin.
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from functools import partial
@@ -34,22 +34,73 @@ from torch.nn import Parameter
 from course import hint, progress
 from course.models import Model, TestNet
 
+# %% [markdown]
+# # Part 1: the first hooks
+#
+# ## A net that dies in training
+#
+# Here is a small network for handwritten digits. It turns each picture into eight numbers, and it learns from pairs of
+# pictures: those of the same digit are to come close to each other, those of two digits to stay at least 2 apart. It
+# trains well, for a while.
+
 # %%
-# What only the showing cells use.
 import copy
+import gc
 import weakref
 
+from course.data import digits
 from course.pictures.autograd_graph import draw_autograd_graph
 from course.sources import show_source
 
+pictures, labels = digits()
+torch.manual_seed(0)
+embed = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 8))
+optimizer = torch.optim.SGD(embed.parameters(), lr=0.1)
+
+
+def forward(first, second, root=torch.sqrt):
+    """One forward pass for pairs of pictures: every tensor on the way to the loss, by name."""
+    a, b = embed(pictures[first]), embed(pictures[second])
+    squared = ((a - b) ** 2).sum(dim=1)
+    distance = root(squared)
+    same_digit = labels[first] == labels[second]
+    loss = torch.where(same_digit, distance, F.relu(2 - distance)).mean()
+    return {"a": a, "b": b, "squared": squared, "distance": distance, "loss": loss}
+
+
+for step in range(1, 201):
+    alive = copy.deepcopy(embed.state_dict())     # the weights before this step
+    pairs = torch.randint(len(labels), (2, 16))   # 16 pairs of pictures
+    loss = forward(*pairs)["loss"]
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    dead = any(parameter.isnan().any() for parameter in embed.parameters())
+    if step % 15 == 1 or dead:
+        print(f"step {step:3}   loss {loss.item():.3f}", "  weights: NaN" if dead else "")
+    if dead:
+        break
+
 # %% [markdown]
-# # Part 1: watch
+# In the last step the loss was an ordinary number. After it the weights are NaN, "not a number", and nothing can be
+# learned any more. Let us go back to the weights from before that step, and look at every tensor of its forward pass.
+
+# %%
+embed.load_state_dict(alive)
+last_step = forward(*pairs)
+for name, tensor in last_step.items():
+    print(f"{name:10} all finite: {bool(tensor.isfinite().all())}")
+
+# %% [markdown]
+# Everything is finite. So it went wrong in *backward*, somewhere between the loss and the weights, and the gradients in
+# between are not kept anywhere. We have to look at them **while** backward runs. That is what this lesson is about, and
+# in a few minutes you will know what killed this net.
 
 # %% [markdown]
 # ## Why hooks
 #
-# `backward()` computes the gradient of every tensor on its way. Then it throws most of them away: only *leaves*, the
-# tensors that you made yourself and that require a gradient (parameters, some inputs), get their `.grad`.
+# `backward()` computes the gradient of every tensor on its way. Then it throws most of them away: only *leaves* get
+# their `.grad`. Leaves are the tensors that you made yourself and that require a gradient: parameters, and some inputs.
 
 # %%
 x = torch.tensor([1.0, -2.0], requires_grad=True)
@@ -61,9 +112,9 @@ print("x is a leaf:", x.is_leaf, "  x.grad:", x.grad.tolist())
 print("h is a leaf:", h.is_leaf, "  h keeps its gradient:", h.retains_grad)
 
 # %% [markdown]
-# But sometimes you want to **look** at a gradient in the middle (where does it vanish? where does it become NaN?), or
-# to **change** it (clip it, reverse it, mask a part of it) and let backward go on with the changed one. And you want
-# that without touching the code of the model.
+# But sometimes you want to **look** at a gradient in the middle, to see where it vanishes or where it becomes NaN. Or you
+# want to **change** it, to clip it, reverse it or mask a part of it, and let backward go on with the changed one. And you
+# want all that without touching the code of the model.
 #
 # A **hook** is a function that you hand over to PyTorch, which then calls it at a fixed moment. A **tensor hook** is
 # called with the gradient of its tensor, as soon as this gradient is complete. `tensor.register_hook(function)` hands
@@ -85,37 +136,80 @@ loss.backward()
 print("backward is done")
 
 # %% [markdown]
-# You may read that a tensor hook runs *after* backward. The prints say: it runs in the middle of it. Here is the graph
-# that backward walked. **Forward goes down, the gradient goes up.** The dot shows where your hook hangs.
+# A common belief is that a tensor hook runs *after* backward. The prints show that it runs in the middle of it. Here is
+# the graph that backward walked. The picture begins with the earliest tensor, `x`, and ends with the loss. Forward
+# computed it in this order. **The gradient goes the other way, along the arrows, from the loss back to `x`.** The dot
+# shows where your hook is.
 
 # %%
 draw_autograd_graph(loss, {"x": x, "h": h, "loss": loss})
 
 # %% [markdown]
-# The gradient starts at `loss` and comes up to `h`. Before it goes into the box of `h`, and from there on to `x`, it
+# The gradient starts at `loss` and comes back to `h`. Before it enters the box of `h`, and from there goes on to `x`, it
 # passes the hook. Each box is an operation of the forward pass; `AccumulateGrad` stands for "add it to the `.grad` of
 # this leaf".
 #
+# You can walk through this graph yourself. Every tensor that an operation has computed has a **`grad_fn`**, the step of
+# backward that its gradient enters. Each step lists in its **`next_functions`** the steps to which it hands the result.
+# That is all that backward needs to find its way:
+
+# %%
+step = loss.grad_fn
+while step is not None:
+    following = [function for function, _ in step.next_functions if function is not None]
+    print(f"{step.name():32} hands its result to {[function.name() for function in following]}")
+    step = following[0] if following else None
+print("grad_fn of the leaf x:", x.grad_fn)
+
+# %% [markdown]
+# Throughout this lesson, **earlier** means earlier in forward, towards the inputs and parameters, and **later** means
+# towards the loss. Two things about tensor hooks are worth keeping in mind:
+#
 # - There is no *forward* hook on a tensor: a tensor hook only ever runs in a backward pass.
-# - The hook belongs to this one tensor object. The next forward pass makes a new `h`, without a hook. A parameter stays
-#   the same object, so a hook on a parameter stays as well.
+# - The next forward pass makes a new `h`, which has no hook. A parameter stays the same object from pass to pass, so a
+#   hook on a parameter stays as well.
+#
+# ## Back to the net that died
+#
+# Now we can look. A hook on each tensor of the fatal step tells how many elements of its gradient are infinite, and how
+# many are NaN. (`name=name` lets each hook know its own name. Part 2 explains why it is needed.)
+
+# %%
+for name, tensor in last_step.items():
+    tensor.register_hook(
+        lambda grad, name=name: print(
+            f"gradient of {name:9} infinite: {int(grad.isinf().sum())}   NaN: {int(grad.isnan().sum())}"
+        )
+    )
+last_step["loss"].backward()
+
+first, second = pairs
+print("pairs of one picture with itself:", int((first == second).sum()), "of", len(first))
+print("the smallest squared distance:   ", last_step["squared"].min().item())
+
+# %% [markdown]
+# The lines come in the order of backward. The gradient of `distance` is fine, the gradient of `squared` has one infinite
+# element. So the operation between them did it: the square root, whose slope at 0 is infinite. And there was a 0 among
+# the squared distances, because one of the 16 pairs was a picture *with itself*. One operation earlier the infinite
+# gradient is multiplied by `a - b`, which is 0 as well, and infinity times 0 is NaN. At the end of part 3 this search
+# becomes a tool, and the net is mended.
 
 # %% [markdown]
 # ## The argument is not `.grad`
 #
-# You may read that the hook gets "the gradient in `.grad`". It gets the gradient that **this** backward has just
+# A common belief is that the hook gets "the gradient in `.grad`". It gets the gradient that **this** backward has just
 # computed. `.grad` is written later, and it **accumulates**: it is the sum over all backward passes.
 #
-# If it is the sum that you want, leaves have a second kind of hook, which runs once `.grad` is written: the
-# *post-accumulate* hook. It is called with the tensor, not with a gradient.
+# If you want the sum, leaves have a second kind of hook, which runs once `.grad` is written: the *post-accumulate* hook.
+# It is called with the tensor, not with a gradient.
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 w.register_hook(
-    lambda grad: print("tensor hook: argument", grad.tolist(), "  w.grad now:", w.grad)
+    lambda grad: print("   tensor hook: argument", grad.tolist(), "  w.grad now:", w.grad)
 )
 w.register_post_accumulate_grad_hook(
-    lambda tensor: print("post-accumulate hook: .grad is", tensor.grad.tolist())
+    lambda tensor: print("   post-accumulate hook: .grad is", tensor.grad.tolist())
 )
 
 for number in (1, 2):
@@ -123,7 +217,7 @@ for number in (1, 2):
     (w * 3).sum().backward()
 
 # %% [markdown]
-# Now a model that you did not write. It has one parameter, `W`.
+# Now it is your turn, with a model that you did not write. It has one parameter, `W`.
 
 # %%
 show_source(Model)
@@ -131,10 +225,10 @@ show_source(Model)
 # %% [markdown]
 # ### Exercise: Catch the gradient of a weight
 #
-# easy · 5 min · 2 points · `weight_grad`
+# easy · 6 min · 2 points · `weight_grad`
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
-# the gradient, as a tensor, that this pass has computed for `W`. Watch only: `model.W.grad` must be the same as without
+# the gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` must be the same as without
 # your hook.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -159,6 +253,174 @@ from course import check
 check("weight_grad")
 
 # %% [markdown]
+# ## What a tensor hook may return
+#
+# So far the hooks returned nothing, that is None, and the gradient went on as it was. If a hook **returns a tensor,
+# backward goes on with that tensor instead**. It must have the same shape and dtype. Anything else raises an error, in
+# the middle of backward:
+
+
+# %%
+def backward_with(hook):
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    h = x * 3
+    h.register_hook(hook)
+    try:
+        h.backward(torch.tensor([1.0, 10.0]))
+        return x.grad.tolist()
+    except (RuntimeError, TypeError) as error:
+        return f"{type(error).__name__}: {error}"
+
+
+print("returns None          ", backward_with(lambda grad: None))
+print("returns -grad         ", backward_with(lambda grad: -grad))
+print("returns zeros         ", backward_with(lambda grad: torch.zeros_like(grad)))
+print("returns another shape ", backward_with(lambda grad: grad.sum()))
+print("returns another dtype ", backward_with(lambda grad: grad.double()))
+print("returns a number      ", backward_with(lambda grad: 0))
+
+# %% [markdown]
+# ## Why not simply change `.grad` afterwards?
+#
+# Because then it is too late for all earlier tensors: their gradients have been computed already, from the old one.
+# `retain_grad()` in this cell asks autograd to keep the gradient of `h`, which is no leaf.
+
+
+# %%
+def grads(with_hook):
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    h = x * 3
+    h.retain_grad()
+    if with_hook:
+        h.register_hook(lambda grad: grad * 100)
+    h.backward(torch.tensor([1.0, 1.0]))
+    if not with_hook:
+        h.grad = h.grad * 100
+    return f"h.grad {h.grad.tolist()}   x.grad {x.grad.tolist()}"
+
+
+print("changed after backward:", grads(with_hook=False))
+print("changed by a hook:     ", grads(with_hook=True))
+
+# %% [markdown]
+# In the first line `h` says 100, and `x` does not know. In the second line `x` follows: 3 × 100.
+#
+# ## Never edit the gradient in place
+#
+# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Are you the only one who holds it? For `b + c` the
+# gradients of `b` and of `c` are equal, so autograd saves memory and hands *the same tensor* to both:
+
+
+# %%
+def siblings(hooked, hook):
+    b = torch.tensor([1.0, 2.0], requires_grad=True)
+    c = torch.tensor([3.0, 4.0], requires_grad=True)
+    {"b": b, "c": c}[hooked].register_hook(hook)
+    start = torch.tensor([1.0, 1.0])
+    (b + c).backward(start)
+    return f"b.grad {b.grad.tolist()}   c.grad {c.grad.tolist()}   start {start.tolist()}"
+
+
+for hooked in ("b", "c"):
+    print(f"hook on {hooked}, a new tensor:", siblings(hooked, lambda grad: grad * 10))
+    print(f"hook on {hooked}, in place:    ", siblings(hooked, lambda grad: grad.mul_(10)))
+
+# %% [markdown]
+# The hook on `b` that edits in place also changed the gradient of `c`. The one on `c` came too late for `b`, and both of
+# them changed the tensor that the caller had given to `backward`. Whether a sibling sees the edit depends on which of
+# the two runs first, so such a mistake can hide for a long time. And some gradients cannot be edited at all: `sum()`
+# sends back one number that only looks like many.
+
+# %%
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+x.register_hook(lambda grad: grad.mul_(10))
+try:
+    x.sum().backward()
+except RuntimeError as error:
+    print("RuntimeError:", str(error)[:100], "...")
+
+# %% [markdown]
+# **Return a new tensor.**
+#
+# ### Exercise: Double a gradient
+#
+# easy · 6 min · 2 points · `double_grad`
+#
+# Write `func(grad)`, a tensor hook that doubles the gradient. It may be registered on any tensor: a loss, a leaf, a tensor
+# in the middle, one of two tensors that are added, with any shape and floating-point dtype. The gradients of all earlier
+# tensors must follow. Everything else must stay as it is: also the tensor that is given to `backward`.
+
+
+# %% nbgrader={"grade": false, "grade_id": "double_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def func(grad):
+    # TODO: make backward go on with twice the gradient.
+    ### BEGIN SOLUTION
+    return grad * 2
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test_double_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("double_grad")
+
+# %% [markdown]
+# # Part 2: tensors in the middle
+
+# %% [markdown]
+# ## Functions that remember
+#
+# PyTorch calls your hook with the gradient, and with nothing else. Often the hook needs more than that: a list to write
+# into, a name to print, a limit. It has to bring these along, and there are two ways to make such a function.
+#
+# The first is a function inside a function. It goes on using the variables of the function around it, even after that
+# one has returned. This is called a **closure**.
+
+
+# %%
+def make_collector():
+    seen = []
+
+    def remember(value):
+        seen.append(value)
+
+    return seen, remember
+
+
+seen, remember = make_collector()
+others, remember_other = make_collector()
+remember(3)
+remember(4)
+remember_other(5)
+print("the first list:", seen, "  the second list:", others)
+
+# %% [markdown]
+# `make_collector` had returned an empty list before anything was remembered. Whoever holds the list sees it fill up
+# later, and each call makes a list of its own.
+#
+# A closure looks a variable up **when it runs**, not when it is made. In a loop that is a trap: all functions share the
+# one loop variable, and when they run, the loop is over.
+
+# %%
+late = [lambda: name for name in ("left", "right")]
+print("looked up when they run:       ", [function() for function in late])
+
+# %% [markdown]
+# The cure is to give each function a value of its own at the moment when it is made. A **default value** does that, and
+# so does `partial`, the second way to bring something along: `partial(function, first)` is a function that waits for the
+# remaining arguments.
+
+
+# %%
+def describe(name, grad):
+    return f"{name} has the gradient {grad}"
+
+
+by_default = [lambda name=name: name for name in ("left", "right")]
+by_partial = [partial(describe, name) for name in ("left", "right")]
+print("fixed by a default value:      ", [function() for function in by_default])
+print("fixed by partial, called with 5:", [function(5) for function in by_partial])
+
+# %% [markdown]
 # ## Looking: `retain_grad` or a hook?
 #
 # Both show you the gradient of a tensor in the middle. `retain_grad()` keeps it in `.grad`, where it adds up over
@@ -179,20 +441,19 @@ loss.backward()
 print("h.grad is  ", h.grad.tolist())
 
 # %% [markdown]
-# You may read that looking by a hook takes no memory. That is true for a hook that prints, or keeps a norm.
-# A hook that puts the gradient into a list keeps it alive, just as `retain_grad` does.
-#
-# One trap when you keep the gradient of a *leaf*: `detach()` copies nothing. Autograd may use the memory of the first
-# gradient as `.grad`, and later passes add to it. Keep the gradient itself, or a clone.
+# There is one trap when a hook keeps a gradient: `detach()` and `.data` copy nothing. If the gradient reaches a leaf as
+# it is, autograd may use its memory as the leaf's `.grad`, and later passes add to it. Then the entry that you kept
+# changes behind your back. Keep the gradient itself, which autograd does not touch while you hold it, or a clone.
 
 
 # %%
 def kept_after_two_passes(keep):
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     kept = []
-    w.register_hook(lambda grad: kept.append(keep(grad)))
     for _ in range(2):
-        (w * 3).backward(torch.tensor([1.0, 10.0]))
+        h = w + 5                                       # the gradient of h reaches w as it is
+        h.register_hook(lambda grad: kept.append(keep(grad)))
+        (h * 3).backward(torch.tensor([1.0, 10.0]))
     return [grad.tolist() for grad in kept]
 
 
@@ -203,11 +464,12 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 # %% [markdown]
 # ### Exercise: Watch a gradient in the middle
 #
-# medium · 8 min · 2 points · `intermediate_grad`
+# medium · 10 min · 2 points · `intermediate_grad`
 #
-# Write `watch_gradient(tensor)`. It returns a list at once, still empty. Every later backward pass that reaches
-# `tensor` adds one entry to this list: the gradient of `tensor` in that pass. All gradients stay as they are. Do it
-# without `retain_grad`: autograd must not keep a gradient in `tensor.grad`. Each call has a list of its own.
+# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns a list at once, still empty. Every
+# later backward pass that reaches `tensor` adds one entry to this list: the gradient of `tensor` in that pass, which no
+# later pass may change. All gradients stay as they are. Each call has a list of its own. Nothing may be kept in
+# `tensor.grad`, neither by `retain_grad` nor by your own hand.
 
 
 # %% nbgrader={"grade": false, "grade_id": "intermediate_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -232,9 +494,9 @@ check("intermediate_grad")
 # %% [markdown]
 # ## A tensor that is used twice
 #
-# Often one tensor goes into several operations: a residual connection, a shared weight, two losses on the same
-# features. Then several gradients come back to it. Here `h` goes into `left` and into `right`. The orange dot is a hook
-# on `h`.
+# Often one tensor goes into several operations: in a residual connection, as a shared weight, or as the features on which
+# two losses work. Then several gradients come back to it. Here `h` goes into `left` and into `right`. The orange dot is a
+# hook on `h`.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -247,20 +509,20 @@ h.register_hook(lambda grad: None)
 draw_autograd_graph(loss, {"w": w, "h": h, "left": left, "right": right, "loss": loss})
 
 # %% [markdown]
-# With `h = 6`, a gradient of 10 comes back by `left`, and one of 2 · 6 = 12 by `right`. **Stop and predict:** how often
-# does one backward pass call the hook on `h`, and with what? Write it down before you run anything. Then let a hook
-# tell.
+# With `h = 6`, a gradient of 10 comes back through `left`, and one of 2 · 6 = 12 through `right`. **Stop and predict:**
+# how often does one backward pass call the hook on `h`, and with what?
 #
 # ### Exercise: How often, and with what?
 #
-# medium · 8 min · 3 points · `fan_out`
+# medium · 12 min · 3 points · `fan_out`
 #
 # 1. `predicted`: a list with one number for each call of the hook on `h`, in the order of the calls: what it is called
-#    with.
+#    with. Write your prediction down before you run the cell, and keep it. If the run shows something else, write that
+#    into `what_ran`, in the same form. A prediction that came true and a `what_ran` that is right earn the same point.
 # 2. `log_gradients(tensors)`, to find out. `tensors` is a dict from names to tensors. Put a hook on each tensor, and
-#    return a list, at once and still empty. From then on each call of a hook adds one pair to this list, in the form
-#    `(name, gradient)`: the name of the hook's tensor, and the gradient as a tensor. Only watch: every gradient, and
-#    every `.grad`, is the same as without the hooks.
+#    return a list at once, still empty. From then on each call of a hook adds one pair to this list,
+#    `(name, gradient)`: the name of the hook's tensor, and the gradient as a tensor, which no later pass may change.
+#    Only watch: every gradient, and every `.grad`, is the same as without the hooks.
 
 # %% nbgrader={"grade": false, "grade_id": "fan_out", "locked": false, "schema_version": 3, "solution": true, "task": false}
 # TODO: predict before you run this cell. One number for each call of a hook on h.
@@ -268,6 +530,7 @@ predicted = []
 ### BEGIN SOLUTION
 predicted = [22.0]
 ### END SOLUTION
+what_ran = None  # if something else ran, write it here, and keep your prediction
 
 
 def log_gradients(tensors: dict) -> list:
@@ -299,144 +562,18 @@ from course import check
 check("fan_out", part="log")
 
 # %% [markdown]
-# **Once, with the sum.** Autograd first waits until every use of `h` has sent its gradient back, and adds them up. Only
-# then is the gradient of `h` known, and only then the hook runs. It does not matter how many uses there are, or whether
-# one operation uses `h` at two places, as `h * h` does. One backward pass, one call.
+# <details><summary>What ran, and why (open it when your check has passed)</summary>
 #
-# So how can you see what comes back by `right` alone? Not on `h`. Give `right` a tensor of its own to work on:
-# `h.view_as(h)` has the same values, in the same memory, but it is a new tensor in the graph, with one use.
-
-# %%
-w = torch.tensor(2.0, requires_grad=True)
-h = w * 3
-for_right = h.view_as(h)
-left = h * 10
-right = for_right**2
-loss = left + right
-
-h.register_hook(lambda grad: print("hook on h:        ", grad.item()))
-for_right.register_hook(lambda grad: print("hook on for_right:", grad.item()))
-loss.backward()
-draw_autograd_graph(
-    loss, {"w": w, "h": h, "for_right": for_right, "left": left, "right": right, "loss": loss}
-)
-
-# %% [markdown]
-# # Part 2: change
-
-# %% [markdown]
-# ## What a tensor hook may return
+# **Once, with the sum:** 10 + 12 = 22. Autograd first waits until every use of `h` has sent its gradient back, and adds
+# them up. Only then is the gradient of `h` known, and only then does the hook run. It does not matter how many uses there
+# are, or whether one operation uses `h` at two places, as `h * h` does. One backward pass makes one call.
 #
-# So far the hooks returned nothing, that is None: the gradient goes on as it is. If a hook **returns a tensor, backward
-# goes on with that tensor instead**. It must have the same shape and dtype. Anything else raises an error, in the
-# middle of backward:
-
-
-# %%
-def backward_with(hook):
-    x = torch.tensor([1.0, -2.0], requires_grad=True)
-    h = x * 3
-    h.register_hook(hook)
-    try:
-        h.backward(torch.tensor([1.0, 10.0]))
-        return x.grad.tolist()
-    except (RuntimeError, TypeError) as error:
-        return f"{type(error).__name__}: {error}"
-
-
-print("returns None          ", backward_with(lambda grad: None))
-print("returns -grad         ", backward_with(lambda grad: -grad))
-print("returns zeros         ", backward_with(lambda grad: torch.zeros_like(grad)))
-print("returns another shape ", backward_with(lambda grad: grad.sum()))
-print("returns another dtype ", backward_with(lambda grad: grad.double()))
-print("returns a number      ", backward_with(lambda grad: 0))
-
-# %% [markdown]
-# ## Why not simply change `.grad` afterwards?
+# </details>
 #
-# Because then it is too late for all the tensors further up: their gradients have been computed already, from the old
-# one. `retain_grad()` in this cell asks autograd to keep the gradient of `h`, which is no leaf.
-
-
-# %%
-def grads(with_hook):
-    x = torch.tensor([1.0, -2.0], requires_grad=True)
-    h = x * 3
-    h.retain_grad()
-    if with_hook:
-        h.register_hook(lambda grad: grad * 100)
-    h.backward(torch.tensor([1.0, 1.0]))
-    if not with_hook:
-        h.grad = h.grad * 100
-    return f"h.grad {h.grad.tolist()}   x.grad {x.grad.tolist()}"
-
-
-print("changed after backward:", grads(with_hook=False))
-print("changed by a hook:     ", grads(with_hook=True))
-
-# %% [markdown]
-# In the first line `h` says 100, and `x` does not know. In the second line `x` follows: 3 × 100.
-#
-# ## Never edit the gradient in place
-#
-# `grad.mul_(10)` writes into the tensor that PyTorch gave you. Are you the only one who holds it? For `b + c` the
-# gradients of `b` and of `c` are equal, so autograd saves memory and hands *the same tensor* to both:
-
-
-# %%
-def siblings(hook):
-    b = torch.tensor([1.0, 2.0], requires_grad=True)
-    c = torch.tensor([3.0, 4.0], requires_grad=True)
-    b.register_hook(hook)
-    start = torch.tensor([1.0, 1.0])
-    (b + c).backward(start)
-    return f"b.grad {b.grad.tolist()}   c.grad {c.grad.tolist()}   start {start.tolist()}"
-
-
-print("a new tensor:", siblings(lambda grad: grad * 10))
-print("in place:    ", siblings(lambda grad: grad.mul_(10)))
-
-# %% [markdown]
-# The hook hangs on `b`. Edited in place, it also changed the gradient of `c`, and the tensor that the caller gave to
-# `backward`. Whether a sibling sees the edit depends on which of them runs first, so such a mistake can hide for a long
-# time. And some gradients cannot be edited at all: `sum()` sends back one number that only looks like many.
-
-# %%
-x = torch.tensor([1.0, 2.0], requires_grad=True)
-x.register_hook(lambda grad: grad.mul_(10))
-try:
-    x.sum().backward()
-except RuntimeError as error:
-    print("RuntimeError:", str(error)[:100], "...")
-
-# %% [markdown]
-# **Return a new tensor.**
-#
-# ### Exercise: Double a gradient
-#
-# easy · 5 min · 2 points · `double_grad`
-#
-# Write `func(grad)`, a tensor hook that doubles the gradient. The check registers it on all kinds of tensors: a loss, a
-# leaf, a tensor in the middle, a neighbour in a sum, other shapes and dtypes. Everything further up must follow,
-# everything else must stay as it is.
-
-
-# %% nbgrader={"grade": false, "grade_id": "double_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def func(grad):
-    # TODO: make backward go on with twice the gradient.
-    ### BEGIN SOLUTION
-    return grad * 2
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "test_double_grad", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("double_grad")
-
-# %% [markdown]
 # ## Where to hang a hook: at a leaf, or in the middle
 #
-# Hooks that change a gradient have a reach. This small network for images shows how far.
+# A hook that changes a gradient changes more than its own tensor's. How much more depends on where it hangs. This small
+# network for images shows it.
 
 # %%
 show_source(TestNet)
@@ -455,48 +592,66 @@ without_hooks = torch.autograd.grad(loss, list(net.parameters()), retain_graph=T
 handles = [tensor.register_hook(lambda grad: grad * 100) for tensor in (net.fc.bias, h)]
 draw_autograd_graph(loss, {**dict(net.named_parameters()), "h": h, "loss": loss})
 
-# %% [markdown]
-# `fc.bias` is a leaf: nothing is above it, so only its own `.grad` can change. `h` stands in the middle: everything
-# above it follows, here `conv.weight` and `conv.bias`. Nothing below it changes. (A linear layer is not one box, by the
-# way, but `AddmmBackward0` with a transpose and views around it. A tensor hook does not care about layers, only about
-# tensors.)
-
 # %%
 loss.backward()
 for (name, parameter), before in zip(net.named_parameters(), without_hooks):
-    print(
-        f"{name:12} {parameter.grad.norm() / before.norm():4.0f} times the gradient without hooks"
-    )
+    times = parameter.grad.norm() / before.norm()
+    print(f"{name:12} {times:4.0f} times the gradient without hooks")
 
 # %% [markdown]
-# A gradient of zeros is not the same as no gradient. `requires_grad_(False)` leaves `.grad` at None, and an optimizer
-# skips such a parameter. With zeros it still takes its step, with its momentum and its weight decay:
+# `fc.bias` is a leaf. Nothing is earlier than a leaf, so only its own `.grad` has changed. `h` is in the middle, and all
+# earlier gradients have followed, here those of `conv.weight` and `conv.bias`. `fc.weight` has not changed: its gradient
+# is computed from that of the output of `fc`, which is later than `h`. (In the picture a linear layer is not one box, but
+# `AddmmBackward0` with a transpose and views around it. A tensor hook knows tensors, and nothing of layers.)
+#
+# ### Zeros are not the same as no gradient
+#
+# You can stop a parameter from learning by a hook that returns zeros, or by `requires_grad_(False)`. Each has a catch.
+# Zeros are a gradient like any other: an optimizer takes its step, with momentum and weight decay. And
+# `requires_grad_(False)` only stops *new* gradients: a `.grad` from an earlier backward pass is still there, and the next
+# `step()` uses it.
+
 
 # %%
-w = Parameter(torch.tensor([1.0, 1.0]))
-w.register_hook(lambda grad: grad * torch.tensor([1.0, 0.0]))
-optimizer = torch.optim.AdamW([w], lr=0.1, weight_decay=0.1)
-(w * 3).sum().backward()
-optimizer.step()
-print(
-    "gradient",
-    w.grad.tolist(),
-    "  weight after one step",
-    [round(value, 3) for value in w.tolist()],
-)
+def moved(freeze, make_optimizer, clear=False):
+    w = Parameter(torch.tensor([1.0, 1.0]))
+    optimizer = make_optimizer([w])
+    (w * 3).sum().backward()                            # an earlier backward pass
+    if clear:
+        optimizer.zero_grad()
+    freeze(w)
+    if w.requires_grad:
+        optimizer.zero_grad()
+        (w * 3).sum().backward()
+    grad = "None" if w.grad is None else w.grad.tolist()
+    optimizer.step()
+    return f".grad {grad!s:12} weight after step() {[round(value, 3) for value in w.tolist()]}"
+
+
+sgd = partial(torch.optim.SGD, lr=0.1)
+adamw = partial(torch.optim.AdamW, lr=0.1, weight_decay=0.1)
+zeros = lambda w: w.register_hook(torch.zeros_like)
+frozen = lambda w: w.requires_grad_(False)
+
+print("zeros, SGD:                         ", moved(zeros, sgd))
+print("zeros, AdamW with weight decay:     ", moved(zeros, adamw))
+print("requires_grad_(False), old .grad:   ", moved(frozen, sgd))
+print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 
 # %% [markdown]
-# The second element had gradient 0, and still it moved: weight decay.
+# In the second line the gradient was zero, and the weights moved: weight decay. In the third line they were frozen, and
+# moved by the old gradient. To freeze a parameter for good, freeze it *and* set its `.grad` to None.
 #
 # ### Exercise: One hook on a leaf, one in the middle
 #
-# medium · 10 min · 3 points · `bias_and_clamp`
+# medium · 12 min · 3 points · `bias_and_clamp`
 #
-# 1. `freeze_bias(net)`: from then on the gradient of `net.fc.bias` becomes a tensor of zeros in each backward pass. All
-#    other gradients, and all parameters, stay as they are. `net` is a `TestNet`, perhaps with an `fc` of another size.
-# 2. `clamp_downstream(tensor)`: from then on the gradient that flows back through `tensor` is never negative. Negative
-#    elements become 0, the others stay. So everything above `tensor` follows, everything below it stays. `tensor` is
-#    any tensor in the middle of a graph, of any shape.
+# 1. `freeze_bias(net)`: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros. All other
+#    gradients stay as they are, and so do all parameters: the same objects with the same values. `net` is a `TestNet`,
+#    perhaps with an `fc` of another size.
+# 2. `clamp_downstream(tensor)`: from then on, in each backward pass, the gradient that flows back through `tensor` is
+#    never negative. Negative elements become 0, the others stay. Everything earlier than `tensor` follows, everything
+#    else stays. `tensor` is any tensor in the middle of a graph, of any shape.
 #
 # What the two functions return does not matter.
 
@@ -527,69 +682,13 @@ from course import check
 check("bias_and_clamp", part="clamp")
 
 # %% [markdown]
-# ## One branch only
-#
-# A hook on `h` changes the sum of all that comes back, so it changes it for every use of `h`. Sometimes just one branch
-# is to be changed. The best-known case: a network that learns to recognise digits and must *not* learn which scanner
-# they came from. Two heads work on the same features. The second one learns to tell the scanners apart, and its
-# gradient, **reversed**, teaches the features to hide that.
-#
-# ```
-#  features h ──┬────────────────────── digit head     its gradient goes back as it is
-#               └── reverse_gradient ── scanner head   its gradient goes back with a minus
-# ```
-#
-# This is called a *gradient reversal layer*. Forward it does nothing at all. You have all that it takes: a tensor of
-# its own for the branch, as in the last picture of part 1, and a hook that returns another gradient.
-#
-# A hook that only matters in training must not break evaluation: `register_hook` refuses a tensor that needs no
-# gradient.
-
-# %%
-w = torch.ones(2, requires_grad=True)
-with torch.no_grad():
-    h = w * 3
-print("h needs a gradient:", h.requires_grad)
-try:
-    h.register_hook(lambda grad: grad)
-except RuntimeError as error:
-    print("RuntimeError:", error)
-
-# %% [markdown]
-# ### Exercise: Reverse the gradient of one branch
-#
-# medium · 12 min · 3 points · `reverse_gradient`
-#
-# Write `reverse_gradient(tensor)`. It returns a tensor with the same values. What is computed from the returned tensor
-# sends its gradient back to `tensor` with the opposite sign. All the rest is as if the function were not there:
-#
-# - the gradients below, of everything that is computed from the returned tensor;
-# - what other uses of `tensor` send back, also where they meet the reversed branch again in a sum;
-# - evaluation: under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. Then the
-#   result of a tensor that needs no gradient needs none either.
-
-
-# %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the values of ``tensor``; the gradient that comes back by the returned tensor changes its sign."""
-    # TODO: a tensor of its own for this branch, and a hook on it, where one is possible.
-    ### BEGIN SOLUTION
-    branch = tensor.view_as(tensor)
-    if branch.requires_grad:
-        branch.register_hook(torch.neg)
-    return branch
-    ### END SOLUTION
-
-
-# %% nbgrader={"grade": true, "grade_id": "test_reverse_gradient", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-from course import check
-check("reverse_gradient")
+# # Part 3: a whole model
 
 # %% [markdown]
 # ## Removing a hook
 #
-# A parameter lives long, and so does its hook. Run a notebook cell that registers one three times, and the hook runs
-# three times:
+# A parameter lives long, and so does its hook. If you run a notebook cell three times that registers one, the hook runs
+# three times in each pass:
 
 
 # %%
@@ -603,12 +702,7 @@ for _ in range(3):  # as if you had run one cell three times
     handles.append(layer.weight.register_hook(triple))
 
 layer(torch.ones(1, 2)).backward()
-print(
-    "three hooks:",
-    layer.weight.grad.tolist(),
-    "  PyTorch holds",
-    len(layer.weight._backward_hooks),
-)
+print("three hooks:", layer.weight.grad.tolist(), "  PyTorch holds", len(layer.weight._backward_hooks))
 
 for handle in handles:
     handle.remove()
@@ -621,8 +715,7 @@ print("removed:    ", layer.weight.grad.tolist())
 # afresh in the same cell, as the exercises of this course do. A handle also works in a `with` statement: then the hook
 # is gone after the block, even after an error.
 #
-# (`_backward_hooks` is a private attribute, not a method. Good for a look while you debug, not for code that has to
-# last.)
+# (`_backward_hooks` is a private attribute. It is good for a look while you debug, and not for code that has to last.)
 
 # %%
 h = torch.ones(2, requires_grad=True) * 3
@@ -642,8 +735,8 @@ h.sum().backward()
 #   all the gradients, so it runs after backward: `nn.utils.clip_grad_norm_`. A tensor hook knows only its own tensor
 #   and cannot do it.
 #
-# **Hooks fail late.** You may find this hook on the web, with a misspelt method and with limits that nobody has
-# defined. Registering it works. Only backward finds out:
+# **Hooks fail late.** This hook is copied from the web. Its method is misspelt, and nobody has defined its limits.
+# Registering it works all the same. Only backward finds out:
 
 # %%
 w = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -657,11 +750,12 @@ except (AttributeError, NameError) as error:
 # %% [markdown]
 # ### Exercise: Clip every gradient of a model
 #
-# medium · 8 min · 3 points · `grad_clipper`
+# medium · 10 min · 3 points · `grad_clipper`
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. Two passes leave the sum of two clamped
-# gradients. The parameters themselves stay as they are, and the function returns the model it was given.
+# gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
+# model itself stays as it is, its parameters and its mode, and the function returns this very model.
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -678,6 +772,193 @@ def grad_clipper(model: nn.Module, floor: float, cap: float) -> nn.Module:
 # %% nbgrader={"grade": true, "grade_id": "test_grad_clipper", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
 check("grad_clipper")
+
+# %% [markdown]
+# ## To take to work: who made the NaN?
+#
+# In part 1 you saw by hand what killed the net. Here is the same search as a tool. It notes the gradients of named
+# tensors within a `with` block, gives each hook its name by `partial`, keeps no gradient alive, and removes its hooks by
+# itself, even if backward raises.
+
+
+# %%
+class GradientReport:
+    """Note norm and non-finite elements of the gradients of named tensors, within a ``with`` block."""
+
+    def __init__(self, **tensors):
+        self.tensors, self.lines, self.handles = tensors, [], []
+
+    def __enter__(self):
+        for name, tensor in self.tensors.items():
+            if tensor.requires_grad:  # data has no gradient to report
+                self.handles.append(tensor.register_hook(partial(self.note, name)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+    def note(self, name, grad):
+        bad = int((~grad.isfinite()).sum())
+        self.lines.append(f"{name:9} norm {grad.norm().item():8.3f}   not finite: {bad} of {grad.numel()}")
+
+
+embed.load_state_dict(alive)
+last_step = forward(*pairs)
+with GradientReport(**last_step) as report:
+    last_step["loss"].backward()
+print(*report.lines, sep="\n")
+
+# %% [markdown]
+# The lines come in the order of backward. Look for the first one that is not finite: the trouble began between this line
+# and the one before. Here it is the square root at 0, and there are two common cures: add a tiny number below the root,
+# or use PyTorch's own norm, whose gradient at 0 is defined as 0. Clipping is no cure, because NaN stays NaN in any range.
+
+# %%
+def gradient_at_0(distance, hook=None):
+    difference = torch.zeros(1, 8, requires_grad=True)   # a picture beside itself
+    if hook is not None:
+        difference.register_hook(hook)
+    distance(difference).sum().backward()
+    return "NaN" if difference.grad.isnan().any() else difference.grad.abs().max().item()
+
+
+root_of_sum = lambda d: (d**2).sum(dim=1).sqrt()
+print("square root:                  ", gradient_at_0(root_of_sum))
+print("square root, gradient clipped:", gradient_at_0(root_of_sum, lambda grad: grad.clamp(-1, 1)))
+print("square root of (sum + 1e-12): ", gradient_at_0(lambda d: ((d**2).sum(dim=1) + 1e-12).sqrt()))
+print("torch.linalg.vector_norm:     ", gradient_at_0(lambda d: torch.linalg.vector_norm(d, dim=1)))
+
+embed.load_state_dict(alive)
+for _ in range(200):                                     # the fatal pairs first, then new ones
+    loss = forward(*pairs, root=lambda squared: (squared + 1e-12).sqrt())["loss"]
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    pairs = torch.randint(len(labels), (2, 16))
+dead = any(parameter.isnan().any() for parameter in embed.parameters())
+print(f"200 more steps with the tiny number: loss {loss.item():.3f}, weights {'NaN' if dead else 'fine'}")
+
+# %% [markdown]
+# ### In your own words: The wrong half of the network stands still
+#
+# 5 min · 2 points
+#
+# A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a
+# while. He hangs a hook on `h`, the input of `head`, that returns a tensor of zeros: "Then no gradient gets into the head
+# any more." He trains with plain SGD and finds the opposite: `head` learns as before, and `features` stands still.
+#
+# Explain to him what happened, so that he can predict it next time: in which order are the gradients computed, what did
+# his hook change, and what was done already when it ran? Where would a hook have to be to do what he wanted?
+#
+# If this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# Backward runs from the loss towards the inputs. The gradients of the parameters of `head` are computed from the gradient
+# of its **output**, and so is the gradient of `h`. What the hook on `h` returns goes on only to what comes next in
+# backward, to everything that `h` was computed from: `features` gets zeros. To stop `head` he needs a hook that returns
+# zeros on each parameter of `head` (or `requires_grad_(False)` on them, and `.grad` set to None). A hook on the output of
+# `head` would stop `head`, and `features` as well.
+#
+# ### BEGIN MARK SCHEME
+# - 2 points: the direction (backward goes from the loss to the inputs, so a hook reaches what was computed *before* the
+#   tensor in forward), **and** that the gradients of `head` were there already or do not depend on the gradient of `h`. A
+#   place that works.
+# - 1 point: only the direction, or only a place that works with a reason.
+# - Common wrong explanations, 0 points for that part: the hook changes the *value* of `h`; the hook ran too late because it was
+#   registered too late; `head` got zeros, but the optimizer's momentum moved it (it is plain SGD); the gradient "flows through
+#   `h` into `head`".
+# ### END MARK SCHEME
+# ### END SOLUTION
+
+# %% [markdown]
+# This is the end of the core path. You can go on with lesson 03, and come back for the rest.
+
+# %% [markdown]
+# # Further
+#
+# Each section from here on can be read by itself: one branch of a graph, the norm of all gradients, sums in another
+# precision, the order of hooks, in-place operations, memory.
+
+# %% [markdown]
+# ## One branch only
+#
+# A hook on `h` changes the sum of all that comes back, so it changes it for every use of `h`. How can you see, or change,
+# what comes back through one use alone? Not on `h`. Give that use a tensor of its own to work on: `h.view_as(h)` has the
+# same values, in the same memory, but it is a new tensor in the graph, with one use.
+
+# %%
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+for_right = h.view_as(h)
+left = h * 10
+right = for_right**2
+loss = left + right
+
+h.register_hook(lambda grad: print("hook on h:        ", grad.item()))
+for_right.register_hook(lambda grad: print("hook on for_right:", grad.item()))
+loss.backward()
+draw_autograd_graph(
+    loss, {"w": w, "h": h, "for_right": for_right, "left": left, "right": right, "loss": loss}
+)
+
+# %% [markdown]
+# Here is a famous use. A network learns to recognise digits and must *not* learn which scanner they came from. Two heads
+# work on the same features. The second one learns to tell the scanners apart, and its gradient, **reversed**, teaches the
+# features to hide that.
+#
+# ```
+#  features h ──┬────────────────────── digit head     its gradient goes back as it is
+#               └── reverse_gradient ── scanner head   its gradient goes back with a minus
+# ```
+#
+# This is called a *gradient reversal layer*. In forward it does nothing at all. You have all that it takes: a tensor of
+# its own for the branch, and a hook that returns another gradient.
+#
+# A hook that only matters in training must not break evaluation: `register_hook` refuses a tensor that needs no
+# gradient.
+
+# %%
+w = torch.ones(2, requires_grad=True)
+with torch.no_grad():
+    h = w * 3
+print("h needs a gradient:", h.requires_grad)
+try:
+    h.register_hook(lambda grad: grad)
+except RuntimeError as error:
+    print("RuntimeError:", error)
+
+# %% [markdown]
+# ### Exercise: Reverse the gradient of one branch
+#
+# medium · 15 min · 3 points · further · `reverse_gradient`
+#
+# Write `reverse_gradient(tensor)`. It returns a tensor with the same values. What is computed from the returned tensor
+# sends its gradient back to `tensor` with the opposite sign, in each backward pass. All the rest is as if the function
+# were not there:
+#
+# - everything later, which is computed from the returned tensor, gets the same gradients as ever;
+# - other uses of `tensor` send back what they always did, also if they are added to the reversed branch again;
+# - in evaluation, under `no_grad` or for a tensor that needs no gradient, the function just returns the values. The
+#   result of a tensor that needs no gradient needs none either.
+
+
+# %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def reverse_gradient(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the values of ``tensor``; the gradient that comes back by the returned tensor changes its sign."""
+    # TODO: a tensor of its own for this branch, and a hook on it if one is possible.
+    ### BEGIN SOLUTION
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(torch.neg)
+    return branch
+    ### END SOLUTION
+
+
+# %% nbgrader={"grade": true, "grade_id": "test_reverse_gradient", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+from course import check
+check("reverse_gradient")
 
 # %% [markdown]
 # ## Hooks against `clip_grad_norm_`
@@ -715,16 +996,16 @@ for name, clipped_net in {"clip_grad_norm_": by_norm, "one hook per tensor": by_
 
 # %% [markdown]
 # `clip_grad_norm_` keeps the direction (cosine 1) and brings the *total* norm to 1. Four hooks, one for each of the
-# four parameters, let through a total norm of up to √4 = 2, and they turn the direction. That can be what you want. It
-# is not gradient clipping by norm.
+# four parameters, let through a total norm of up to √4 = 2, and they turn the direction. That may be what you want, but
+# it is another thing than clipping by norm.
 
 # %% [markdown]
 # ## A hook that waits for several gradients
 #
 # So can no hook ever see the total norm? One can: a hook that waits until the gradients of *several* tensors are there.
 # `torch.autograd.graph.register_multi_grad_hook(tensors, function)` takes a list of tensors. Backward then calls
-# `function` once, with one list: the gradients of the tensors, in their order. Those that this pass does not reach come
-# as None, and nobody waits for them.
+# `function` once, with one list: the gradients of the tensors, in their order. Tensors that this pass does not reach are
+# not waited for; None stands in their place.
 
 # %%
 torch.manual_seed(0)
@@ -732,13 +1013,8 @@ a, b, c, d = (torch.rand(2, requires_grad=True) for _ in range(4))
 
 
 def tell_all(grads):
-    print(
-        "called with",
-        [
-            None if grad is None else [round(value, 2) for value in grad.tolist()]
-            for grad in grads
-        ],
-    )
+    rounded = [None if grad is None else [round(value, 2) for value in grad.tolist()] for grad in grads]
+    print("   called with", rounded)
 
 
 handle = torch.autograd.graph.register_multi_grad_hook([a, b, c, d], tell_all)
@@ -749,29 +1025,41 @@ print("a pass that reaches only d")
 handle.remove()
 
 # %% [markdown]
-# It can only look: each gradient has gone on before the last one came, so nothing is done with what the function
-# returns. And it gets the gradients of **this pass**. `.grad` is no help here. While the function runs, some parameters
-# have theirs already, the last one has not:
+# Such a hook can only watch: when the last gradient comes, the others have gone on already, so what the function returns
+# is ignored. It gets the gradients of **this pass**. Do not look into `.grad` instead: while the function runs, some
+# parameters have theirs already, and the last one has not.
 
 # %%
 layer = nn.Linear(2, 1)
 parameters = list(layer.parameters())
 torch.autograd.graph.register_multi_grad_hook(
     parameters,
-    lambda grads: print("while it runs:", [parameter.grad for parameter in parameters]),
+    lambda grads: print("while it runs: ", [parameter.grad for parameter in parameters]),
 )
 layer(torch.ones(1, 2)).backward()
 print("after backward:", [parameter.grad for parameter in parameters])
 
 # %% [markdown]
+# One thing to know before you use it on real models: a multi-grad hook accepts only tensors that require a gradient. A
+# frozen parameter in its list raises an error:
+
+# %%
+layer.bias.requires_grad_(False)
+try:
+    torch.autograd.graph.register_multi_grad_hook(list(layer.parameters()), print)
+except (AssertionError, RuntimeError) as error:
+    print(f"{type(error).__name__}: {error}")
+
+# %% [markdown]
 # ### Exercise: Watch the total norm
 #
-# medium · 10 min · 3 points · `multi_grad`
+# medium · 14 min · 3 points · further · `multi_grad`
 #
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
 # `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
 # is what `clip_grad_norm_` calls the total norm. A Python number and a tensor without dimensions are both fine.
-# Parameters that a pass does not reach count for nothing. All gradients stay as they are.
+# Parameters that a pass does not reach, and frozen ones, count for nothing; one that two layers share counts once. All
+# gradients stay as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "multi_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -785,7 +1073,8 @@ def watch_norm(model: nn.Module) -> list:
         squares = [(grad**2).sum() for grad in grads if grad is not None]
         norms.append(sum(squares) ** 0.5)
 
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), add_norm)
+    trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    torch.autograd.graph.register_multi_grad_hook(trainable, add_norm)
     ### END SOLUTION
     return norms
 
@@ -801,17 +1090,14 @@ from course import check
 check("multi_grad")
 
 # %% [markdown]
-# # Part 3: when
-
-# %% [markdown]
 # ## Once `.grad` is written
 #
-# A tensor hook comes before the addition to `.grad`, the post-accumulate hook right after it. So that is the place for
-# all that is to be done with a finished `.grad` *at once*, and not when backward is over: move it elsewhere, take an
-# optimizer step with it, free its memory.
+# A tensor hook runs before the addition to `.grad`, a post-accumulate hook right after it. So this is the place to do
+# something with a finished `.grad` *at once*, before backward is over: move it elsewhere, take an optimizer step with
+# it, free its memory.
 #
-# It is called with the leaf itself, not with a gradient, and it has nothing to return. Whatever it does to `.grad`
-# stays done:
+# A post-accumulate hook is called with the leaf itself, not with a gradient, and what it returns is ignored. Whatever it
+# does to `.grad` stays done:
 
 
 # %%
@@ -826,27 +1112,30 @@ w.register_post_accumulate_grad_hook(after)
 print("after backward, w.grad is", w.grad)
 
 # %% [markdown]
-# Here is a job for it. Large models are often trained in bfloat16: half the memory, and only about three decimal
-# digits. That is enough for *one* gradient. But `.grad` is a sum over many small batches, in bfloat16 as well:
+# Here is a job for it. Large models are often trained in bfloat16, which takes half the memory and keeps only two to
+# three decimal digits. That is enough for *one* gradient. But `.grad` is a sum over many small batches, in bfloat16 as
+# well:
 
 # %%
 w = torch.zeros(1, dtype=torch.bfloat16, requires_grad=True)
 for _ in range(1000):
     (w * 1).backward(torch.ones(1, dtype=torch.bfloat16))
 print("1000 passes, each with a gradient of 1. w.grad is", w.grad.item())
+print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16().tolist())
 
 # %% [markdown]
-# After 256 the next number that bfloat16 knows is 258. 256 + 1 is rounded to 256, for ever. The cure, which large
-# training programs use: add up in float32, and let `.grad` hold one pass at most.
+# After 256 the next number that bfloat16 knows is 258, and 256 + 1 is rounded to 256, again and again. Large training
+# programs cure this by adding up in float32, while `.grad` never holds more than one pass.
 #
 # ### Exercise: Add up gradients in float32
 #
-# medium · 10 min · 3 points · `post_accumulate`
+# medium · 14 min · 3 points · further · `post_accumulate`
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
-# gradient: its name as the key, the parameter's shape, zeros at first. From then on each backward pass adds the
-# gradients of this pass to these tensors. After backward `.grad` is None for all these parameters, so that nothing adds
-# up in bfloat16. Frozen parameters (`requires_grad` is False) are left out, and left alone.
+# gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
+# zeros at first. At that moment no such parameter has a `.grad`. From then on each backward pass adds the gradients of
+# this pass to these tensors. After backward `.grad` is None for all these parameters, so that nothing adds up in
+# bfloat16. Frozen parameters (`requires_grad` is False) are left out, and left alone.
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -872,12 +1161,8 @@ layer = nn.Linear(1, 1, dtype=torch.bfloat16)
 sums = accumulate_in_float32(layer)
 for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
-print(
-    "300 passes, each with gradients of 1:",
-    sums,
-    "  .grad:",
-    [parameter.grad for parameter in layer.parameters()],
-)
+print("300 passes, each with gradients of 1:", sums)
+print(".grad:", [parameter.grad for parameter in layer.parameters()])
 
 # %% nbgrader={"grade": true, "grade_id": "test_post_accumulate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 from course import check
@@ -897,8 +1182,9 @@ h.register_hook(lambda grad: print("third: ", grad.tolist()))
 h.backward(torch.tensor([1.0, 1.0]))
 
 # %% [markdown]
-# Now all that you have met so far, in one backward pass: two hooks on `h`, `retain_grad()` on `h`, a tensor hook and a
-# post-accumulate hook on the leaf `w`. They are registered in another order than the one in which they will run.
+# Now everything that you have met so far comes together in one backward pass: two hooks on `h`, `retain_grad()` on `h`,
+# a tensor hook and a post-accumulate hook on the leaf `w`. They are registered in another order than the one in which
+# they will run.
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -914,9 +1200,16 @@ draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 # %% [markdown]
 # ### Exercise: Which hook runs when?
 #
-# hard · 12 min · 3 points · `firing_order`
+# hard · 16 min · 3 points · further · `firing_order`
 #
-# `log_order(w, h)` does five things, **in this order**, and returns a list, at once and still empty:
+# **Predict first**, for the picture and one backward pass from `loss`. `predicted` holds four pairs, one for each call of
+# a hook, in the order of the calls: the name of the hook, as in the list that follows, and whether there is something in
+# `h.grad` at that moment (`True` or `False`). `predicted_h_grad` is the number in `h.grad` afterwards (without any hook it would be 2 · 6 = 12).
+# Keep your predictions. If the run shows something else, write that into `what_ran` and `what_ran_h_grad`: they earn the
+# same point.
+#
+# Then write `log_order(w, h)`, to find out. It does five things, **in this order**, and returns a list, at once and still
+# empty:
 #
 # 1. a post-accumulate hook on `w`, called `"w.grad"`;
 # 2. a tensor hook on `w`, called `"w"`;
@@ -924,12 +1217,8 @@ draw_autograd_graph(loss, {"w": w, "h": h, "loss": loss})
 # 4. a tensor hook on `h`, called `"first"`, which returns ten times the gradient;
 # 5. one more tensor hook on `h`, called `"second"`.
 #
-# `retain_grad` calls no function of yours. But each hook can look whether there is something in `h.grad` *yet*. So each
-# hook, when it runs, adds a pair to the list: its name, and whether `h.grad` is there (`True` or `False`). The
+# Each hook, whenever it runs, adds a pair to the list: its name, and whether `h.grad` is there at that moment. The
 # gradients change only as said in 4.
-#
-# **Predict first**, for the picture above and one backward pass from `loss`: `predicted`, the four pairs that the list
-# will hold, and `predicted_h_grad`, the number in `h.grad` afterwards (without any hook it would be 2 · 6 = 12).
 
 # %% nbgrader={"grade": false, "grade_id": "firing_order", "locked": false, "schema_version": 3, "solution": true, "task": false}
 # TODO: predict before you run this cell: four pairs such as ("w", True), in the order of the calls, and a number.
@@ -939,6 +1228,7 @@ predicted_h_grad = None
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 ### END SOLUTION
+what_ran = what_ran_h_grad = None  # if something else ran, write it here, and keep your predictions
 
 
 def log_order(w: torch.Tensor, h: torch.Tensor) -> list:
@@ -979,16 +1269,20 @@ from course import check
 check("firing_order", part="log")
 
 # %% [markdown]
-# Here is the way of a gradient, from the bottom of the picture to the top. For each tensor, the last one first:
+# <details><summary>What ran, and why (open it when your check has passed)</summary>
+#
+# The gradient passes the tensors from the loss to the leaf. For each of them:
 #
 # 1. The gradients of all its uses are added up. One sum, so one call of each hook.
 # 2. Its tensor hooks run, in the order of registration. Each gets what the one before it has returned.
 # 3. In the middle, `retain_grad` keeps what is left after **all** hooks, however early it was asked for. At a leaf,
 #    the gradient is added to `.grad`, and then the post-accumulate hooks run, however early they were registered.
-# 4. The gradient goes into the operation that made the tensor, and on to the tensors above.
+# 4. The gradient goes into the operation that made the tensor, and on to the earlier tensors.
 #
 # So the order of registration counts only among hooks of one kind on one tensor. For all the rest it is the graph that
 # decides.
+#
+# </details>
 
 # %% [markdown]
 # ## One tensor, two values
@@ -1006,17 +1300,55 @@ h.relu_()
 print("after: ", h.tolist(), h.grad_fn.name(), "  the same object:", h is the_object)
 
 # %% [markdown]
-# So there are two gradients now: one of the value before, one of the value after. A hook belongs to **the value that
-# the tensor held when the hook was registered**. A later in-place operation does not take it along.
+# So there are two gradients now: one of the value before, one of the value after. Which one does a hook get that was
+# registered before the change? That depends on whether autograd **recorded** the change:
+
+
+# %%
+def change_after_registering(change):
+    h = torch.tensor([1.0, -2.0, 3.0], requires_grad=True) * 2
+    caught = []
+    h.register_hook(caught.append)
+    change(h)
+    h.retain_grad()                  # the gradient of the value that h holds now
+    (h * 10).sum().backward()
+    return f"the hook gets {caught[0].tolist()}, the new value has {h.grad.tolist()}"
+
+
+def not_recorded(h):
+    with torch.no_grad():
+        h.mul_(3)
+
+
+print("recorded, relu_():        ", change_after_registering(torch.relu_))
+print("recorded, mul_(3):        ", change_after_registering(lambda h: h.mul_(3)))
+print("under no_grad, mul_(3):   ", change_after_registering(not_recorded))
+
+weight = Parameter(torch.tensor([1.0, 2.0]))
+calls = []
+weight.register_hook(calls.append)
+optimizer = torch.optim.SGD([weight], lr=0.1)
+for _ in range(3):
+    (weight**2).sum().backward()
+    optimizer.step()                 # changes the weight in place, under no_grad
+print("a parameter, three steps:  the hook ran", len(calls), "times")
+
+# %% [markdown]
+# A hook hangs at a place in the **graph**: where the gradient comes out of the later operations and goes into the one that
+# made the tensor. A recorded in-place operation is a new operation, with a new place, and the hook stays at the old
+# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered**. A change that is
+# not recorded, under `no_grad` or by an optimizer, makes no new place, and the hook runs as before. That is why hooks on
+# parameters survive training.
 #
 # ### Exercise: Before and after
 #
-# medium · 6 min · 2 points · `after_in_place`
+# medium · 9 min · 2 points · further · `after_in_place`
 #
 # Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
-# `torch.relu_`. Call it once, on `tensor`; what it returns does not matter. Return two lists, `before` and `after`,
-# both still empty. Each later backward pass adds one gradient to each list: to `before` the gradient of the value that
-# `tensor` held before the change, to `after` that of the value it holds now. All gradients stay as they are.
+# `torch.relu_`, and that autograd records. Call it once, on `tensor`; what it returns does not matter. Return two lists,
+# `before` and `after`, both still empty. Each later backward pass adds one gradient to each list: to `before` the
+# gradient of the value that `tensor` held before the change, to `after` that of the value it holds now. No later pass may
+# change an entry. All gradients stay as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1056,19 +1388,15 @@ h.relu_()
 print("h.grad:                   ", h.grad.tolist())
 
 # %% [markdown]
-# # Part 4: memory
-
-# %% [markdown]
 # ## What autograd saves for backward
 #
 # To compute the gradient of `x.exp()`, backward needs the value of `x.exp()`. So the forward pass **saves** tensors in
-# the graph, and they are often the largest part of the memory that training takes. A pair of functions can stand at
-# that door: **pack** runs in forward, when a tensor is saved, and may store something else instead. **unpack** runs in
-# backward, when it is needed again, and must give the tensor back.
+# the graph, and they often take the largest part of the memory in training. A pair of functions can stand at the door
+# of that store. **pack** runs in forward, when a tensor is saved, and may store something else instead. **unpack** runs
+# in backward, when the tensor is needed again, and must give it back.
 #
-# You may read that packing and unpacking is what tensor hooks are mainly for. It is another kind of hook: not
-# `tensor.register_hook`, but the context manager `torch.autograd.graph.saved_tensors_hooks`. It sees *values*, not
-# gradients. What is saved?
+# This is another kind of hook than `tensor.register_hook`: a context manager,
+# `torch.autograd.graph.saved_tensors_hooks`. It sees *values*, not gradients. What is saved?
 
 
 # %%
@@ -1086,17 +1414,21 @@ def what_is_saved(function):
 
 torch.manual_seed(0)
 x = torch.rand(100, requires_grad=True)
+layer = nn.Linear(25, 3)
 print("x + 1      saves", what_is_saved(lambda: x + 1))
 print("x.exp()    saves", what_is_saved(lambda: x.exp()))
 print("x * 3      saves", what_is_saved(lambda: x * 3))
 print("x * x      saves", what_is_saved(lambda: x * x))
+print("a layer    saves", what_is_saved(lambda: layer(x.view(4, 25))))
+print("   on data saves", what_is_saved(lambda: layer(x.detach().view(4, 25))))
 print("under no_grad   ", what_is_saved(torch.no_grad()(lambda: x.exp())))
 
 # %% [markdown]
 # An addition needs nothing. A product with a number needs nothing of `x` either. `x * x` saves `x` twice: the hook is
-# called for each.
+# called for each. A linear layer saves its input, for the gradient of its weight, and its weight, transposed, for the
+# gradient of its input. Plain data needs no gradient, so there the weight is not saved.
 #
-# What is this good for? For example, save in half precision and pay with a little accuracy:
+# What is this good for? For example, you can save in half precision and pay with a little accuracy:
 
 # %%
 with torch.autograd.graph.saved_tensors_hooks(
@@ -1125,18 +1457,15 @@ tensors = {
 for name, tensor in tensors.items():
     storage = tensor.untyped_storage()
     same = storage.data_ptr() == weight.untyped_storage().data_ptr()
-    print(
-        f"{name:14}  the same object: {tensor is weight!s:5}  the same storage: {same!s:5}",
-        end="  ",
-    )
+    print(f"{name:14}  the same object: {tensor is weight!s:5}  the same storage: {same!s:5}", end="  ")
     print(f"bytes of the tensor {tensor.nbytes}, of the storage {storage.nbytes()}")
 
 # %% [markdown]
-# A linear layer saves a transposed view of its weight, for example. That costs nothing: the weight is in memory anyway.
+# So the transposed weight that a linear layer saves costs nothing: it is the memory of the weight, which is there anyway.
 #
-# And one trap. A tensor holds its graph. The graph holds what pack has returned, and it holds pack itself, with all the
-# variables that pack uses. If the tensor is among these, the two hold each other, and **nobody ever frees the memory**.
-# That is why pack returns `tensor.detach()`, a tensor without a graph:
+# And there is one trap. A tensor holds its graph. The graph holds what pack has returned, and it holds pack itself, with
+# all the variables that pack uses. If the tensor is among these, the two hold each other, and **nobody ever frees the
+# memory**, not even Python's garbage collector. That is why pack returns `tensor.detach()`, a tensor without a graph:
 
 
 # %%
@@ -1149,28 +1478,34 @@ def returns_the_tensor():
 
 
 def fills_a_list():
-    saved = []  # a local list, but the function below goes on using it
+    saved = []  # a local list, but the function on the next line goes on using it
     return lambda tensor: saved.append(tensor) or tensor.detach()
 
 
+references = {}
 for make_pack in (returns_detached, returns_the_tensor, fills_a_list):
     x = torch.rand(3, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(make_pack(), lambda packed: packed):
         y = x.exp()
-    reference = weakref.ref(y)  # tells whether y is in memory, and does not keep it there
+    references[make_pack.__name__] = weakref.ref(y)  # tells whether y is in memory, and does not keep it there
     del y
-    print(f"{make_pack.__name__:20} freed after use: {reference() is None}")
+
+gc.collect()  # Python's garbage collector
+for name, reference in references.items():
+    print(f"{name:20} freed after use: {reference() is None}")
 
 # %% [markdown]
 # ### Exercise: Count what is saved
 #
-# hard · 14 min · 4 points · `saved_tensors`
+# hard · 20 min · 4 points · further · `saved_tensors`
 #
 # Write `saved_bytes(model, x)`. It runs `model(x)` once, and returns the output, from which backward works as usual,
 # and the number of bytes that autograd has saved in this forward pass:
 #
 # - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
-# - the storages of the model's parameters do not count, the storage of `x` counts like any other;
+# - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
+#   counts like any other;
+# - afterwards autograd saves as it did before;
 # - when the caller has let go of the output, nothing of what was saved stays in memory (1 of the 4 points).
 
 
@@ -1205,102 +1540,32 @@ from course import check
 check("saved_tensors", part="freed")
 
 # %% [markdown]
-# ## To take to work: who made the NaN?
-#
-# The loss is a fine number, and still the weights are NaN after the first step. A check of the *forward* values finds
-# nothing, because the NaN is born in *backward*. Hooks on a few tensors find it. This tool removes its hooks by itself,
-# and keeps no gradient alive.
-
-
-# %%
-class GradientReport:
-    """Note norm and non-finite elements of the gradients of named tensors, within a ``with`` block."""
-
-    def __init__(self, **tensors):
-        self.tensors, self.lines, self.handles = tensors, [], []
-
-    def __enter__(self):
-        for name, tensor in self.tensors.items():
-            self.handles.append(tensor.register_hook(partial(self.note, name)))
-        return self
-
-    def __exit__(self, *error):
-        for handle in self.handles:
-            handle.remove()
-
-    def note(self, name, grad):
-        bad = int((~grad.isfinite()).sum())
-        self.lines.append(
-            f"{name:6} norm {grad.norm().item():8.3f}   not finite: {bad} of {grad.numel()}"
-        )
-
-
-x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)
-root = x.sqrt()
-scaled = root * torch.tensor([0.0, 1.0, 1.0])
-loss = scaled.sum()
-
-with GradientReport(x=x, root=root, scaled=scaled) as report:
-    loss.backward()
-print(f"the loss: {loss.item()}", *report.lines, sep="\n")
-
-# %% [markdown]
-# Read it from the top, in the order of backward: the gradient of `root` is fine, the gradient of `x` is not. So the
-# culprit is the operation between them: `sqrt` at 0 has an infinite slope, and infinity times 0 is NaN.
-
-# %% [markdown]
-# ### In your own words: The wrong half of the network stands still
-#
-# 5 min · 2 points
-#
-# A network is `features`, then `h`, then `head`, then the loss. A colleague wants to stop `head` from learning for a while.
-# He hangs a hook on `h`, the input of `head`, that returns a tensor of zeros: "Then no gradient gets into the head any more."
-# He trains with plain SGD and finds the opposite: `head` learns as before, and `features` stands still.
-#
-# Explain to him what happened, so that he can predict it next time: in which order are the gradients computed, what did his
-# hook change, and what was done already when it ran? Where would a hook have to be to do what he wanted?
-#
-# Where this notebook is handed in, a person reads your answer. No check looks at it, and `progress()` does not count it.
-
-# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_reach", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
-# ### BEGIN SOLUTION
-# Backward runs from the loss to the front. The gradients of the parameters of `head` are computed from the gradient of its
-# **output**, by the same operation that computes the gradient of `h`; the hook on `h` runs after that. What a hook returns
-# goes on only to what comes later in backward, so to everything that `h` was computed from: `features` gets zeros. To stop
-# `head` he needs a hook that returns zeros on each parameter of `head` (or `requires_grad_(False)` on them). A hook on the
-# output of `head` would stop `head`, and `features` as well.
-#
-# ### BEGIN MARK SCHEME
-# - 2 points: the direction (backward goes from the loss to the front, so a hook reaches what was computed *before* the tensor
-#   in forward), **and** that the gradients of `head` were there already or do not depend on the gradient of `h`. A place that works.
-# - 1 point: only the direction, or only a place that works with a reason.
-# - Common wrong explanations, 0 points for that part: the hook changes the *value* of `h`; the hook ran too late because it was
-#   registered too late; `head` got zeros, but the optimizer's momentum moved it (it is plain SGD); the gradient "flows through
-#   `h` into `head`".
-# ### END MARK SCHEME
-# ### END SOLUTION
-
-# %% [markdown]
-# ## Recap
+# # Recap
 #
 # | you want to | use |
 # | --- | --- |
 # | look at a gradient in the middle, pass by pass | `tensor.register_hook(function)`, return nothing |
 # | have it in `.grad` after backward | `tensor.retain_grad()` |
-# | change a gradient, and all that is above it | a hook that returns a **new** tensor of the same shape and dtype |
-# | watch or change what comes back by one use only | a tensor of its own for it, `h.view_as(h)`, and a hook there |
+# | change a gradient, and those of all earlier tensors | a hook that returns a **new** tensor of the same shape and dtype |
+# | watch or change what comes back through one use only | a tensor of its own for it, `h.view_as(h)`, and a hook there |
 # | see the gradients of several tensors together | `torch.autograd.graph.register_multi_grad_hook(tensors, function)` |
 # | clip the norm of all gradients together | `nn.utils.clip_grad_norm_`, after backward |
 # | do something once a leaf's `.grad` is written | `leaf.register_post_accumulate_grad_hook(function)` |
 # | change what is saved between forward and backward | `torch.autograd.graph.saved_tensors_hooks(pack, unpack)` |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
-# A hook runs once per backward pass, with the gradient of this pass, the sum over all uses of the tensor. It runs
-# before `.grad` is written. Hooks of one tensor run in the order of registration. A hook belongs to the value that the
-# tensor held when it was registered.
+# A tensor hook runs once in each backward pass that reaches its tensor. It gets the gradient of this pass, summed over all
+# uses of the tensor, before anything is written to `.grad`. Hooks of one tensor run in the order of registration. A hook
+# hangs at a place in the graph: a recorded in-place operation leaves it behind with the old value, a step of an optimizer
+# does not.
 #
 # **Next:** a tensor in the middle is made anew by each forward pass, and its hook is lost. Modules stay. Lesson 03
 # hangs hooks on modules.
 
 # %%
 progress()
+
+# %% [markdown]
+# ### When this notebook is graded
+#
+# <!-- grading limits -->

@@ -236,16 +236,27 @@ def _eastern(data: bytes) -> str:
 
     # The lines of the texts in it too: JSON may be all on one line.
     pieces = dict.fromkeys(line for line in re.split(rb"\n|\\n|\"", data) if not line.isascii())
-    lines = b"\n".join(pieces)[:_ENOUGH]
-    high = sum(byte > 0x7F for byte in lines)
+    # A sign here and there, as in "easy · 5 min", stands in every lesson and tells nothing: text in another script is dense.
+    dense = [line for line in pieces if 4 * _high(line) > len(line)]
+    lines = b"\n".join(dense or pieces)[:_ENOUGH]
+    high = _high(lines)
     if 2 * len(lines.decode("utf-8", "ignore").encode("utf-8").translate(None, bytes(range(128)))) >= high:
         return ""
     # Bytes of the others make no kana of full width.
     kana = sum("\u3041" <= sign <= "\u30fe" for sign in lines.decode("cp932", "ignore"))
     if 4 * kana > high / 2:
         return "cp932"
-    best = from_bytes(lines, cp_isolation=[*_EASTERN, "cp1252", "cp1250"]).best()
+    # The dot between words of two bytes, as Chinese and Korean encodings have it; a western text has no such pair.
+    western = [] if any(b" \xa1\xa4 " in line for line in pieces) else ["cp1251", "cp1252", "cp1250"]
+    best = from_bytes(lines, cp_isolation=[*_EASTERN[:3], *western]).best()
+    if best is None and not western:
+        return _EASTERN[0]  # a few signs alone: what most people have who have that dot
     return best.encoding if best is not None and best.encoding in _EASTERN else ""
+
+
+def _high(line: bytes) -> int:
+    """How many of its bytes are no ASCII."""
+    return sum(byte > 0x7F for byte in line)
 
 
 _WINDOWS = "course-windows-1252"

@@ -75,40 +75,45 @@ class BothValues(Check):
         }
 
 
-class TwoPasses(BothValues):
-    """Each further backward pass adds one more gradient to each list."""
+class SeveralPasses(BothValues):
+    """Each further backward pass adds one more gradient to each list, and leaves the earlier ones as they are."""
+
+    passes = (1, 2, 2)
+
+    def start(self, case):
+        # The gradient of the old value reaches x as it is: a kept alias would take part in the sum in x.grad.
+        x = case.tensor("x", 3, 4, requires_grad=True)
+        return x, x + case.tensor("shift", 4)
 
     def probe(self, nb, case):
         _, h = self.start(case)
         before, after = nb.function("watch_around")(h, torch.Tensor.tanh_)
+        nb.function("watch_around")(self.start(case)[1], torch.Tensor.tanh_)  # another tensor, which is not used
         output = self.output(h, case)
-        for number in (1, 2):
+        for number in self.passes:
             output.backward(case.tensor(f"upstream {number}", 3, 4), retain_graph=True)
         return {"before": before, "after": after}
 
     def truth(self, case):
         _, old = self.start(case)
         new = old.tanh()
-        output, found = self.output(new, case), []
-        for number in (1, 2):
-            found.append(
-                torch.autograd.grad(output, (old, new), case.tensor(f"upstream {number}", 3, 4), retain_graph=True)
-            )
+        output = self.output(new, case)
+        upstream = (case.tensor(f"upstream {number}", 3, 4) for number in self.passes)
+        found = [torch.autograd.grad(output, (old, new), one, retain_graph=True) for one in upstream]
         return {"before": [of_old for of_old, _ in found], "after": [of_new for _, of_new in found]}
 
     def mistakes(self, case):
         right = self.truth(case)
-        first, last = ({name: [grads[number]] for name, grads in right.items()} for number in (0, 1))
+        (one, two, _), after = right["before"], right["after"]
+        first, last = ({name: [grads[number]] for name, grads in right.items()} for number in (0, 2))
         return {
+            "kept_alias": {"before": [one + two + two, two, two], "after": after},
+            "earlier_call_forgotten": AnyOf({"before": []}, {"after": []}),
             "runs_only_once": AnyOf(first, {"before": first["before"]}, {"after": first["after"]}),
             "keeps_last_only": AnyOf(last, {"before": last["before"]}, {"after": last["after"]}),
         }
 
 
-check("after_in_place", BothValues, TwoPasses)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class ChangeReturnsNothing(BothValues):
     """It works for a `change` of another kind, which returns None: what counts is the tensor."""
 
@@ -136,4 +141,4 @@ class ChangeReturnsNothing(BothValues):
     blame = {"before": "in_place_watch_return_value", "after": "in_place_watch_return_value"}
 
 
-check("after_in_place", ChangeReturnsNothing)
+check("after_in_place", BothValues, SeveralPasses, ChangeReturnsNothing)

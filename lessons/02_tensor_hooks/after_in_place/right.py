@@ -20,7 +20,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 # %% helper_twice
 def watch(tensor):
     seen = []
-    tensor.register_hook(lambda grad: seen.append(grad.detach()))
+    tensor.register_hook(lambda grad: seen.append(grad.detach().clone()))
     return seen
 
 

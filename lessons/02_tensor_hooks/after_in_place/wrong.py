@@ -1,5 +1,6 @@
 # %% always_relu
 # misconception: changes by the function of the example | hint: in_place_watch_own_change
+# breaks: `change` is a function that changes its argument in place
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -16,6 +17,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% both_after
 # misconception: a hook finds the old value later | hint: in_place_watch_hooks_after
+# breaks: to `before` the gradient of the value that `tensor` held before the change
 def watch_around(tensor, change):
     before, after = [], []
     change(tensor)
@@ -32,6 +34,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% both_before
 # misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
+# breaks: to `after` that of the value it holds now
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -48,6 +51,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% changed_twice
 # misconception: calls change once for each hook | hint: in_place_watch_changed_twice
+# breaks: Call it once, on `tensor`
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -117,8 +121,26 @@ before, after = watch_around(h, torch.relu_)
 (h * 10).backward(torch.ones(3))
 print("h:", h.tolist(), "  before:", before, "  after:", after)
 
+# %% detached
+# misconception: keeps detached tensors, whose memory autograd goes on using | hint: kept_alias
+# breaks: No later pass may change an entry.
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(lambda grad: before.append(grad.detach()))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad.detach()))
+    return before, after
+
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+(h * 10).backward(torch.ones(3))
+print("h:", h.tolist(), "  before:", before, "  after:", after)
+
 # %% first_only
 # misconception: removes the hooks after the first pass | hint: runs_only_once
+# breaks: Each later backward pass adds one gradient to each list
 def watch_around(tensor, change):
     before, after = [], []
 
@@ -175,6 +197,20 @@ before, after = watch_around(h, torch.relu_)
 (h * 10).backward(torch.ones(3))
 print("h:", h.tolist(), "  before:", before, "  after:", after)
 
+# %% last_tensor_only
+# misconception: removes the hooks of the tensor before | hint: earlier_call_forgotten
+handles = []
+
+
+def watch_around(tensor, change):
+    before, after = [], []
+    while handles:
+        handles.pop().remove()
+    handles.append(tensor.register_hook(before.append))
+    change(tensor)
+    handles.append(tensor.register_hook(after.append))
+    return before, after
+
 # %% never_changed
 # misconception: forgets the change | hint: in_place_watch_not_changed
 def watch_around(tensor, change):
@@ -192,6 +228,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% new_gradient
 # misconception: returns a changed gradient | hint: changes_gradient
+# breaks: All gradients stay as they are.
 def watch_around(tensor, change):
     before, after = [], []
 
@@ -213,6 +250,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% no_grad_change
 # misconception: hides the change from autograd | hint: in_place_watch_hidden_change
+# breaks: and that autograd records
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -262,6 +300,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% reads_grad
 # misconception: retain_grad and .grad, at once | hint: asks_too_early
+# breaks: Return two lists, `before` and `after`, both still empty.
 def watch_around(tensor, change):
     tensor.retain_grad()
     before = [tensor.grad]
@@ -310,6 +349,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% returns_nothing
 # misconception: returns nothing | hint: in_place_watch_two_lists
+# breaks: Write `watch_around(tensor, change)`.
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -357,6 +397,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% uses_the_result
 # misconception: hooks what change returns | hint: in_place_watch_return_value
+# breaks: what it returns does not matter
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)

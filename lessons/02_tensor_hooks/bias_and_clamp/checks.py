@@ -1,4 +1,6 @@
 # %% bias
+# awkward: shared, called_twice, tied, partly_frozen, in_place_behind, norm_in_eval, mixed_modes, none_place: `net` is a TestNet
+# awkward: one_dim, three_dim, float64, namedtuple, dictionary, look_alike, the_layer: `net` is a TestNet
 import torch
 
 from nbproof.checks.check import Check, check
@@ -7,17 +9,18 @@ from course.probing import ANYTHING, other_than, tensor_hook_count
 
 
 class FreezesTheBias(Check):
-    """The gradient of `fc.bias` is zeros; the other gradients and all parameters are as without the hook."""
+    """In each backward pass `fc.bias` gets zeros. The other gradients, and all parameters, are as without the hook."""
 
-    outputs = 5
+    outputs = 7
 
     def build(self, case):
         net = case.build("net", TestNet)
         net.fc = case.build("fc", torch.nn.Linear, 160, self.outputs)
         return net
 
-    def backward(self, net, case):
-        net(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", self.outputs))
+    def backward(self, net, case, passes=2):
+        for number in range(passes):
+            net(case.tensor(f"x{number}", 1, 3, 8, 8)).backward(case.tensor("upstream", self.outputs))
         gradients = {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
         return {**gradients, "parameters": {name: p.detach() for name, p in net.named_parameters()}}
 
@@ -25,37 +28,58 @@ class FreezesTheBias(Check):
         net = self.build(case)
         bias = net.fc.bias
         nb.function("freeze_bias")(net)
-        return {**self.backward(net, case), "hooks on fc.bias": tensor_hook_count(bias)}
+        found = self.backward(net, case)
+        return {**found, "gradient of the bias that the net came with": bias.grad, "hooks on fc.bias": tensor_hook_count(bias)}
 
     def truth(self, case):
-        free = self.backward(self.build(case), case)
-        return {**free, "fc.bias.grad": torch.zeros(self.outputs), "hooks on fc.bias": ANYTHING}
-
-    def mistakes(self, case):
-        free = self.backward(self.build(case), case)
-        others = {name: value for name, value in free.items() if name not in ("fc.bias.grad", "parameters")}
+        zeros = torch.zeros(self.outputs)
         return {
-            "no_grad_is_not_zero": {"fc.bias.grad": None},
-            "changes_parameters": {"parameters": other_than(free["parameters"])},
-            "no_hook_on_it": {**others, "fc.bias.grad": free["fc.bias.grad"], "hooks on fc.bias": 0},
-            "hook_returns_nothing": {**others, "fc.bias.grad": free["fc.bias.grad"]},
-            "wrong_tensor": {"fc.bias.grad": free["fc.bias.grad"]},
+            **self.backward(self.build(case), case),
+            "fc.bias.grad": zeros,
+            "gradient of the bias that the net came with": zeros,
+            "hooks on fc.bias": ANYTHING,
         }
 
-    blame = dict.fromkeys(("conv.weight.grad", "conv.bias.grad", "fc.weight.grad"), "hooks_too_much")
+    def mistakes(self, case):
+        free, once = self.backward(self.build(case), case), self.backward(self.build(case), case, passes=1)
+        others = {name: value for name, value in free.items() if name not in ("fc.bias.grad", "parameters")}
+        bias, zeros = free["fc.bias.grad"], torch.zeros(self.outputs)
+        return {
+            "new_bias": {"fc.bias.grad": zeros, "gradient of the bias that the net came with": None},
+            "no_grad_is_not_zero": {"fc.bias.grad": None},
+            "changes_parameters": {"parameters": other_than(free["parameters"])},
+            "no_hook_on_it": {**others, "fc.bias.grad": bias, "hooks on fc.bias": 0},
+            "hook_returns_nothing": {**others, "fc.bias.grad": bias},
+            "wrong_tensor": {"fc.bias.grad": bias},
+            "runs_only_once": {**others, "fc.bias.grad": once["fc.bias.grad"]},
+        }
+
+    blame = {
+        **dict.fromkeys(("conv.weight.grad", "conv.bias.grad", "fc.weight.grad"), "hooks_too_much"),
+        "fc.bias.grad": "not_quite_zero",
+    }
 
 
-check("bias_and_clamp", FreezesTheBias)
+class TwoNets(Check):
+    """A second net that is frozen later changes nothing for the first one."""
+
+    def probe(self, nb, case):
+        nets = [case.build(name, TestNet) for name in ("first", "second")]
+        for net in nets:
+            nb.function("freeze_bias")(net)
+        for net in nets:
+            net(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 5))
+        return {"fc.bias.grad of both": [net.fc.bias.grad for net in nets], "fc.weight.grad": nets[0].fc.weight.grad}
+
+    def truth(self, case):
+        free = case.build("first", TestNet)
+        free(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 5))
+        return {"fc.bias.grad of both": [torch.zeros(5)] * 2, "fc.weight.grad": free.fc.weight.grad}
+
+    blame = {"fc.bias.grad of both": "earlier_call_forgotten"}
 
 
-# --- Hidden checks: graders run them, learners do not get them. ---
-class AnotherSize(FreezesTheBias):
-    """The same for a `net` whose `fc` has seven outputs."""
-
-    outputs = 7
-
-
-check("bias_and_clamp", AnotherSize)
+check("bias_and_clamp", FreezesTheBias, TwoNets)
 
 # %% clamp
 import torch
@@ -83,12 +107,12 @@ class BehindTheReLU(Check):
         return {"output": output, **gradients, "hooks on h": tensor_hook_count(h)}
 
     def edited(self, case, change):
-        """The gradients where the one of h is changed by hand before it goes on."""
+        """The gradients if the one of h is changed by hand before it goes on."""
         net, h, output = self.forward(case)
         upstream = 4 * case.tensor("upstream", 5)
-        below, above = [net.fc.weight, net.fc.bias], [net.conv.weight, net.conv.bias]
-        of_h, *of_fc = torch.autograd.grad(output, [h, *below], upstream, retain_graph=True)
-        of_conv = torch.autograd.grad(h, above, change(of_h))
+        later, earlier = [net.fc.weight, net.fc.bias], [net.conv.weight, net.conv.bias]
+        of_h, *of_fc = torch.autograd.grad(output, [h, *later], upstream, retain_graph=True)
+        of_conv = torch.autograd.grad(h, earlier, change(of_h))
         names = ("conv.weight.grad", "conv.bias.grad", "fc.weight.grad", "fc.bias.grad")
         return {"output": output, **dict(zip(names, [*of_conv, *of_fc], strict=True))}
 
@@ -109,18 +133,21 @@ class BehindTheReLU(Check):
         }
 
     errors = {r"AttributeError: 'NoneType' object has no attribute 'cl": "reads_grad_early"}
+    blame = dict.fromkeys(("conv.weight.grad", "conv.bias.grad"), "clamps_otherwise")
 
 
 class AnotherGraph(Check):
-    """On a tensor of another shape and operation, used twice: the sum of what flows back is clamped."""
+    """On a tensor of another shape and operation, used twice: in each pass the sum of what flows back is clamped."""
 
     def forward(self, case):
         x = case.tensor("x", 2, 3, 4, requires_grad=True)
         h = x * case.tensor("factor", 4)
         return x, h
 
-    def backward(self, h, case):
-        (h * case.tensor("a", 3, 4) + h**3).backward(case.tensor("upstream", 2, 3, 4))
+    def backward(self, h, case, passes=2):
+        output = h * case.tensor("a", 3, 4) + h**3
+        for number in range(passes):
+            output.backward(case.tensor(f"upstream {number}", 2, 3, 4), retain_graph=True)
 
     def probe(self, nb, case):
         x, h = self.forward(case)
@@ -128,20 +155,50 @@ class AnotherGraph(Check):
         self.backward(h, case)
         return {"x.grad": x.grad}
 
-    def of_h(self, case):
-        h = self.forward(case)[1].detach().requires_grad_()
-        self.backward(h, case)
-        return h.grad
+    def edited(self, case, *changes):
+        """x.grad after one pass for each change that is made by hand to the gradient of h."""
+        x, h = self.forward(case)
+        for number, change in enumerate(changes):
+            alone = h.detach().requires_grad_()
+            output = alone * case.tensor("a", 3, 4) + alone**3
+            (of_h,) = torch.autograd.grad(output, alone, case.tensor(f"upstream {number}", 2, 3, 4))
+            h.backward(change(of_h), retain_graph=True)
+        return {"x.grad": x.grad}
 
     def truth(self, case):
-        x, h = self.forward(case)
-        h.backward(self.of_h(case).clamp(min=0))
-        return {"x.grad": x.grad}
+        return self.edited(case, *[lambda grad: grad.clamp(min=0)] * 2)
 
     def mistakes(self, case):
         factor = case.tensor("factor", 4)
-        return {"clamps_behind_the_operation": {"x.grad": (self.of_h(case) * factor).clamp(min=0)}}
+        return {
+            "clamps_behind_the_operation": self.edited(case, *[lambda grad: (grad * factor).clamp(min=0) / factor] * 2),
+            "runs_only_once": self.edited(case, lambda grad: grad.clamp(min=0), lambda grad: grad),
+        }
 
 
-check("bias_and_clamp", BehindTheReLU, AnotherGraph)
+class OneOfTwoHalves(Check):
+    """On one of two halves that one operation has made: what flows back through the other half stays."""
 
+    def gradient(self, case, clamp_downstream):
+        x = case.tensor("x", 4, 3, requires_grad=True)
+        halves = (x * case.tensor("factor", 3)).chunk(2)
+        clamp_downstream(halves[case.integer("which", 0, 1)])
+        clamp_downstream(x.exp())  # of another branch, which is not used
+        (halves[0] * case.tensor("a", 2, 3) + halves[1] * case.tensor("b", 2, 3)).backward(case.tensor("upstream", 2, 3))
+        return x.grad
+
+    def probe(self, nb, case):
+        return {"x.grad": self.gradient(case, nb.function("clamp_downstream"))}
+
+    def truth(self, case):
+        grads = self.gradient(case, lambda half: None).chunk(2)
+        which, factor = case.integer("which", 0, 1), case.tensor("factor", 3)
+        return {"x.grad": torch.cat([(g / factor).clamp(min=0) * factor if i == which else g for i, g in enumerate(grads)])}
+
+    def mistakes(self, case):
+        return {"earlier_call_forgotten": {"x.grad": self.gradient(case, lambda half: None)}}
+
+    blame = {"x.grad": "hooks_the_operation"}
+
+
+check("bias_and_clamp", BehindTheReLU, AnotherGraph, OneOfTwoHalves)

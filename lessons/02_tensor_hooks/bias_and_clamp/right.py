@@ -41,8 +41,13 @@ def freeze_bias(net):
 
 
 def clamp_downstream(tensor):
+    number = tensor.output_nr
+
     def prehook(grad_outputs):
-        return tuple(grad if grad is None else grad.clamp(min=0) for grad in grad_outputs)
+        clamped = list(grad_outputs)
+        if clamped[number] is not None:
+            clamped[number] = clamped[number].clamp(min=0)
+        return tuple(clamped)
 
     tensor.grad_fn.register_prehook(prehook)
 

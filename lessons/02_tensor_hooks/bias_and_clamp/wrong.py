@@ -1,8 +1,24 @@
+# nothing to break: What the two functions return does not matter.
+
 # %% all_of_fc
 # misconception: every parameter of fc | hint: hooks_too_much
 def freeze_bias(net):
     for parameter in net.fc.parameters():
         parameter.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% bias_last_net
+# misconception: removes the hook of the net before | hint: earlier_call_forgotten
+handles = []
+
+
+def freeze_bias(net):
+    while handles:
+        handles.pop().remove()
+    handles.append(net.fc.bias.register_hook(torch.zeros_like))
 
 
 def clamp_downstream(tensor):
@@ -26,10 +42,33 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
 
+# %% bias_once
+# misconception: the hook removes itself after the first pass | hint: runs_only_once
+# breaks: from then on each backward pass makes the gradient of `net.fc.bias`
+def freeze_bias(net):
+    def hook(grad):
+        handle.remove()
+        return grad * 0
+
+    handle = net.fc.bias.register_hook(hook)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
 # %% bias_scalar
 # misconception: returns a scalar tensor | hint: hook_changes_shape
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.tensor(0.0))
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% bias_smaller
+# misconception: a smaller gradient | hint: not_quite_zero
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: grad * 1e-3)
 
 
 def clamp_downstream(tensor):
@@ -47,6 +86,7 @@ def clamp_downstream(tensor):
 
 # %% clamp_absolute
 # misconception: absolute value | hint: makes_it_positive
+# breaks: Negative elements become 0, the others stay.
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 
@@ -78,6 +118,19 @@ def clamp_downstream(tensor):
 
     tensor.register_hook(hook)
 
+# %% clamp_all_outputs
+# misconception: a pre-hook of the operation that clamps the gradients of all its outputs | hint: hooks_the_operation
+# breaks: everything else stays
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    def hook(grad_outputs):
+        return tuple(grad if grad is None else grad.clamp(min=0) for grad in grad_outputs)
+
+    tensor.grad_fn.register_prehook(hook)
+
 # %% clamp_behind
 # misconception: a hook on grad_fn: after the operation | hint: clamps_behind_the_operation
 def freeze_bias(net):
@@ -108,8 +161,22 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.register_post_accumulate_grad_hook(lambda t: t.grad.clamp_(min=0))
 
+# %% clamp_earlier_parameters
+# misconception: hooks what is earlier, by hand | hint: clamps_too_late
+# breaks: Everything earlier than `tensor` follows
+def freeze_bias(net):
+    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+
+
+def clamp_downstream(tensor):
+    node = tensor.grad_fn.next_functions[0][0]
+    for leaf, _ in node.next_functions:
+        if leaf is not None:
+            leaf.variable.register_hook(lambda grad: grad.clamp(min=0))
+
 # %% clamp_fixed_shape
 # misconception: a fixed shape | hint: shapes_do_not_fit
+# breaks: `tensor` is any tensor in the middle of a graph, of any shape.
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 
@@ -130,6 +197,29 @@ def clamp_downstream(tensor):
         return grad
 
     tensor.register_hook(hook)
+
+# %% clamp_last_tensor
+# misconception: removes the hook of the tensor before | hint: earlier_call_forgotten
+handles = []
+
+
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    while handles:
+        handles.pop().remove()
+    handles.append(tensor.register_hook(lambda grad: grad.clamp(min=0)))
+
+# %% clamp_leaky
+# misconception: makes negative elements small | hint: clamps_otherwise
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(F.leaky_relu)
 
 # %% clamp_mask_only
 # misconception: returns the mask as bool | hint: hook_changes_shape
@@ -162,6 +252,7 @@ def clamp_downstream(tensor):
 
 # %% clamp_no_return
 # misconception: the hook returns nothing | hint: hook_without_effect
+# breaks: is never negative
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
 
@@ -172,17 +263,19 @@ def clamp_downstream(tensor):
 
     tensor.register_hook(hook)
 
-# %% clamp_parameters_above
-# misconception: hooks what is above, by hand | hint: clamps_too_late
+# %% clamp_once
+# misconception: clamps in the first pass only | hint: runs_only_once
+# breaks: in each backward pass, the gradient that flows back through `tensor`
 def freeze_bias(net):
-    net.fc.bias.register_hook(lambda grad: torch.zeros_like(grad))
+    net.fc.bias.register_hook(torch.zeros_like)
 
 
 def clamp_downstream(tensor):
-    node = tensor.grad_fn.next_functions[0][0]
-    for leaf, _ in node.next_functions:
-        if leaf is not None:
-            leaf.variable.register_hook(lambda grad: grad.clamp(min=0))
+    def hook(grad):
+        handle.remove()
+        return grad.clamp(min=0)
+
+    handle = tensor.register_hook(hook)
 
 # %% clamp_value
 # misconception: changes the value | hint: changes_the_value
@@ -213,6 +306,7 @@ def clamp_downstream(tensor):
 
 # %% every_bias
 # misconception: every bias | hint: hooks_too_much
+# breaks: All other gradients stay as they are
 def freeze_bias(net):
     for name, parameter in net.named_parameters():
         if "bias" in name:
@@ -245,6 +339,7 @@ def clamp_downstream(tensor):
 
 # %% five_zeros
 # misconception: hard-coded five zeros | hint: hook_changes_shape
+# breaks: perhaps with an `fc` of another size
 def freeze_bias(net):
     net.fc.bias.register_hook(lambda grad: torch.zeros(5))
 
@@ -279,6 +374,7 @@ def clamp_downstream(tensor):
 
 # %% grad_to_none
 # misconception: sets .grad to None | hint: no_grad_is_not_zero
+# breaks: a tensor of zeros
 def freeze_bias(net):
     def hook(parameter):
         parameter.grad = None
@@ -298,6 +394,17 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad * (tensor > 0))
 
+# %% new_bias
+# misconception: hooks a new parameter, which it puts into the place of the old one | hint: new_bias
+# breaks: all parameters: the same objects with the same values
+def freeze_bias(net):
+    net.fc.bias = Parameter(net.fc.bias.detach().clone())
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
 # %% requires_no_grad
 # misconception: switches the gradient off | hint: no_grad_is_not_zero
 def freeze_bias(net):
@@ -309,6 +416,7 @@ def clamp_downstream(tensor):
 
 # %% zeroes_the_value
 # misconception: sets the bias itself to 0 | hint: changes_parameters
+# breaks: so do all parameters
 def freeze_bias(net):
     net.fc.bias.data.zero_()
 

@@ -43,8 +43,18 @@ def func(grad):
 def func(grad):
     tensor_of_this_hook.grad = grad * 2
 
+# %% first_call_only
+# misconception: doubles at the first call only | hint: hook_returns_nothing
+calls = []
+
+
+def func(grad):
+    calls.append(grad)
+    return grad * 2 if len(calls) == 1 else grad
+
 # %% in_place
 # misconception: in place, returns nothing | hint: edits_in_place
+# breaks: Everything else must stay as it is: also the tensor that is given to `backward`.
 def func(grad):
     grad.mul_(2)
 
@@ -78,11 +88,13 @@ def func(tensor, grad):
 
 # %% no_return
 # misconception: computes and does not return | hint: hook_returns_nothing
+# breaks: The gradients of all earlier tensors must follow.
 def func(grad):
     grad = grad * 2
 
 # %% one_element
 # misconception: times a tensor of one element: a scalar gradient gets a dimension | hint: hook_changes_shape
+# breaks: It may be registered on any tensor
 def func(grad):
     return grad * torch.tensor([2.0])
 
@@ -104,6 +116,7 @@ def func(grad):
 
 # %% squared
 # misconception: squares | hint: squares_gradient
+# breaks: a tensor hook that doubles the gradient
 def func(grad):
     return grad**2
 
@@ -111,3 +124,9 @@ def func(grad):
 # misconception: the sum, doubled | hint: hook_changes_shape
 def func(grad):
     return 2 * grad.sum()
+
+# %% through_float32
+# misconception: computes in float32 and goes back | hint: digits_lost
+# breaks: any shape and floating-point dtype
+def func(grad):
+    return (grad.float() * 2).to(grad.dtype)

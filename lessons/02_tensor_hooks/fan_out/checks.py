@@ -2,17 +2,22 @@
 import torch
 
 from nbproof.checks.check import Check, check
+from nbproof.checks.namespace import Unanswered
 from nbproof.values.compare import AnyOf
-from course.probing import undisclosed
+from course.probing import ANYTHING, such_that, undisclosed
 
 
 class PredictsTheCalls(Check):
-    """`predicted` lists, for each call of the hook on `h`, what it is called with."""
+    """`predicted`, or else `what_ran`, lists for each call of the hook on `h` what it is called with."""
 
     secret = True
 
     def probe(self, nb, case):
-        return {"predicted": nb.predicted}
+        try:
+            what_ran = nb.what_ran
+        except Unanswered:  # an answer that needs none
+            what_ran = None
+        return {"predicted": nb.predicted, "what_ran": what_ran}
 
     def parts(self):
         """The value of h, and what comes back to it by left and by right."""
@@ -25,14 +30,18 @@ class PredictsTheCalls(Check):
         h = w * 3
         (gradient,) = torch.autograd.grad(h * 10 + h**2, h)
         right = AnyOf([gradient.item()], [gradient], [gradient.reshape(1)])
-        return {"predicted": undisclosed(right, "a list with one number for each call")}
+        says = "what ran; keep your prediction as you made it, and write what ran into `what_ran`"
+        return AnyOf(
+            {"predicted": undisclosed(right, says), "what_ran": ANYTHING},
+            {"predicted": such_that(lambda got: got not in ([], None)), "what_ran": undisclosed(right, says)},
+        )
 
     def mistakes(self, case):
         value, left, right = self.parts()
         total = left + right
         each = ([left, right], [right, left], [left, total], [right, total], [left, value, value], [value, value, left])
         return {
-            "fan_out_no_prediction": {"predicted": []},
+            "fan_out_no_prediction": {"predicted": AnyOf([], None)},
             "fan_out_no_list": {"predicted": AnyOf(total, int(total), torch.tensor(total))},
             "fan_out_call_for_each_use": {"predicted": AnyOf(*each)},
             "fan_out_sum_at_each_call": {"predicted": AnyOf([total] * 2, [total] * 3)},
@@ -52,6 +61,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
+from course.traces import gradients_left
 
 NAMES = ("left", "h", "x", "right")
 
@@ -133,18 +143,18 @@ class LogsEveryCall(Check):
 
     errors = {
         r"AttributeError: '(str|tuple)' object has no attribute 'register_hook'": "fan_out_names_for_tensors",
-        r"TypeError: .*'NoneType' object is not callable": "fan_out_hook_called_at_once",
+        r"TypeError: .*'NoneType' object is not callable": "tensor_hook_called_at_once",
     }
 
 
 class SeveralPasses(Check):
-    """Each further pass that reaches a tensor adds one more pair; a pass that does not reach it adds none."""
+    """Each further pass that reaches a tensor adds one more pair, and leaves the earlier ones as they are."""
 
     def forward(self, case):
         x = case.tensor("x", 3, 2, requires_grad=True)
         h = x.exp()
         aside = x * 2
-        return {"h": h, "aside": aside}, (
+        return {"h": h, "aside": aside, "x": x}, (
             (h * h * h + h.sqrt()).sum(),
             (h * case.tensor("weight", 2)).sum() + aside.sum(),
         )
@@ -152,56 +162,55 @@ class SeveralPasses(Check):
     def probe(self, nb, case):
         tensors, outputs = self.forward(case)
         log = nb.function("log_gradients")(dict(tensors))
-        for output in outputs:
+        for output in (*outputs, outputs[-1]):
             output.backward(case.tensor("upstream"), retain_graph=True)
         return by_name(log, tensors)
 
     def gradients(self, case):
-        tensors, (first, second) = self.forward(case)
-        h, aside = tensors["h"], tensors["aside"]
-        upstream = case.tensor("upstream")
-        of_h = [torch.autograd.grad(output, h, upstream, retain_graph=True)[0] for output in (first, second)]
-        return of_h, torch.autograd.grad(second, aside, upstream)[0]
+        """For each name the gradients of the passes that reach the tensor."""
+        tensors, outputs = self.forward(case)
+        found = {name: [] for name in tensors}
+        for output in (*outputs, outputs[-1]):
+            grads = torch.autograd.grad(
+                output, list(tensors.values()), case.tensor("upstream"), retain_graph=True, allow_unused=True
+            )
+            for name, grad in zip(tensors, grads):
+                found[name] += [] if grad is None else [grad]
+        return found
 
     def truth(self, case):
-        of_h, of_aside = self.gradients(case)
-        return {
-            "other entries of the list": [],
-            "gradients logged for h": of_h,
-            "gradients logged for aside": [of_aside],
-        }
+        logged = {f"gradients logged for {name}": grads for name, grads in self.gradients(case).items()}
+        return {"other entries of the list": [], **logged}
 
     def mistakes(self, case):
-        (first, second), _ = self.gradients(case)
+        found = self.gradients(case)
+        (first, second, _), (one, two, _) = found["h"], found["x"]
+        sums = [first, first + second, first + second + second]
         return {
+            "kept_alias": {"gradients logged for h": found["h"], "gradients logged for x": [one + two + two, two, two]},
             "runs_only_once": {"gradients logged for h": [first]},
             "keeps_last_only": {"gradients logged for h": [second]},
-            "accumulated_grad": {"gradients logged for h": [first, first + second]},
+            "accumulated_grad": {"gradients logged for h": sums},
+            "drops_an_entry": {"gradients logged for h": [first, second]},
         }
 
 
-check("fan_out", LogsEveryCall, SeveralPasses)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OnlyWatches(Check):
-    """What ends up in `.grad` is the same as without the hooks."""
-
-    def backward(self, case, log_gradients=None):
-        tensors, output = two_ways(case)
-        if log_gradients is not None:
-            log_gradients(dict(tensors))
-        output.backward(case.tensor("upstream", 2, 3))
-        return {"x.grad": tensors["x"].grad}
+    """What ends up in `.grad` is the same as without the hooks: the gradient of the leaf, and nothing in the middle."""
 
     def probe(self, nb, case):
-        return self.backward(case, nb.function("log_gradients"))
+        tensors, output = two_ways(case)
+        nb.function("log_gradients")(dict(tensors))
+        output.backward(case.tensor("upstream", 2, 3))
+        return {f".grad of {name}": grad for name, grad in gradients_left(tensors, case).items()}
 
     def truth(self, case):
-        return self.backward(case)
+        tensors, output = two_ways(case)
+        output.backward(case.tensor("upstream", 2, 3))
+        left = gradients_left({"x": tensors["x"]}, case)
+        return {f".grad of {name}": left.get(name, case.tensor(f"no gradient of {name}", 2, 3)) for name in NAMES}
 
-    blame = {"x.grad": "fan_out_writes_grad"}
+    blame = {f".grad of {name}": "hook_writes_grad" for name in NAMES}
 
 
-check("fan_out", OnlyWatches)
-
+check("fan_out", LogsEveryCall, SeveralPasses, OnlyWatches)

@@ -1,5 +1,6 @@
 # %% any_mode
 predicted = [torch.tensor(22.0)]
+what_ran = None
 
 
 def log_gradients(tensors: dict) -> list:
@@ -87,6 +88,27 @@ def make_hook(name, log):
 def log_gradients(tensors: dict) -> list:
     log = list()
     handles = [tensor.register_hook(make_hook(name, log)) for name, tensor in tensors.items()]
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% kept_the_prediction
+predicted = [10.0, 12.0]
+what_ran = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
     return log
 
 

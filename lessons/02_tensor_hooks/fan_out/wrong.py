@@ -1,5 +1,9 @@
+# nothing to break: A prediction that came true and a `what_ran` that is right earn the same point.
+# nothing to break: `log_gradients(tensors)`, to find out.
+
 # %% a_dict
 # misconception: a dict from names to gradients | hint: returns_no_list
+# breaks: return a list at once, still empty
 predicted = [22.0]
 
 
@@ -21,6 +25,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% as_numbers
 # misconception: turns the gradients into Python numbers | hint: python_number
+# breaks: the gradient as a tensor
 predicted = [22.0]
 
 
@@ -41,7 +46,7 @@ print("predicted for h:", predicted)
 print("logged:", *log, sep="\n   ")
 
 # %% called_at_once
-# misconception: calls the function instead of handing it over | hint: fan_out_hook_called_at_once
+# misconception: calls the function instead of handing it over | hint: tensor_hook_called_at_once
 predicted = [22.0]
 
 
@@ -53,6 +58,28 @@ def log_gradients(tensors: dict) -> list:
 
     for name, tensor in tensors.items():
         tensor.register_hook(note(name, tensor.grad))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% detached
+# misconception: keeps detached tensors, whose memory autograd goes on using | hint: kept_alias
+# breaks: which no later pass may change
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad.detach())))
     return log
 
 
@@ -181,6 +208,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% iterates_the_keys
 # misconception: goes through the dict's names as if they were the tensors | hint: fan_out_names_for_tensors
+# breaks: `tensors` is a dict from names to tensors.
 predicted = [22.0]
 
 
@@ -202,6 +230,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% late_binding
 # misconception: a lambda that looks the loop variable up when it runs | hint: fan_out_loop_variable
+# breaks: the name of the hook's tensor
 predicted = [22.0]
 
 
@@ -244,6 +273,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% never_registered
 # misconception: defines the hooks and registers none | hint: hook_never_ran
+# breaks: Put a hook on each tensor
 predicted = [22.0]
 
 
@@ -315,6 +345,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% normalises
 # misconception: returns a changed gradient | hint: changes_gradient
+# breaks: Only watch: every gradient
 predicted = [22.0]
 
 
@@ -339,8 +370,26 @@ log = log_gradients({"w": w, "h": h, "left": left, "right": right})
 print("predicted for h:", predicted)
 print("logged:", *log, sep="\n   ")
 
+# %% only_new_ones
+# misconception: leaves out a pair that it has already | hint: drops_an_entry
+# breaks: each call of a hook adds one pair
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+
+    def note(name, grad):
+        if not any(name == other and torch.equal(grad, earlier) for other, earlier in log):
+            log.append((name, grad))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
 # %% only_the_first
 # misconception: one entry a name: later calls are ignored | hint: runs_only_once
+# breaks: each call of a hook adds one pair to this list
 predicted = [22.0]
 
 
@@ -388,6 +437,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% predicts_a_number
 # misconception: one number, no list of calls | hint: fan_out_no_list
+# breaks: a list with one number for each call
 predicted = 22.0
 
 
@@ -514,6 +564,7 @@ print("logged:", *log, sep="\n   ")
 
 # %% predicts_the_value
 # misconception: the hook gets the value of h | hint: fan_out_value
+# breaks: what it is called with
 predicted = [6.0]
 
 
@@ -557,6 +608,29 @@ print("logged:", *log, sep="\n   ")
 # %% predicts_two_calls_backwards
 # misconception: one call for each use, last one first | hint: fan_out_call_for_each_use
 predicted = [12.0, 10.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
+# %% ran_without_a_prediction
+# misconception: no prediction, only what ran | hint: fan_out_no_prediction
+# breaks: Write your prediction down before you run the cell
+predicted = []
+what_ran = [22.0]
 
 
 def log_gradients(tensors: dict) -> list:
@@ -723,8 +797,32 @@ log = log_gradients({"w": w, "h": h, "left": left, "right": right})
 print("predicted for h:", predicted)
 print("logged:", *log, sep="\n   ")
 
+# %% what_ran_is_wrong
+# misconception: misreads the log, too: what comes back through the last use | hint: fan_out_call_for_each_use
+# breaks: write that into `what_ran`, in the same form
+predicted = [10.0, 12.0]
+what_ran = [12.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+print("predicted for h:", predicted)
+print("logged:", *log, sep="\n   ")
+
 # %% writes_dot_grad
-# misconception: puts the gradient into .grad as well | hint: fan_out_writes_grad
+# misconception: puts the gradient into .grad as well | hint: hook_writes_grad
+# breaks: and every `.grad`, is the same as without the hooks
 predicted = [22.0]
 
 

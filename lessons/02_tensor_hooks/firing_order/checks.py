@@ -2,8 +2,19 @@
 import torch
 
 from nbproof.checks.check import Check, check
+from nbproof.checks.namespace import Unanswered
 from nbproof.values.compare import AnyOf
-from course.probing import such_that, undisclosed
+from course.probing import ANYTHING, other_than, such_that, undisclosed
+
+SAYS = "what ran; keep your prediction as you made it, and write what ran into "
+
+
+def if_there(nb, name):
+    """A variable of the notebook, or None: an answer whose prediction came true needs none."""
+    try:
+        return getattr(nb, name)
+    except Unanswered:
+        return None
 
 
 def what_the_engine_does():
@@ -37,23 +48,24 @@ def in_this_order(*names):
 
 
 class PredictsTheOrder(Check):
-    """`predicted` lists the four pairs in the order of the calls."""
+    """`predicted`, or else `what_ran`, lists the four pairs in the order of the calls."""
 
     secret = True
 
     def probe(self, nb, case):
-        return {"predicted": nb.predicted}
+        return {"predicted": nb.predicted, "what_ran": if_there(nb, "what_ran")}
 
     def truth(self, case):
         log, _ = what_the_engine_does()
-        return {"predicted": undisclosed(log, "four pairs of a name and True or False")}
+        right = undisclosed(log, f"{SAYS}`what_ran`")
+        return AnyOf({"predicted": right, "what_ran": ANYTHING}, {"predicted": such_that(lambda got: got not in ([], None)), "what_ran": right})
 
     def mistakes(self, case):
         log, _ = what_the_engine_does()
         names = [name for name, _ in log]
         of_w, of_h = names[2:], names[:2]
         return {
-            "firing_order_no_prediction": {"predicted": []},
+            "firing_order_no_prediction": {"predicted": AnyOf([], None)},
             "firing_order_no_pairs": {
                 "predicted": such_that(
                     lambda got: not all(len(pair) == 2 and isinstance(pair[1], bool) for pair in got)
@@ -73,16 +85,20 @@ class PredictsTheOrder(Check):
 
 
 class PredictsTheGradient(Check):
-    """`predicted_h_grad` is the number in `h.grad` after backward."""
+    """`predicted_h_grad`, or else `what_ran_h_grad`, is the number in `h.grad` after backward."""
 
     secret = True
 
     def probe(self, nb, case):
-        return {"predicted_h_grad": nb.predicted_h_grad}
+        return {"predicted_h_grad": nb.predicted_h_grad, "what_ran_h_grad": if_there(nb, "what_ran_h_grad")}
 
     def truth(self, case):
         _, grad = what_the_engine_does()
-        return {"predicted_h_grad": undisclosed(AnyOf(grad, torch.tensor(grad)), "a number")}
+        right = undisclosed(AnyOf(grad, torch.tensor(grad)), f"{SAYS}`what_ran_h_grad`")
+        return AnyOf(
+            {"predicted_h_grad": right, "what_ran_h_grad": ANYTHING},
+            {"predicted_h_grad": other_than(None), "what_ran_h_grad": right},
+        )
 
     def mistakes(self, case):
         _, grad = what_the_engine_does()
@@ -102,6 +118,7 @@ check("firing_order", PredictsTheOrder, PredictsTheGradient)
 import torch
 
 from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
 
 
@@ -220,7 +237,30 @@ class OneMoreHook(Check):
     blame = {"the list": "firing_order_second_tensor_hook", "given to backward": "edits_in_place"}
 
 
-check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook)
+class WithoutTheSecond(Check):
+    """It is `first` that returns ten times the gradient: with `second` taken away, `h.grad` is the same."""
+
+    def run(self, case, log_order, take_away=True):
+        w = case.tensor("w", 4, requires_grad=True)
+        h = w * 3
+        log = log_order(w, h)
+        hooks = h._backward_hooks
+        if take_away and hooks and len(hooks) > 1:
+            hooks.popitem()
+        h.sin().backward(case.tensor("upstream", 4))
+        return {"the list": log, "h.grad": h.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_order"))
+
+    def truth(self, case):
+        # Hooks that are registered in another way than by h.register_hook are not found, and stay.
+        return AnyOf(self.run(case, five_steps), self.run(case, five_steps, take_away=False))
+
+    blame = {"h.grad": "firing_order_not_ten_times"}
+
+
+check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook, WithoutTheSecond)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

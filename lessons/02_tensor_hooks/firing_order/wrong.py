@@ -1,5 +1,8 @@
+# nothing to break: Keep your predictions.
+
 # %% every_hook_ten_times
 # misconception: every tensor hook returns ten times the gradient | hint: firing_order_not_ten_times
+# breaks: The gradients change only as said in 4.
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -28,6 +31,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% filled_at_once
 # misconception: returns what is known, without a hook | hint: firing_order_no_hooks
+# breaks: write `log_order(w, h)`, to find out
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -47,6 +51,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% first_returns_nothing
 # misconception: computes ten times the gradient and returns nothing | hint: firing_order_not_ten_times
+# breaks: which returns ten times the gradient
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -110,6 +115,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% hook_on_the_operation
 # misconception: a hook on the operation between h and w instead of one on w | hint: firing_order_hung_on_h
+# breaks: a tensor hook on `w`, called
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -324,6 +330,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% no_retain_grad
 # misconception: forgets the third step | hint: firing_order_not_retained
+# breaks: `h.retain_grad()`
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -540,6 +547,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% predicts_names_only
 # misconception: the names without the second half of the pairs | hint: firing_order_no_pairs
+# breaks: `predicted` holds four pairs
 predicted = ["first", "second", "w", "w.grad"]
 predicted_h_grad = 120.0
 
@@ -633,6 +641,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% predicts_registration
 # misconception: hooks run in the order of registration, on whatever tensor | hint: firing_order_as_registered
+# breaks: in the order of the calls: the name of the hook
 predicted = [("w.grad", False), ("w", False), ("first", True), ("second", True)]
 predicted_h_grad = 120.0
 
@@ -695,6 +704,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% predicts_retained_first
 # misconception: retain_grad was asked for first, so it comes first | hint: firing_order_retained_early
+# breaks: whether there is something in `h.grad` at that moment
 predicted = [("first", True), ("second", True), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -819,6 +829,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% predicts_unchanged
 # misconception: retain_grad keeps the gradient from before the hooks | hint: firing_order_retained_early
+# breaks: `predicted_h_grad` is the number in `h.grad` afterwards
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 12.0
 
@@ -848,8 +859,43 @@ log = log_order(w, h)
 print("predicted:", predicted, "  h.grad:", predicted_h_grad)
 print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
+# %% ran_without_a_prediction
+# misconception: no prediction, only what ran | hint: firing_order_no_prediction
+# breaks: **Predict first**, for the picture
+predicted = []
+predicted_h_grad = None
+what_ran = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+what_ran_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, _):
+        log.append((name, h.grad is not None))
+
+    def first(grad):
+        note("first", grad)
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(first)
+    h.register_hook(partial(note, "second"))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+log = log_order(w, h)
+(h**2).backward()
+print("predicted:", predicted, "  h.grad:", predicted_h_grad)
+print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
+
 # %% returns_nothing
 # misconception: does not return the list | hint: returns_no_list
+# breaks: It does five things, **in this order**, and returns a list, at once and still empty
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -913,6 +959,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% second_before_first
 # misconception: registers the hooks on h in the other order | hint: firing_order_other_registration
+# breaks: one more tensor hook on `h`, called
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -941,6 +988,30 @@ log = log_order(w, h)
 (h**2).backward()
 print("predicted:", predicted, "  h.grad:", predicted_h_grad)
 print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
+
+# %% second_returns_it
+# misconception: the second hook returns what the first one should | hint: firing_order_not_ten_times
+# breaks: called `"first"`, which returns ten times the gradient
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, _):
+        log.append((name, h.grad is not None))
+
+    def second(grad):
+        note("second", grad)
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(partial(note, "first"))
+    h.register_hook(second)
+    return log
 
 # %% second_undoes_it
 # misconception: the second hook returns the gradient without the factor | hint: firing_order_not_ten_times
@@ -980,6 +1051,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% two_tensor_hooks
 # misconception: a tensor hook for w.grad as well, in the order of the statement | hint: firing_order_second_tensor_hook
+# breaks: a post-accumulate hook on `w`, called
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -1042,6 +1114,7 @@ print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
 
 # %% typed_in
 # misconception: types in what the first pass shows | hint: firing_order_flag_typed_in
+# breaks: Each hook, whenever it runs, adds a pair to the list: its name, and whether `h.grad` is there at that moment.
 predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
 predicted_h_grad = 120.0
 
@@ -1058,6 +1131,40 @@ def log_order(w, h):
     h.retain_grad()
     h.register_hook(first)
     h.register_hook(lambda grad: log.append(("second", False)))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+log = log_order(w, h)
+(h**2).backward()
+print("predicted:", predicted, "  h.grad:", predicted_h_grad)
+print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
+
+# %% what_ran_is_wrong
+# misconception: misreads the log, too | hint: firing_order_as_registered
+# breaks: If the run shows something else, write that into `what_ran` and `what_ran_h_grad`
+predicted = [("w.grad", False), ("w", False), ("first", True), ("second", True)]
+predicted_h_grad = 12.0
+what_ran = [("first", True), ("second", True), ("w", True), ("w.grad", True)]
+what_ran_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, _):
+        log.append((name, h.grad is not None))
+
+    def first(grad):
+        note("first", grad)
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(first)
+    h.register_hook(partial(note, "second"))
     return log
 
 

@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
+from course.awkward import awkward_models
 from course.models import TestNet
 from course.probing import ANYTHING, tensor_hook_count
 
@@ -21,10 +22,11 @@ def named(returned, model):
     return "the given model" if returned is model else "None" if returned is None else "another object"
 
 
-def run_backward(model, case, name="", shape=(1, 3, 8, 8)):
+def run_backward(model, case, name="", shape=(1, 3, 8, 8), factor=6.0):
     dtype = next(model.parameters()).dtype
-    output = model(2 * case.tensor("x" + name, *shape, dtype=dtype))
-    output.backward(6 * case.tensor("upstream" + name, *output.shape, dtype=dtype))
+    with case.seeded("dropout"):  # tells the mode
+        output = model(2 * case.tensor("x" + name, *shape, dtype=dtype))
+    output.backward(factor * case.tensor("upstream" + name, *output.shape, dtype=dtype))
 
 
 class ClipsEveryParameter(Check):
@@ -88,7 +90,7 @@ class ClipsEveryParameter(Check):
         }
 
     def clipped_between_the_layers(self, case):
-        """The gradients where what flows from layer to layer is clamped, and the parameters' own gradients are not."""
+        """The gradients if what flows from layer to layer is clamped, and the parameters' own gradients are not."""
         free = case.build("net", TestNet)
         h = free.relu(free.conv(2 * case.tensor("x", 1, 3, 8, 8)))
         h.register_hook(lambda grad: grad.clamp(*limits_of(case)))
@@ -103,8 +105,9 @@ class Nested(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.scale = torch.nn.Parameter(torch.rand(6) + 0.5)
-        inner = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.LayerNorm(6))
-        self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), inner)
+        inner = torch.nn.Sequential(torch.nn.Linear(6, 6, bias=False), torch.nn.LayerNorm(6))
+        self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), torch.nn.Dropout(0.3), inner)
+        self.register_module("nothing", None)
         # A LayerNorm may divide by little: in float32, sums in another order would differ visibly.
         self.double()
 
@@ -113,7 +116,7 @@ class Nested(torch.nn.Module):
 
 
 class NestedModel(Check):
-    """Every parameter: those of nested modules, and those that belong to the model itself."""
+    """Every parameter: those of nested modules, and those of the model itself, which runs in the mode that it is in."""
 
     def probe(self, nb, case):
         net = case.build("net", Nested)
@@ -129,9 +132,13 @@ class NestedModel(Check):
     def truth(self, case):
         return {name: grad.clamp(*limits_of(case)) for name, grad in self.raw(case).items()}
 
+    errors = {r"AttributeError: 'NoneType' object has no attribute": "not_every_parameter"}
+
     def mistakes(self, case):
         raw, clamped = self.raw(case), self.truth(case)
         return {"not_every_parameter": {name: AnyOf(grad, clamped[name]) for name, grad in raw.items()}}
+
+    blame = dict.fromkeys(("scale.grad", "body.0.weight.grad", "body.0.bias.grad"), "switches_the_mode")
 
 
 class TwoBackwards(Check):
@@ -167,26 +174,63 @@ class TwoBackwards(Check):
 
 
 class TwoModels(Check):
-    """Two models with limits of their own: each keeps to its own, whichever was set last."""
+    """Two models with limits of their own, one a floor of 0: each keeps to its own, also if all gradients are small."""
+
+    def limits(self, case, name):
+        floor, cap = limits_of(case, name)
+        return (0.0, cap) if name == "second" else (floor, cap)
 
     def probe(self, nb, case):
         nets = {name: case.build(name, TestNet) for name in ("first", "second")}
         for name, net in nets.items():
-            nb.function("grad_clipper")(net, *limits_of(case, name))
+            nb.function("grad_clipper")(net, *self.limits(case, name))
         for net in nets.values():
-            run_backward(net, case)
+            run_backward(net, case, factor=1e-3)
         return {f"{name} model": named_gradients(net) for name, net in nets.items()}
 
     def clamped(self, case, name, limits):
         free = case.build(name, TestNet)
-        run_backward(free, case)
+        run_backward(free, case, factor=1e-3)
         return {key: grad.clamp(*limits) for key, grad in named_gradients(free).items()}
 
     def truth(self, case):
-        return {f"{name} model": self.clamped(case, name, limits_of(case, name)) for name in ("first", "second")}
+        return {f"{name} model": self.clamped(case, name, self.limits(case, name)) for name in ("first", "second")}
 
     def mistakes(self, case):
-        return {"limits_shared": {"first model": self.clamped(case, "first", limits_of(case, "second"))}}
+        _, cap = self.limits(case, "second")
+        return {
+            "limits_shared": {"first model": self.clamped(case, "first", self.limits(case, "second"))},
+            "one_limit_only": {"second model": self.clamped(case, "second", (None, cap))},
+        }
 
 
-check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels)
+# awkward: partly_frozen: the statement says that all parameters require a gradient, as the published solutions suppose
+KINDS = (
+    "shared", "called_twice", "tied", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
+    "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
+
+
+class AnyModel(Check):
+    """It works for any model whose parameters all require a gradient."""
+
+    cases = 1  # of a dozen models
+
+    def run(self, case, grad_clipper):
+        found = {}
+        for says, (model, x) in awkward_models(case, *KINDS).items():
+            grad_clipper(model, *limits_of(case))
+            output = model(x)
+            output.backward(6 * case.tensor("upstream", *output.shape, dtype=output.dtype))
+            found[says] = named_gradients(model)
+        return found
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("grad_clipper"))
+
+    def truth(self, case):
+        limits, free = limits_of(case), self.run(case, lambda model, floor, cap: model)
+        return {says: {name: grad.clamp(*limits) for name, grad in named.items()} for says, named in free.items()}
+
+
+check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels, AnyModel)

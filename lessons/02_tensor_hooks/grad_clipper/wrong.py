@@ -14,6 +14,7 @@ def grad_clipper(model, floor, cap):
 
 # %% children_only
 # misconception: only the parameters of direct children | hint: not_every_parameter
+# breaks: `model` is any model
 def grad_clipper(model, floor, cap):
     for child in model.children():
         for parameter in child.parameters(recurse=False):
@@ -22,6 +23,7 @@ def grad_clipper(model, floor, cap):
 
 # %% clamps_weights
 # misconception: clamps the parameters | hint: changes_parameters
+# breaks: The model itself stays as it is
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.data.clamp_(floor, cap)
@@ -47,11 +49,21 @@ def grad_clipper(model, floor, cap):
 
 # %% deep_copy
 # misconception: clips a copy | hint: returns_no_model
+# breaks: the function returns this very model
 import copy
 
 
 def grad_clipper(model, floor, cap):
     model = copy.deepcopy(model)
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% eval_mode
+# misconception: switches the model to eval mode | hint: switches_the_mode
+# breaks: The model itself stays as it is, its parameters and its mode
+def grad_clipper(model, floor, cap):
+    model.eval()
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model
@@ -73,6 +85,7 @@ def grad_clipper(model, floor, cap):
 
 # %% limits_in_globals
 # misconception: limits in globals | hint: limits_shared
+# breaks: a second model may have limits of its own
 def grad_clipper(model, floor, cap):
     global lowest, highest
     lowest, highest = floor, cap
@@ -105,8 +118,16 @@ def grad_clipper(model, floor, cap):
         parameter.register_hook(hook)
     return model
 
+# %% only_if_too_long
+# misconception: clamps a gradient only if its norm is too large | hint: one_limit_only
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap) if grad.norm() > cap else grad)
+    return model
+
 # %% post_accumulate
 # misconception: clips the sum | hint: clips_accumulated
+# breaks: **before** it is added to `.grad`
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         def hook(parameter):
@@ -117,6 +138,7 @@ def grad_clipper(model, floor, cap):
 
 # %% removes_itself
 # misconception: clips the first pass only | hint: runs_only_once
+# breaks: Two passes leave the sum of two clamped gradients.
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         handles = []
@@ -143,6 +165,7 @@ def grad_clipper(model, floor, cap):
 
 # %% swapped
 # misconception: floor and cap swapped | hint: limits_swapped
+# breaks: to the range from `floor` to `cap`
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(cap, floor))
@@ -171,6 +194,7 @@ def grad_clipper(model, floor, cap):
 
 # %% undefined_limits
 # misconception: limits that nobody defined | hint: undefined_name
+# breaks: Write `grad_clipper(model, floor, cap)`.
 def grad_clipper(model, *val):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(lowest, highest))
@@ -187,8 +211,16 @@ def grad_clipper(model, floor, cap):
 
 # %% weights_only
 # misconception: only parameters called weight | hint: not_every_parameter
+# breaks: clamps the gradient of every parameter of `model`
 def grad_clipper(model, floor, cap):
     for name, parameter in model.named_parameters():
         if name.endswith("weight"):
             parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% zero_is_no_limit
+# misconception: takes a floor of 0 for no floor | hint: one_limit_only
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(min=floor or None, max=cap or None))
     return model

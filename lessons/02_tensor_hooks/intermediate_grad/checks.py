@@ -8,7 +8,7 @@ from course.probing import ANYTHING, other_than, tensor_hook_count
 
 
 class FillsTheList(Check):
-    """The list is empty before backward; after it, it holds the gradient of `h`, which keeps no gradient itself."""
+    """The list is empty before backward; after it, it holds the gradient of `h`. `h.grad` stays empty."""
 
     poison = ("x", "h", "y", "grad", "loss", "output")
 
@@ -47,6 +47,10 @@ class FillsTheList(Check):
         of_h, of_x = self.gradients(case)
         return {
             "uses_retain_grad": {"h.retains_grad": True},
+            "hook_writes_grad": {
+                "the list": [of_h],
+                "h, and its .grad where it has one": other_than(case.tensor("x", 3, 4) * case.tensor("factor", 4)),
+            },
             "returns_no_list": {"the list": Matches(lambda got: "one" if isinstance(got, list) else None, "no list")},
             "asks_too_early": {"the list before backward": [None]},
             "reads_grad_early": {"the list": [None]},
@@ -58,30 +62,39 @@ class FillsTheList(Check):
         }
 
 
-class TwoBackwards(Check):
-    """Two backward passes give two entries, each the gradient of its own pass."""
+class SeveralBackwards(Check):
+    """Each backward pass gives one entry, the gradient of its own pass. No pass changes an earlier entry."""
+
+    passes = (1, 2, 2)
 
     def probe(self, nb, case):
-        h = case.tensor("x", 3, 4, requires_grad=True) * 2
-        seen = nb.function("watch_gradient")(h)
+        # The gradient of h reaches x as it is: a kept alias of it would take part in the sum in x.grad.
+        h = case.tensor("x", 3, 4, requires_grad=True, dtype=torch.float64) + 1
+        seen, again = nb.function("watch_gradient")(h), nb.function("watch_gradient")(h)
         output = h**3
-        output.backward(case.tensor("upstream 1", 3, 4), retain_graph=True)
-        output.backward(case.tensor("upstream 2", 3, 4))
-        return {"the list": seen, "h.retains_grad": h.retains_grad}
+        for number in self.passes:
+            output.backward(case.tensor(f"upstream {number}", 3, 4, dtype=torch.float64), retain_graph=True)
+        return {"the list": seen, "a second list": again, "h.retains_grad": h.retains_grad}
 
     def gradients(self, case):
-        h = case.tensor("x", 3, 4, requires_grad=True) * 2
-        return [torch.autograd.grad(h**3, h, case.tensor(f"upstream {number}", 3, 4))[0] for number in (1, 2)]
+        h = (case.tensor("x", 3, 4, dtype=torch.float64) + 1).requires_grad_()
+        upstream = (case.tensor(f"upstream {number}", 3, 4, dtype=torch.float64) for number in self.passes)
+        return [torch.autograd.grad(h**3, h, one)[0] for one in upstream]
 
     def truth(self, case):
-        return {"the list": self.gradients(case), "h.retains_grad": False}
+        gradients = self.gradients(case)
+        return {"the list": gradients, "a second list": gradients, "h.retains_grad": False}
 
     def mistakes(self, case):
-        first, second = self.gradients(case)
+        first, second, again = self.gradients(case)
+        two = first + second
         return {
-            "keeps_last_only": {"the list": [second]},
+            "kept_alias": {"the list": [two + again, second, again]},
+            "keeps_last_only": {"the list": [again]},
             "runs_only_once": {"the list": [first]},
-            "accumulated_grad": {"the list": AnyOf([first, first + second], [first + second] * 2)},
+            "accumulated_grad": {"the list": [first, two, two + again]},
+            "drops_an_entry": {"the list": AnyOf([first, second], [second, again])},
+            "shared_list": {"the list": [first, first, second, second, again, again]},
         }
 
 
@@ -111,4 +124,4 @@ class TwoTensors(Check):
         }
 
 
-check("intermediate_grad", FillsTheList, TwoBackwards, TwoTensors)
+check("intermediate_grad", FillsTheList, SeveralBackwards, TwoTensors)

@@ -25,7 +25,7 @@ def watch_gradient(tensor):
 class Watched(list):
     def __call__(self, grad):
         print("seen", grad.shape)
-        self.append(grad.data)
+        self.append(grad.clone())
 
 
 def watch_gradient(tensor):

@@ -16,6 +16,26 @@ def watch_gradient(tensor):
     tensor.register_hook(hook)
     return seen
 
+# %% at_most_two
+# misconception: keeps the last two | hint: drops_an_entry
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(grad)
+        del seen[:-2]
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% detached
+# misconception: keeps a detached tensor, whose memory autograd goes on using | hint: kept_alias
+# breaks: which no later pass may change
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.detach()))
+    return seen
+
 # %% extends
 # misconception: extend: the rows one by one | hint: splits_gradient
 def watch_gradient(tensor):
@@ -25,6 +45,7 @@ def watch_gradient(tensor):
 
 # %% global_list
 # misconception: one global list | hint: shared_list
+# breaks: Each call has a list of its own.
 seen = []
 
 
@@ -70,6 +91,7 @@ def watch_gradient(tensor):
 
 # %% keeps_value
 # misconception: appends the tensor | hint: keeps_the_tensor
+# breaks: the gradient of `tensor` in that pass
 def watch_gradient(tensor):
     seen = []
     tensor.register_hook(lambda grad: seen.append(tensor.detach()))
@@ -119,8 +141,19 @@ def watch_gradient(tensor):
     tensor.grad_fn.register_hook(hook)
     return seen
 
+# %% one_list_a_tensor
+# misconception: one list for each tensor, whoever asks | hint: shared_list
+lists = {}
+
+
+def watch_gradient(tensor):
+    seen = lists.setdefault(tensor, [])
+    tensor.register_hook(seen.append)
+    return seen
+
 # %% only_once
 # misconception: only if the list is empty | hint: runs_only_once
+# breaks: Every later backward pass that reaches `tensor` adds one entry to this list
 def watch_gradient(tensor):
     seen = []
 
@@ -133,6 +166,7 @@ def watch_gradient(tensor):
 
 # %% post_accumulate
 # misconception: a post-accumulate hook | hint: post_accumulate_on_non_leaf
+# breaks: for a tensor in the middle of a graph
 def watch_gradient(tensor):
     seen = []
     tensor.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad))
@@ -180,19 +214,35 @@ def watch_gradient(tensor):
 
 # %% too_early
 # misconception: reads .grad at once, without a hook | hint: asks_too_early
+# breaks: It returns a list at once, still empty.
 def watch_gradient(tensor):
     return [tensor.grad]
 
 # %% with_retain_grad
 # misconception: retain_grad beside the hook | hint: uses_retain_grad
+# breaks: Nothing may be kept in `tensor.grad`, neither by `retain_grad`
 def watch_gradient(tensor):
     seen = []
     tensor.retain_grad()
     tensor.register_hook(seen.append)
     return seen
 
+# %% writes_dot_grad
+# misconception: puts the gradient into .grad by hand | hint: hook_writes_grad
+# breaks: nor by your own hand
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        tensor.grad = grad
+        seen.append(grad)
+
+    tensor.register_hook(hook)
+    return seen
+
 # %% zeroes
 # misconception: returns zeros | hint: changes_gradient
+# breaks: All gradients stay as they are.
 def watch_gradient(tensor):
     seen = []
 

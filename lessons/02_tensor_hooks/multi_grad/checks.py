@@ -1,16 +1,18 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Close
-from course.probing import such_that
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.describe import in_words
+from course.awkward import awkward_models
+from course.probing import ANYTHING, such_that
 
 
 def small_net(case):
     return case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2)))
 
 
-def run_pass(net, case, name=""):
-    net(case.tensor(f"x{name}", 5, 4)).backward(3 * case.tensor(f"upstream{name}", 5, 2))
+def run_pass(net, case, name="", factor=3.0):
+    net(case.tensor(f"x{name}", 5, 4)).backward(factor * case.tensor(f"upstream{name}", 5, 2))
 
 
 def gradients_of(net):
@@ -23,7 +25,9 @@ def total_norm(gradients):
 
 def number(value):
     """A tensor without dimensions, or a Python number: both are fine."""
-    return AnyOf(*(Close(one, rtol=1e-5) for one in (value.detach(), value.detach().double(), value.item())))
+    fine = AnyOf(*(Close(one, rtol=1e-5, atol=1e-12) for one in (value.detach(), value.detach().double(), value.item())))
+    says = f"{value.item():.6g}, as a number or a tensor without dimensions"
+    return Matches(lambda got: None if is_same(got, fine) else in_words(got), says)
 
 
 class OneNumberForAPass(Check):
@@ -57,6 +61,7 @@ class OneNumberForAPass(Check):
             return {"the list": AnyOf(*([number(value)] for value in values))}
 
         return {
+            "hook_never_ran": {"the list": []},
             "shared_list": {"the list before backward": such_that(lambda got: isinstance(got, list) and len(got) > 0)},
             "returns_no_list": {"the list before backward": such_that(lambda got: isinstance(got, str))},
             "norm_watch_hook_for_each": {"the list": such_that(lambda got: len(got) == count)},
@@ -71,6 +76,7 @@ class OneNumberForAPass(Check):
             "norm_watch_gradients_kept": {"the list": [AnyOf(*gradients)]},
         }
 
+    blame = {"the list": "norm_watch_not_the_norm"}
     errors = {
         r"TypeError: object of type 'generator' has no len": "norm_watch_generator",
         r"AttributeError: '(list|tuple)' object has no attribute": "norm_watch_gets_a_list",
@@ -80,33 +86,41 @@ class OneNumberForAPass(Check):
     }
 
 
-class TwoPasses(Check):
-    """Two backward passes add two numbers, each from the gradients of its own pass."""
+class SeveralPasses(Check):
+    """Each backward pass adds one number, from its own gradients alone, with all its digits, however small it is."""
+
+    passes = ("1", "2", "2")
 
     def probe(self, nb, case):
         net = small_net(case)
         norms = nb.function("watch_norm")(net)
-        for name in ("1", "2"):
-            run_pass(net, case, name)
+        nb.function("watch_norm")(torch.nn.Linear(2, 2))  # a second model, which is not used
+        for name in self.passes:
+            run_pass(net, case, name, factor=1e-3)
         return {"the list": norms}
 
-    def passes(self, case):
-        for name in ("1", "2"):
+    def gradients(self, case):
+        for name in self.passes:
             net = small_net(case)
-            run_pass(net, case, name)
+            run_pass(net, case, name, factor=1e-3)
             yield gradients_of(net)
 
     def truth(self, case):
-        return {"the list": [number(total_norm(gradients)) for gradients in self.passes(case)]}
+        return {"the list": [number(total_norm(gradients)) for gradients in self.gradients(case)]}
 
     def mistakes(self, case):
-        first, second = self.passes(case)
+        first, second, _ = self.gradients(case)
         one, two = total_norm(first), total_norm(second)
         grown = [total_norm([a + b for a, b in zip(first, second)]), (one**2 + two**2).sqrt(), one + two]
         return {
+            "earlier_call_forgotten": {"the list": []},
             "runs_only_once": {"the list": [number(one)]},
             "keeps_last_only": {"the list": [number(two)]},
-            "norm_watch_adds_up": {"the list": AnyOf(*([number(one), number(value)] for value in grown))},
+            "norm_watch_adds_up": {"the list": AnyOf(*([number(one), number(value), ANYTHING] for value in grown))},
+            "drops_an_entry": {"the list": [number(one), number(two)]},
+            "norm_watch_rounded": {
+                "the list": such_that(lambda got: [round(n, 9) for n in got] == [round(n, 5) for n in got] and len(got) == 3)
+            },
         }
 
 
@@ -147,10 +161,44 @@ class OneHeadAtATime(Check):
     errors = {r"(TypeError|AttributeError): .*NoneType": "norm_watch_none"}
 
 
-check("multi_grad", OneNumberForAPass, TwoPasses, OneHeadAtATime)
+KINDS = (
+    "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim",
+    "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
 
 
-# --- Hidden checks: graders run them, learners do not get them. ---
+class AnyModel(Check):
+    """Any model: frozen parameters count for nothing, one that two layers share counts once."""
+
+    cases = 1  # of a dozen models
+
+    def run(self, case, watch=lambda model: None):
+        """Of each awkward model: itself after a pass, and what watch made of it before."""
+        found = {}
+        for says, (model, x) in awkward_models(case, *KINDS).items():
+            watched, output = watch(model), model(x)
+            output.backward(case.tensor("upstream", *output.shape, dtype=output.dtype))
+            found[says] = model, watched
+        return found
+
+    def probe(self, nb, case):
+        return {says: watched for says, (_, watched) in self.run(case, nb.function("watch_norm")).items()}
+
+    def truth(self, case):
+        return {says: [number(total_norm(gradients_of(model)))] for says, (model, _) in self.run(case).items()}
+
+    def mistakes(self, case):
+        tied = next(model for says, (model, _) in self.run(case).items() if "tied" in says)
+        twice = total_norm([*gradients_of(tied), tied.encoder.weight.grad])
+        return {"norm_watch_shared_twice": {"a model with tied weights": [number(twice)]}}
+
+    blame = {"a model that is frozen in part": "norm_watch_frozen"}
+    errors = {
+        r"AssertionError: Expected gradient function": "norm_watch_frozen",
+        r"RuntimeError: cannot register a hook on a tensor that doesn't require": "norm_watch_frozen",
+    }
+
+
 class OnlyWatches(Check):
     """Every `.grad` is the same as without the hook."""
 
@@ -168,4 +216,4 @@ class OnlyWatches(Check):
     blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
 
 
-check("multi_grad", OnlyWatches)
+check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, AnyModel, OnlyWatches)

@@ -9,7 +9,7 @@ class NormWatcher:
 
 def watch_norm(model):
     watcher = NormWatcher()
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), watcher)
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], watcher)
     return watcher.norms
 
 
@@ -49,7 +49,7 @@ def watch_norm(model):
         flat = [grad.reshape(-1) for grad in grads if grad is not None]
         norms.append(torch.linalg.vector_norm(torch.cat(flat)))
 
-    torch.autograd.graph.register_multi_grad_hook(tuple(model.parameters()), hook)
+    torch.autograd.graph.register_multi_grad_hook(tuple(filter(lambda p: p.requires_grad, model.parameters())), hook)
     return norms
 
 
@@ -73,7 +73,8 @@ def watch_norm(model):
         squares.append((grad**2).sum())
 
     for parameter in model.parameters():
-        parameter.register_hook(hook)
+        if parameter.requires_grad:
+            parameter.register_hook(hook)
     return norms
 
 
@@ -98,7 +99,7 @@ def watch_norm(model: nn.Module) -> list:
             total += float(grad.pow(2).sum())
         norms.append(math.sqrt(total))
 
-    torch.autograd.graph.register_multi_grad_hook([*model.parameters()], add, mode="all")
+    torch.autograd.graph.register_multi_grad_hook([p for _, p in model.named_parameters() if p.requires_grad], add, mode="all")
     return norms
 
 
@@ -111,7 +112,7 @@ print("norms:", norms)
 # %% zeros_for_none
 def watch_norm(model):
     norms = []
-    parameters = list(model.parameters())
+    parameters = [p for p in model.parameters() if p.requires_grad]
 
     def hook(grads):
         filled = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, grads)]

@@ -33,6 +33,7 @@ print("norms:", norms)
 
 # %% clips_too
 # misconception: scales the gradients on the way | hint: changes_gradient
+# breaks: All gradients stay as they are.
 def watch_norm(model):
     norms = []
 
@@ -43,7 +44,7 @@ def watch_norm(model):
         for grad in there:
             grad.mul_(min(1.0, 1.0 / total.item()))
 
-    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
     return norms
 
 
@@ -154,6 +155,25 @@ for batch in torch.randn(3, 8, 4):
     net(batch).mean().backward()
 print("norms:", norms)
 
+# %% frozen_in_the_list
+# misconception: all parameters, the frozen ones too | hint: norm_watch_frozen
+# breaks: Parameters that a pass does not reach, and frozen ones, count for nothing
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
 # %% generator
 # misconception: hands over the generator | hint: norm_watch_generator
 def watch_norm(model):
@@ -174,6 +194,7 @@ print("norms:", norms)
 
 # %% global_list
 # misconception: one global list | hint: shared_list
+# breaks: It returns a list at once, still empty.
 norms = []
 
 
@@ -245,6 +266,23 @@ for batch in torch.randn(3, 8, 4):
     net(batch).mean().backward()
 print("norms:", norms)
 
+# %% last_model_only
+# misconception: removes the hook of the model before | hint: earlier_call_forgotten
+handles = []
+
+
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    while handles:
+        handles.pop().remove()
+    trainable = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    handles.append(torch.autograd.graph.register_multi_grad_hook(trainable, hook))
+    return norms
+
 # %% last_parameter
 # misconception: a hook on the parameter that gets its gradient last | hint: norm_watch_one_parameter
 def watch_norm(model):
@@ -281,6 +319,7 @@ print("norms:", norms)
 
 # %% list_of_norms
 # misconception: the norms, not put together | hint: norm_watch_not_one_number
+# breaks: A Python number and a tensor without dimensions are both fine.
 def watch_norm(model):
     norms = []
 
@@ -369,6 +408,7 @@ print("norms:", norms)
 
 # %% no_root
 # misconception: forgets the root | hint: norm_watch_no_root
+# breaks: This is what `clip_grad_norm_` calls the total norm.
 def watch_norm(model):
     norms = []
 
@@ -387,6 +427,7 @@ print("norms:", norms)
 
 # %% none_is_a_gradient
 # misconception: all parameters always have a gradient | hint: norm_watch_none
+# breaks: Parameters that a pass does not reach
 def watch_norm(model):
     norms = []
 
@@ -452,6 +493,7 @@ print("norms:", norms)
 
 # %% removes_itself
 # misconception: the hook removes itself after the first pass | hint: runs_only_once
+# breaks: Each later backward pass that reaches parameters of `model` adds one number to it
 def watch_norm(model):
     norms = []
 
@@ -471,6 +513,7 @@ print("norms:", norms)
 
 # %% returns_the_handle
 # misconception: returns the handle | hint: returns_no_list
+# breaks: Write `watch_norm(model)`.
 def watch_norm(model):
     norms = []
 
@@ -478,6 +521,55 @@ def watch_norm(model):
         norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
 
     return torch.autograd.graph.register_multi_grad_hook(list(model.parameters()), hook)
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% root_mean_square
+# misconception: the root of the mean of the squares | hint: norm_watch_not_the_norm
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).pow(2).mean().sqrt())
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms
+
+# %% rounded
+# misconception: rounds for the display | hint: norm_watch_rounded
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        norms.append(round(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm().item(), 4))
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms
+
+
+net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+norms = watch_norm(net)
+for batch in torch.randn(3, 8, 4):
+    net(batch).mean().backward()
+print("norms:", norms)
+
+# %% shared_twice
+# misconception: walks over all layers and meets a shared parameter twice | hint: norm_watch_shared_twice
+# breaks: one that two layers share counts once
+def watch_norm(model):
+    norms = []
+    found = [p for module in model.modules() for p in module.parameters(recurse=False) if p.requires_grad]
+
+    def hook(grads):
+        norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook(found, hook)
+    return norms
 
 
 net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
@@ -524,6 +616,7 @@ print("norms:", norms)
 
 # %% sum_of_norms
 # misconception: norms add up | hint: norm_watch_sum_of_norms
+# breaks: as if they were one long vector
 def watch_norm(model):
     norms = []
 

@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
+from course.awkward import awkward_models
 from course.probing import ANYTHING, other_than, such_that
 from course.traces import gradients_left, parameters_of
 
@@ -103,6 +104,7 @@ class TwoPasses(Check):
     def probe(self, nb, case):
         net = half_size_net(case)
         sums = nb.function("accumulate_in_float32")(net)
+        nb.function("accumulate_in_float32")(half_size_net(case, "another net"))
         for name in ("1", "2"):
             run_pass(net, case, name)
         return {"the sums": sums, ".grad after backward": {n: p.grad for n, p in net.named_parameters()}}
@@ -123,7 +125,9 @@ class TwoPasses(Check):
     def mistakes(self, case):
         first, second = self.passes(case)
         rounded = {name: (first[name] + second[name]).to(torch.bfloat16).float() for name in first}
+        zeros = {name: torch.zeros_like(gradient) for name, gradient in first.items()}
         return {
+            "earlier_call_forgotten": {"the sums": zeros},
             "keeps_last_only": {"the sums": second},
             "runs_only_once": {"the sums": first},
             "float32_sums_rounded": {"the sums": rounded},
@@ -132,7 +136,7 @@ class TwoPasses(Check):
 
 
 class FrozenParameters(Check):
-    """A frozen parameter is left out of the dict; all the others, of any shape, have their sum."""
+    """A frozen parameter is left out of the dict, and keeps what is in its `.grad`; all the others have their sum."""
 
     def build(self, case):
         net = case.build(
@@ -141,6 +145,7 @@ class FrozenParameters(Check):
         net[0].requires_grad_(False)
         net[2].bias.requires_grad_(False)
         net[0].bias.requires_grad_(True)
+        net[0].weight.grad = case.tensor("earlier gradient", 3, 4)
         return net
 
     def backward(self, net, case):
@@ -150,18 +155,56 @@ class FrozenParameters(Check):
         net = self.build(case)
         sums = nb.function("accumulate_in_float32")(net)
         self.backward(net, case)
-        return {"the sums": sums, "requires_grad": {n: p.requires_grad for n, p in net.named_parameters()}}
+        return {**self.flags(net, case), "the sums": sums, ".grad of a frozen parameter": net[0].weight.grad}
+
+    def flags(self, net, case):
+        named = dict(net.named_parameters())
+        return {
+            ".grad of the others": gradients_left({name: one for name, one in named.items() if one.requires_grad}, case),
+            "requires_grad": {name: parameter.requires_grad for name, parameter in named.items()},
+        }
 
     def truth(self, case):
         free = self.build(case)
         self.backward(free, case)
-        return {
-            "the sums": take_gradients(free),
-            "requires_grad": {n: p.requires_grad for n, p in free.named_parameters()},
-        }
+        earlier, free[0].weight.grad = free[0].weight.grad, None
+        return {"the sums": take_gradients(free), ".grad of a frozen parameter": earlier, **self.flags(free, case)}
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
-    blame = {"the sums": "float32_sums_frozen", "requires_grad": "float32_sums_frozen"}
+    blame = {
+        **dict.fromkeys(("the sums", "requires_grad", ".grad of a frozen parameter"), "float32_sums_frozen"),
+        ".grad of the others": "float32_sums_keeps_grad",
+    }
 
 
-check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters)
+KINDS = (
+    "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim",
+    "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
+
+
+class AnyModel(Check):
+    """Any model. A parameter that two layers share has one name in `named_parameters()`, and one sum."""
+
+    cases = 1  # of a dozen models
+
+    def run(self, case, accumulate=lambda model: None):
+        """Of each awkward model: itself after a pass, and the sums."""
+        found = {}
+        for says, (model, x) in awkward_models(case, *KINDS).items():
+            sums, output = accumulate(model), model(x)
+            output.backward(case.tensor("upstream", *output.shape, dtype=output.dtype))
+            found[says] = model, sums
+        return found
+
+    def probe(self, nb, case):
+        return {says: sums for says, (_, sums) in self.run(case, nb.function("accumulate_in_float32")).items()}
+
+    def truth(self, case):
+        return {says: take_gradients(model) for says, (model, _) in self.run(case).items()}
+
+    errors = {r"(AttributeError|TypeError): .*NoneType": "float32_sums_shared_parameter"}
+    blame = {"a model with tied weights": "float32_sums_shared_parameter"}
+
+
+check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, AnyModel)

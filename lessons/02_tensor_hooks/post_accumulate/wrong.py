@@ -1,3 +1,5 @@
+# nothing to break: At that moment no such parameter has a `.grad`.
+
 # %% adds_in_bfloat16
 # misconception: converts after the addition | hint: float32_sums_rounded
 def accumulate_in_float32(model):
@@ -54,6 +56,55 @@ def accumulate_in_float32(model):
             if p.grad is not None:
                 sums[name] += p.grad.float()
                 p.grad = None
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% empties_all
+# misconception: empties .grad of all parameters, the frozen ones too | hint: float32_sums_frozen
+# breaks: left out, and left alone
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        for other in model.parameters():
+            other.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% empties_bfloat16_only
+# misconception: empties .grad in bfloat16 only | hint: float32_sums_keeps_grad
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        if parameter.dtype is torch.bfloat16:
+            sums[name] += parameter.grad.float()
+            parameter.grad = None
+        else:
+            sums[name].copy_(parameter.grad)
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
     return sums
 
 
@@ -128,8 +179,25 @@ for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
 print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
 
+# %% last_model_only
+# misconception: the hooks add to the dict of the last call | hint: earlier_call_forgotten
+def accumulate_in_float32(model):
+    global sums
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
 # %% last_pass_only
 # misconception: the last gradient instead of the sum | hint: keeps_last_only
+# breaks: each backward pass adds the gradients of this pass to these tensors
 def accumulate_in_float32(model):
     sums = {}
 
@@ -217,6 +285,7 @@ print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad
 
 # %% reads_grad_at_once
 # misconception: reads .grad before there is one | hint: reads_grad_early
+# breaks: the values are zeros at first
 def accumulate_in_float32(model):
     sums = {}
     for name, p in model.named_parameters():
@@ -322,6 +391,7 @@ print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad
 
 # %% returns_nothing
 # misconception: does not return the dict | hint: returns_nothing
+# breaks: Write `accumulate_in_float32(model)`.
 def accumulate_in_float32(model):
     sums = {}
 
@@ -366,6 +436,7 @@ print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad
 
 # %% sums_for_frozen
 # misconception: a sum for frozen parameters as well | hint: float32_sums_frozen
+# breaks: Frozen parameters (`requires_grad` is False) are left out
 def accumulate_in_float32(model):
     sums = {}
 
@@ -472,6 +543,32 @@ for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
 print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
 
+# %% walks_over_modules
+# misconception: names from a walk over all layers: a shared parameter has two | hint: float32_sums_shared_parameter
+# breaks: as `model.named_parameters()` gives it
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        if parameter.grad is not None:
+            sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for prefix, module in model.named_modules():
+        for last, p in module.named_parameters(recurse=False):
+            if p.requires_grad:
+                name = f"{prefix}.{last}".lstrip(".")
+                sums[name] = torch.zeros_like(p, dtype=torch.float32)
+                p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+
+layer = nn.Linear(1, 1, dtype=torch.bfloat16)
+sums = accumulate_in_float32(layer)
+for _ in range(300):
+    layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
+print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
 # %% zero_grad_no_none
 # misconception: model.zero_grad in the hook drops gradients that came by other hooks, and keeps zeros | hint: float32_sums_zero_is_not_none
 def accumulate_in_float32(model):
@@ -496,6 +593,7 @@ print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad
 
 # %% zeroes
 # misconception: zeroes .grad instead of dropping it | hint: float32_sums_zero_is_not_none
+# breaks: After backward `.grad` is None for all these parameters
 def accumulate_in_float32(model):
     sums = {}
 
@@ -518,6 +616,7 @@ print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad
 
 # %% zeros_like
 # misconception: sums in the parameters' dtype | hint: float32_sums_in_bfloat16
+# breaks: a float32 tensor for each parameter that requires a gradient
 def accumulate_in_float32(model):
     sums = {}
 

@@ -7,7 +7,7 @@ from course.traces import gradients_left
 
 
 class TurnsTheSign(Check):
-    """Same values; the gradient of `w`, above, has the opposite sign, that of `v`, below, is as without the function."""
+    """Same values; the gradient of `w`, earlier, has the opposite sign, that of `v`, later, is as without the function."""
 
     poison = ("h", "x", "w", "branch", "tensor", "grad")
     errors = {
@@ -28,7 +28,7 @@ class TurnsTheSign(Check):
         return {"the returned values": branch, "w.grad": w.grad, "v.grad": v.grad}
 
     def edited(self, case, change):
-        """What comes of it where the gradient of the branch is changed by hand before it goes on to h."""
+        """What comes of it if the gradient of the branch is changed by hand before it goes on to h."""
         w, v, h, branch, output = self.forward(case, lambda h: h * 1)
         of_branch, of_v = torch.autograd.grad(output, (branch, v), case.tensor("upstream", 5, 2), retain_graph=True)
         (of_w,) = torch.autograd.grad(h, w, change(of_branch))
@@ -44,7 +44,7 @@ class TurnsTheSign(Check):
         return {
             "changes_the_value": {"the returned values": other_than(free["the returned values"])},
             "reverse_gradient_both": {"w.grad": free["w.grad"], "v.grad": -free["v.grad"]},
-            "reverse_gradient_below": {"w.grad": right["w.grad"], "v.grad": -free["v.grad"]},
+            "reverse_gradient_later": {"w.grad": right["w.grad"], "v.grad": -free["v.grad"]},
             "gradient_cut_here": {"w.grad": None},
             "reverse_gradient_same_sign": free,
             "reverse_gradient_not_minus": AnyOf(*({"w.grad": self.edited(case, other)["w.grad"]} for other in others)),
@@ -79,25 +79,33 @@ class OtherUses(Check):
 
 
 class NeighboursInASum(Check):
-    """In `branch + other`, the neighbour's gradient and the one that is given to `backward` stay as they are."""
+    """In float64: the values keep their digits; in `branch + other` the neighbour and what is given to `backward` stay."""
 
-    blame = {"other.grad": "edits_in_place", "given to backward": "edits_in_place"}
+    blame = {
+        "the returned values": "changes_the_value",
+        "h.grad": "earlier_call_forgotten",
+        "other.grad": "edits_in_place",
+        "given to backward": "edits_in_place",
+    }
 
     def probe(self, nb, case):
         found = {}
         for turn in ("first", "second"):
-            h, other = (case.tensor(name, 2, 3, requires_grad=True) for name in ("h", "other"))
-            upstream = case.tensor("upstream", 2, 3)
+            h, other = (case.tensor(name, *self.shape, requires_grad=True, dtype=self.dtype) for name in ("h", "other"))
+            upstream = case.tensor("upstream", *self.shape, dtype=self.dtype)
             branch = nb.function("reverse_gradient")(h)
+            nb.function("reverse_gradient")(other * 1)  # another branch, which is not used
             (branch + other if turn == "first" else other + branch).backward(upstream)
-            found[turn] = [h.grad, other.grad, upstream]
+            found[turn] = [branch, h.grad, other.grad, upstream]
         return {name: [found[turn][i] for turn in found] for i, name in enumerate(self.names)}
 
-    names = ("h.grad", "other.grad", "given to backward")
+    names = ("the returned values", "h.grad", "other.grad", "given to backward")
+    shape, dtype = (2, 1, 3), torch.float64
 
     def truth(self, case):
-        upstream = case.tensor("upstream", 2, 3)
-        return dict(zip(self.names, ([-upstream] * 2, [upstream] * 2, [upstream] * 2)))
+        upstream = case.tensor("upstream", *self.shape, dtype=self.dtype)
+        values = case.tensor("h", *self.shape, dtype=self.dtype)
+        return dict(zip(self.names, ([values] * 2, [-upstream] * 2, [upstream] * 2, [upstream] * 2)))
 
 
 class NothingToLearn(Check):

@@ -1,5 +1,6 @@
 # %% absolute
 # misconception: minus the absolute value | hint: reverse_gradient_not_minus
+# breaks: sends its gradient back to `tensor` with the opposite sign
 def reverse_gradient(tensor):
     branch = tensor * 1
     if branch.requires_grad:
@@ -33,6 +34,7 @@ def reverse_gradient(tensor):
 
 # %% forces_a_gradient
 # misconception: makes every branch need a gradient | hint: reverse_gradient_in_evaluation
+# breaks: The result of a tensor that needs no gradient needs none either.
 def reverse_gradient(tensor):
     with torch.enable_grad():
         branch = tensor.view_as(tensor)
@@ -64,13 +66,9 @@ def reverse_gradient(tensor):
         branch.register_hook(lambda grad: -grad)
     return branch
 
-# %% hook_below
-# misconception: the scalar trick the wrong way round | hint: changes_the_value
-def reverse_gradient(tensor):
-    return tensor.detach() - 2 * tensor
-
 # %% hooks_the_tensor
 # misconception: a hook on the given tensor: all its uses are reversed | hint: reverse_gradient_all_uses
+# breaks: other uses of `tensor` send back what they always did
 def reverse_gradient(tensor):
     if tensor.requires_grad:
         tensor.register_hook(lambda grad: -grad)
@@ -84,8 +82,17 @@ def reverse_gradient(tensor):
         tensor.register_hook(torch.neg)
     return branch
 
+# %% in_float32
+# misconception: computes in float32 | hint: changes_the_value
+def reverse_gradient(tensor):
+    branch = tensor.float() * 1
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad)
+    return branch
+
 # %% in_place
 # misconception: edits the gradient in place | hint: edits_in_place
+# breaks: All the rest is as if the function
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     if branch.requires_grad:
@@ -107,8 +114,22 @@ class Reverse(torch.autograd.Function):
 def reverse_gradient(tensor):
     return Reverse.apply(tensor)
 
+# %% last_branch_only
+# misconception: removes the hook of the branch before | hint: earlier_call_forgotten
+handles = []
+
+
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        while handles:
+            handles.pop().remove()
+        handles.append(branch.register_hook(torch.neg))
+    return branch
+
 # %% minus_and_hook
 # misconception: turns the value and, by a hook, the gradient | hint: changes_the_value
+# breaks: everything later, which is computed from the returned tensor, gets the same gradients as ever
 def reverse_gradient(tensor):
     branch = -tensor
     if branch.requires_grad:
@@ -132,6 +153,7 @@ def reverse_gradient(tensor):
 
 # %% minus_the_value
 # misconception: returns minus the values | hint: changes_the_value
+# breaks: It returns a tensor with the same values.
 def reverse_gradient(tensor):
     return -tensor
 
@@ -149,6 +171,7 @@ def reverse_gradient(tensor):
 
 # %% once_only
 # misconception: the hook removes itself after one pass | hint: runs_only_once
+# breaks: in each backward pass
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
 
@@ -175,6 +198,7 @@ def reverse_gradient(tensor):
 
 # %% returns_nothing
 # misconception: makes the branch and does not return it | hint: returns_nothing
+# breaks: Write `reverse_gradient(tensor)`.
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     if branch.requires_grad:
@@ -193,6 +217,11 @@ def reverse_gradient(tensor):
         branch.register_hook(lambda grad: -grad)
     return tensor
 
+# %% scalar_trick
+# misconception: the scalar trick the wrong way round | hint: changes_the_value
+def reverse_gradient(tensor):
+    return tensor.detach() - 2 * tensor
+
 # %% two_arguments
 # misconception: a module hook's arguments | hint: hook_arguments
 def reverse_gradient(tensor):
@@ -207,6 +236,7 @@ def reverse_gradient(tensor):
 
 # %% unguarded
 # misconception: hooks whatever it gets | hint: reverse_gradient_in_evaluation
+# breaks: in evaluation, under `no_grad` or for a tensor that needs no gradient, the function just returns the values
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     branch.register_hook(lambda grad: -grad)

@@ -2,6 +2,7 @@
 import torch
 
 from nbproof.checks.check import Check, check
+from course.awkward import awkward_models
 from course.probing import such_that
 
 
@@ -147,29 +148,100 @@ class SlicesOfOneStorage(Check):
         }
 
 
-check("saved_tensors", CountsTheBytes, SlicesOfOneStorage)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class DoublePrecision(Check):
-    """In float64 an element takes eight bytes."""
+class OnlyWhatIsSaved(Check):
+    """In float64: buffers of a batch norm count; frozen weights do not, nor does an `x` that a frozen layer need not save."""
 
     def run(self, case, saved_bytes):
-        net = case.build("net", lambda: torch.nn.Sequential(torch.nn.Linear(5, 3), torch.nn.Softplus()))
-        return net, saved_bytes(net.double(), case.tensor("x", case.integer("batch", 4, 99), 5, dtype=torch.float64))
+        sizes = case.integer("width", 4, 9), case.integer("batch", 20, 40)
+
+        def layers():
+            frozen = torch.nn.Linear(sizes[0], sizes[0]).requires_grad_(False)
+            shared = torch.nn.Linear(sizes[0], sizes[0])
+            parts = (frozen, shared, torch.nn.BatchNorm1d(sizes[0]), torch.nn.ReLU(inplace=True), shared, frozen)
+            return torch.nn.Sequential(*parts).eval().double()
+
+        net = case.build("net", layers)
+        return net, net[2], saved_bytes(net, case.tensor("x", sizes[1], sizes[0], dtype=torch.float64))
 
     def probe(self, nb, case):
-        return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
+        return {"bytes": self.run(case, nb.function("saved_bytes"))[2][1]}
 
     def truth(self, case):
-        net, output = self.run(case, lambda net, x: net(x))
+        net, _, output = self.run(case, lambda net, x: net(x))
         return {"bytes": count(saved_in(output), net.parameters())}
 
     def mistakes(self, case):
-        return {"saved_bytes_four_an_element": {"bytes": self.truth(case)["bytes"] // 2}}
+        net, norm, output = self.run(case, lambda net, x: net(x))
+        wanted, buffers = self.truth(case)["bytes"], norm.running_mean.nbytes + norm.running_var.nbytes
+        frozen = net[0].weight.nbytes
+        return {
+            "saved_bytes_without_buffers": {"bytes": wanted - buffers},
+            "saved_bytes_all_outputs": {"bytes": wanted + output.nbytes},  # as large as x
+            "saved_bytes_parameters": {"bytes": wanted + frozen},
+            "saved_bytes_four_an_element": {"bytes": wanted // 2},
+        }
 
 
-check("saved_tensors", DoublePrecision)
+class SliceOfData(Check):
+    """`x` is a slice of a larger tensor: its storage counts with all its bytes. The model runs in the mode that it is in."""
+
+    def run(self, case, saved_bytes):
+        def layers():
+            return torch.nn.Sequential(torch.nn.Linear(5, 3), torch.nn.BatchNorm1d(3), torch.nn.Sigmoid())
+
+        data = case.tensor("data", case.integer("rows", 20, 60), 5)
+        net = case.build("net", layers)
+        return net, saved_bytes(net, data[3:9])
+
+    def probe(self, nb, case):
+        saved = []
+
+        def pack(tensor):
+            saved.append(tensor.detach().clone())
+            return tensor.detach()
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+            output, number = self.run(case, nb.function("saved_bytes"))[1]
+            saved.clear()
+            case.tensor("later", 3, requires_grad=True).exp()
+        if not saved:  # the block has taken away a pair that was left open, and not its own
+            torch._C._autograd._pop_saved_tensors_default_hooks()
+        return {"the output": output, "bytes": number, "what the caller's own hooks see afterwards": list(saved)}
+
+    def truth(self, case):
+        net, output = self.run(case, lambda net, x: net(x))
+        return {
+            "the output": output,
+            "bytes": count(saved_in(output), net.parameters()),
+            "what the caller's own hooks see afterwards": [case.tensor("later", 3).exp()],
+        }
+
+    blame = {
+        "the output": "saved_bytes_other_mode",
+        "bytes": "saved_bytes_of_the_slice",
+        "what the caller's own hooks see afterwards": "saved_bytes_left_open",
+    }
+
+
+KINDS = (
+    "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim",
+    "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+)  # fmt: skip
+
+
+class AnyModel(Check):
+    """It counts what any model saves."""
+
+    def probe(self, nb, case):
+        models = awkward_models(case, *KINDS)
+        return {says: nb.function("saved_bytes")(model, x)[1] for says, (model, x) in models.items()}
+
+    def truth(self, case):
+        models = awkward_models(case, *KINDS)
+        return {says: count(saved_in(model(x)), model.parameters()) for says, (model, x) in models.items()}
+
+
+check("saved_tensors", CountsTheBytes, SlicesOfOneStorage, OnlyWhatIsSaved, SliceOfData, AnyModel)
 
 # %% freed
 import torch

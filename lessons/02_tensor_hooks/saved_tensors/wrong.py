@@ -57,6 +57,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% bytes_of_the_slice
 # misconception: the bytes of the saved tensor for those of its storage | hint: saved_bytes_of_the_slice
+# breaks: with all its bytes, however many tensors or slices of it are saved
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     sizes = {}
@@ -95,6 +96,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% counts_parameters
 # misconception: each storage once, parameters included | hint: saved_bytes_parameters
+# breaks: the storages of the model's parameters do not count
 def saved_bytes(model, x):
     storages = {}
 
@@ -125,6 +127,26 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(sizes.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% eval_first
+# misconception: switches to eval mode first | hint: saved_bytes_other_mode
+def saved_bytes(model, x):
+    model.eval()
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
 
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
@@ -230,11 +252,13 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% half_and_never_back
 # misconception: packs in half precision and does not go back | hint: saved_bytes_unpack
+# breaks: from which backward works as usual
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    storages = {}
+    storages, kept = {}, []
 
     def pack(tensor):
+        kept.append(tensor.detach())
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in own:
             storages[storage.data_ptr()] = storage.nbytes()
@@ -260,6 +284,26 @@ def saved_bytes(model, x):
     for handle in handles:
         handle.remove()
     return output, sum(sizes)
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% left_open
+# misconception: enters the context and never leaves it | hint: saved_bytes_left_open
+# breaks: afterwards autograd saves as it did before
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed).__enter__()
+    output = model(x)
+    return output, sum(storages.values())
 
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
@@ -304,6 +348,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% number_only
 # misconception: returns the number only | hint: saved_bytes_two_results
+# breaks: Write `saved_bytes(model, x)`.
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages = {}
@@ -343,6 +388,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
+# breaks: nothing of what was saved stays in memory
 def saved_bytes(model, x):
     saved = []
 
@@ -401,9 +447,10 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 # misconception: pack only counts | hint: saved_bytes_unpack
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
-    storages = {}
+    storages, kept = {}, []
 
     def pack(tensor):
+        kept.append(tensor.detach())
         storage = tensor.untyped_storage()
         if storage.data_ptr() not in own:
             storages[storage.data_ptr()] = storage.nbytes()
@@ -474,6 +521,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% runs_twice
 # misconception: one run for the count, one for the output | hint: saved_bytes_runs_twice
+# breaks: It runs `model(x)` once
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages = {}
@@ -492,8 +540,29 @@ def saved_bytes(model, x):
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
 
+# %% state_dict
+# misconception: leaves the buffers out, too | hint: saved_bytes_without_buffers
+# breaks: those of its buffers do
+def saved_bytes(model, x):
+    own = {tensor.untyped_storage().data_ptr() for tensor in model.state_dict().values()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
 # %% storages_of_every_save
 # misconception: leaves parameters out, counts each save | hint: saved_bytes_each_time
+# breaks: each storage counts once
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     sizes = []
@@ -524,6 +593,25 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(storages.values()) - sum(parameter.nbytes for parameter in model.parameters())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% trainable_only
+# misconception: leaves out trainable parameters only | hint: saved_bytes_parameters
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters() if parameter.requires_grad}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(storages.values())
 
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
@@ -568,6 +656,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% without_x
 # misconception: the input is no saved tensor | hint: saved_bytes_without_x
+# breaks: the storage of `x` counts like any other
 def saved_bytes(model, x):
     known = {tensor.untyped_storage().data_ptr() for tensor in [x, *model.parameters()]}
     storages = {}
@@ -580,6 +669,49 @@ def saved_bytes(model, x):
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% x_always
+# misconception: counts x whether it is saved or not | hint: saved_bytes_all_outputs
+# breaks: the number of bytes that autograd has saved in this forward pass
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    storages[x.untyped_storage().data_ptr()] = x.untyped_storage().nbytes()
+    return output, sum(storages.values())
+
+
+print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% x_by_itself
+# misconception: the bytes of x, not of its storage | hint: saved_bytes_of_the_slice
+# breaks: the storage of `x` counts like any other
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    storages = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            storages[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    if x.untyped_storage().data_ptr() in storages:
+        storages[x.untyped_storage().data_ptr()] = x.nbytes
     return output, sum(storages.values())
 
 

@@ -10,6 +10,7 @@ class CatchesTheGradient(Check):
     """After a backward pass, `answer` holds the gradient of `model.W`, and `model.W.grad` is untouched."""
 
     poison = ("x1", "x2", "x", "output", "loss", "grad", "W", "w")
+    errors = {r"TypeError: .*'(NoneType|Tensor)' object is not callable": "tensor_hook_called_at_once"}
 
     def probe(self, nb, case):
         nb.list("answer").clear()
@@ -40,43 +41,49 @@ class CatchesTheGradient(Check):
         }
 
 
-class TwoBackwards(Check):
-    """Two backward passes give two entries: each the gradient of its own pass, not the sum in `.grad`."""
+class SeveralBackwards(Check):
+    """Each backward pass adds one entry: the gradient of its own pass, even if it is an old one again. `.grad` has the sum."""
+
+    passes = ("first", "second", "second")
 
     def probe(self, nb, case):
         nb.list("answer").clear()
         model = nb.module("model")
         model.W.grad = None
         found = {}
-        for number in ("one pass", "two passes"):
-            model(case.tensor(f"x1, {number}", 3), case.tensor("x2", 3)).backward(case.tensor("upstream", 3))
+        for number, name in enumerate(self.passes, 1):
+            model(case.tensor(f"x1, {name}", 3), case.tensor("x2", 3)).backward(case.tensor("upstream", 3))
             # Now, because the next pass may change an entry that shares memory with W.grad. That is allowed.
-            found[f"answer after {number}"] = snapshot(nb.list("answer"))
-        return found
+            found[f"answer after pass {number}"] = snapshot(nb.list("answer"))
+        return {**found, "model.W.grad": model.W.grad}
 
     def gradients(self, case):
         W = torch.tensor([5.0], requires_grad=True)
-        x1s = [case.tensor(f"x1, {number}", 3) for number in ("one pass", "two passes")]
+        x1s = [case.tensor(f"x1, {name}", 3) for name in self.passes]
         return [torch.autograd.grad(x1 * case.tensor("x2", 3) * W, W, case.tensor("upstream", 3))[0] for x1 in x1s]
 
     def truth(self, case):
-        first, second = self.gradients(case)
+        first, second, again = self.gradients(case)
         return {
-            "answer after one pass": AnyOf([first], [*first]),
-            "answer after two passes": AnyOf([ANYTHING, second], [ANYTHING, *second]),
+            "answer after pass 1": AnyOf([first], [*first]),
+            "answer after pass 2": AnyOf([ANYTHING, second], [ANYTHING, *second]),
+            "answer after pass 3": AnyOf([ANYTHING, ANYTHING, again], [ANYTHING, ANYTHING, *again]),
+            "model.W.grad": first + second + again,
         }
 
     def mistakes(self, case):
-        first, second = self.gradients(case)
-        after = "answer after two passes"
+        first, second, again = self.gradients(case)
+        after = "answer after pass 2"
         return {
             "accumulated_grad": {after: AnyOf([ANYTHING, first + second], [ANYTHING, *(first + second)])},
             "keeps_last_only": {after: AnyOf([second], [*second])},
             "runs_only_once": {after: AnyOf([first], [*first])},
+            "hook_writes_grad": {"model.W.grad": other_than(first + second + again)},
+            "drops_an_entry": {"answer after pass 3": AnyOf([first, second], [second, again], [*first, *second])},
         }
 
 
-check("weight_grad", CatchesTheGradient, TwoBackwards)
+check("weight_grad", CatchesTheGradient, SeveralBackwards)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

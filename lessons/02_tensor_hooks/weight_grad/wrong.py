@@ -1,3 +1,16 @@
+# %% called_at_once
+# misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+
+
+model.W.register_hook(tensor_hook(model.W))
+answer.clear()
+
 # %% clears_first
 # misconception: clears the list at each call | hint: keeps_last_only
 model = Model()
@@ -13,6 +26,7 @@ model.W.register_hook(tensor_hook)
 
 # %% doubles_too
 # misconception: returns another gradient | hint: changes_gradient
+# breaks: Only watch: `model.W.grad` must be the same as without your hook.
 model = Model()
 answer = []
 
@@ -20,6 +34,20 @@ answer = []
 def tensor_hook(grad):
     answer.append(grad)
     return grad * 2
+
+
+model.W.register_hook(tensor_hook)
+
+# %% empties_grad
+# misconception: empties .grad, so that the sum never shows | hint: hook_writes_grad
+# breaks: `model.W.grad` must be the same
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    model.W.grad = None
+    answer.append(grad)
 
 
 model.W.register_hook(tensor_hook)
@@ -71,6 +99,7 @@ model.W.register_hook(tensor_hook)
 
 # %% item
 # misconception: turns the gradient into a number | hint: python_number
+# breaks: the gradient, as a tensor
 model = Model()
 answer = []
 
@@ -96,6 +125,7 @@ model.W.register_hook(tensor_hook)
 
 # %% local_answer
 # misconception: assigns to a local name | hint: local_name
+# breaks: to the list `answer`
 model = Model()
 answer = []
 
@@ -120,12 +150,25 @@ model.W.register_hook(tensor_hook)
 
 # %% never_registered
 # misconception: defines the hook and does not register it | hint: hook_never_ran
+# breaks: register it on `model.W`
 model = Model()
 answer = []
 
 
 def tensor_hook(grad):
     answer.append(grad)
+
+# %% on_the_model
+# misconception: a model has no hook for tensors | hint: hook_never_ran
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad)
+
+
+model.register_hook(tensor_hook)
 
 # %% on_the_module
 # misconception: a full backward hook on the module instead | hint: hook_arguments
@@ -141,6 +184,7 @@ model.register_full_backward_hook(tensor_hook)
 
 # %% only_if_empty
 # misconception: only if the list is empty | hint: runs_only_once
+# breaks: Each backward pass must add
 model = Model()
 answer = []
 
@@ -152,8 +196,22 @@ def tensor_hook(grad):
 
 model.W.register_hook(tensor_hook)
 
+# %% only_new_ones
+# misconception: leaves out a gradient that it has already | hint: drops_an_entry
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    if not any(torch.equal(grad, earlier) for earlier in answer):
+        answer.append(grad)
+
+
+model.W.register_hook(tensor_hook)
+
 # %% post_accumulate
 # misconception: a post-accumulate hook: the sum in .grad | hint: accumulated_grad
+# breaks: that this pass has computed for `W`
 model = Model()
 answer = []
 
@@ -190,6 +248,7 @@ model.W.register_hook(tensor_hook)
 
 # %% registered_twice
 # misconception: registers the hook twice | hint: registered_twice
+# breaks: Each backward pass must add one entry
 model = Model()
 answer = []
 
@@ -228,6 +287,7 @@ model.W.register_hook(tensor_hook)
 
 # %% two_args
 # misconception: a tensor hook with the arguments of a module hook | hint: hook_arguments
+# breaks: Write `tensor_hook(grad)`
 model = Model()
 answer = []
 
