@@ -223,6 +223,9 @@ class AnyModelAnyGroups(_OfTheOffset):
     def trained(self, model, x, add_offset, case):
         """The offset and the rest after a step without the offset, the call, and two steps with it; what runs then."""
         optimizers, offset = [self.optimizer(several_groups(model))], None
+        for part in model.modules():
+            if isinstance(part, nn.Linear):
+                part.register_forward_hook(lambda module, inputs, output: output / 2)
         for step in range(3):
             output = model(x) if offset is None else model(x) + offset
             for optimizer in optimizers:
