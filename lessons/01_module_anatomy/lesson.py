@@ -434,7 +434,7 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # medium · 10 min · 3 points · `buffer_or_parameter`
 #
 # `AudioFrame` prepares short pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these
-# four things as what it is, and register nothing else:
+# four things as what it is, and register no other tensor:
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |

@@ -31,7 +31,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
 
-from course import hint, progress
+from course import hint, progress, solution
 from course.models import Model, TestNet
 
 # %% [markdown]

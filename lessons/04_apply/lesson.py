@@ -36,7 +36,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.nn import Parameter
 
-from course import hint, progress
+from course import hint, progress, solution
 from course.pictures.beside import beside
 from course.pictures.module_tree import draw_module_tree
 from course.sources import show_source

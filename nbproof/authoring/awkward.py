@@ -30,7 +30,9 @@ def untried(lesson: Lesson, exercise: Exercise, kinds: Mapping[str, Sequence[str
         return
     path = lesson.path.parent / exercise.id / CHECKS
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    known = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    tree = list(ast.walk(ast.parse(text)))
+    known = {node.value for node in tree if isinstance(node, ast.Constant)}
+    known |= {node.id for node in tree if isinstance(node, ast.Name)}
     exempt = {kind.strip(): said for said in _EXEMPT.finditer(text) for kind in said["kinds"].split(",")}
     missing = [kind for kind in asked if kind not in known and kind not in exempt]
     if missing:

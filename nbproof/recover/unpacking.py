@@ -236,15 +236,14 @@ def _eastern(data: bytes) -> str:
 
     # The lines of the texts in it too: JSON may be all on one line.
     pieces = dict.fromkeys(line for line in re.split(rb"\n|\\n|\"", data) if not line.isascii())
-    # A sign here and there, as in "easy · 5 min", stands in every lesson and tells nothing: text in another script is dense.
-    dense = [line for line in pieces if 4 * _high(line) > len(line)]
-    lines = b"\n".join(dense or pieces)[:_ENOUGH]
-    high = _high(lines)
-    if 2 * len(lines.decode("utf-8", "ignore").encode("utf-8").translate(None, bytes(range(128)))) >= high:
+    every = b"\n".join(pieces)[:_ENOUGH]
+    if 2 * len(every.decode("utf-8", "ignore").encode("utf-8").translate(None, bytes(range(128)))) >= _high(every):
         return ""
+    # A sign here and there, as in "easy · 5 min", stands in every lesson and tells nothing: text in another script is dense.
+    lines = b"\n".join([line for line in pieces if 4 * _high(line) > len(line)])[:_ENOUGH] or every
     # Bytes of the others make no kana of full width.
     kana = sum("\u3041" <= sign <= "\u30fe" for sign in lines.decode("cp932", "ignore"))
-    if 4 * kana > high / 2:
+    if 4 * kana > _high(lines) / 2:
         return "cp932"
     # The dot between words of two bytes, as Chinese and Korean encodings have it; a western text has no such pair.
     western = [] if any(b" \xa1\xa4 " in line for line in pieces) else ["cp1251", "cp1252", "cp1250"]

@@ -91,7 +91,7 @@ class AudioFrame(nn.Module):
 
 # %% extra_buffer
 # misconception: registers the length as well | hint: anatomy_more_than_asked
-# breaks: register nothing else
+# breaks: register no other tensor
 class AudioFrame(nn.Module):
     def __init__(self, mean: torch.Tensor, rate: int):
         super().__init__()

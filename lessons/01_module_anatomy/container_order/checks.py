@@ -145,7 +145,7 @@ class AnyOrderTwice(_OfTheChain):
             "keeps the steps themselves": all(id(p) in kept for step in steps for p in step.parameters()),
             "x after the call": x,
             "output of the first call": first,
-            "output of the second call": chain(case.tensor("another x", 5, 3)),
+            "output of the second call": chain(case.tensor("another x", 2, 5, 3)),
             "output of another chain": short,
             "order after the calls": order,
             "len(steps) after the calls": len(handed_in),
@@ -160,7 +160,7 @@ class AnyOrderTwice(_OfTheChain):
             "keeps the steps themselves": True,
             "x after the call": case.tensor("x", 2, 3),
             "output of the first call": _through(steps, order, case.tensor("x", 2, 3)),
-            "output of the second call": _through(steps, order, case.tensor("another x", 5, 3)),
+            "output of the second call": _through(steps, order, case.tensor("another x", 2, 5, 3)),
             "output of another chain": steps[0](case.tensor("x", 2, 3)),
             "order after the calls": order,
             "len(steps) after the calls": 4,
@@ -177,7 +177,7 @@ class AnyOrderTwice(_OfTheChain):
             "step_used_once": {"output of the first call": once},
             "anatomy_order_of_example": {"output of the first call": _through(steps, order[: len(steps)], x)},
             "anatomy_kept_on_the_class": {
-                "output of the second call": _through(steps, [0], case.tensor("another x", 5, 3))
+                "output of the second call": _through(steps, [0], case.tensor("another x", 2, 5, 3))
             },
         }
 

@@ -605,3 +605,18 @@ class Chain(nn.Module):
         for i in self.order:
             x = self.steps[i](x)
         return x
+
+# %% flattens_batches
+# misconception: makes rows of what has three dimensions | hint: shapes_do_not_fit
+# breaks: returns the result of the last step
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.flatten(1) if x.dim() > 2 else x
+        for i in self.order:
+            x = self.steps[i](x)
+        return x

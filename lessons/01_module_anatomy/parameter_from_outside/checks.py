@@ -8,7 +8,6 @@ from course.probing import ANYTHING, other_than
 from course.traces import as_before, gradients_left, what_runs
 
 # awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
-# awkward: several_groups: every optimizer of AnyModelAnyGroups has them
 # awkward: float64: the statement names the dtype of the offset; one that is made like the model's parameters is as good
 
 
@@ -223,6 +222,9 @@ class AnyModelAnyGroups(_OfTheOffset):
     def trained(self, model, x, add_offset, case):
         """The offset and the rest after a step without the offset, the call, and two steps with it; what runs then."""
         optimizers, offset = [self.optimizer(several_groups(model))], None
+        for part in model.modules():
+            if isinstance(part, nn.Linear):
+                part.register_forward_hook(lambda module, inputs, output: output / 2)
         for step in range(3):
             output = model(x) if offset is None else model(x) + offset
             for optimizer in optimizers:

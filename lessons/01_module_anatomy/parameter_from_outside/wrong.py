@@ -241,13 +241,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     optimizer.param_groups.clear()
     optimizer.add_param_group({"params": model.parameters()})
 
-# %% list_replaced
-# misconception: puts all parameters into the first group | hint: anatomy_settings_of_a_group
-# breaks: and settings of all other parameters
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.zeros(size))
-    optimizer.param_groups[0]["params"] = list(model.parameters())
-
 # %% unfreezes
 # misconception: makes everything trainable, and hands it over | hint: anatomy_changes_the_rest
 # breaks: Everything else goes on as if nothing had happened
@@ -288,3 +281,12 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({'params': [model.offset]})
     model.eval()
+
+# %% clears_hooks
+# misconception: takes hooks away | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({'params': [model.offset]})
+    for m in model.modules():
+        m._forward_hooks.clear()

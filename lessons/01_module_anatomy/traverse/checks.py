@@ -271,17 +271,27 @@ class OtherModels(FiveEntries):
         "the_layer": "counts_root",
     }
     claims = tuple(KINDS[kind].says for kind in kinds)
-    blame = {**{KINDS[kind].says: hint for kind, hint in kinds.items()}, "what runs afterwards": "anatomy_changes_the_rest"}
+    blame = {
+        **{KINDS[kind].says: hint for kind, hint in kinds.items()},
+        **{f"{what} afterwards": "anatomy_changes_the_rest" for what in ("outputs", "names", "what runs")},
+    }
 
     def probe(self, nb, case):
         models = awkward_models(case, *self.kinds)
         found = {says: nb.function("inventory")(model) for says, (model, _) in models.items()}
-        return {**found, "what runs afterwards": self.runs(models, case)}
+        return {**found, **self.afterwards(models, case), "what runs afterwards": self.runs(models, case)}
 
     def truth(self, case):
         models = awkward_models(case, *self.kinds)
         wanted = {says: self.of(model) for says, (model, _) in models.items()}
-        return {**wanted, "what runs afterwards": as_before(self.runs(models, case))}
+        runs = as_before(self.runs(models, case))
+        return {**wanted, **self.afterwards(models, case), "what runs afterwards": runs}
+
+    def afterwards(self, models, case):
+        """What the models compute, and the names that they know, empty places too."""
+        outputs = {says: model(x) for says, (model, x) in models.items()}
+        names = {key: case.tensor(key, 2) for key in models[KINDS["none_place"].says][0]._modules}
+        return {"outputs afterwards": outputs, "names afterwards": names}
 
     def runs(self, models, case):
         model, x = models[KINDS["partly_frozen"].says]

@@ -584,3 +584,18 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": {n: tuple(p.shape) for n, p in model.named_parameters() if n},
         "buffers": [name for name, _ in model.named_buffers()],
     }
+
+# %% clears_empty_places
+# misconception: takes empty places away first | hint: anatomy_changes_the_rest
+# breaks: The model stays as it was.
+def inventory(model: nn.Module) -> dict[str, object]:
+    for m in model.modules():
+        for k in [k for k, v in m._modules.items() if v is None]:
+            del m._modules[k]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in model.named_modules() if name],
+        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
+        "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
