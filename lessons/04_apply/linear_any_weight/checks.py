@@ -311,10 +311,6 @@ class CopyIsItsOwn(LinearCheck):
         }
 
 
-check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OutsideUnchanged(LinearCheck):
     """A `Function_*` that is not in the model, and the other modules' own forward, are as before."""
 
@@ -332,4 +328,4 @@ class OutsideUnchanged(LinearCheck):
         return {"outside": case.tensor("x", 3, 4) + case.tensor("W", 4)}
 
 
-check("linear_any_weight", OutsideUnchanged)
+check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged)
