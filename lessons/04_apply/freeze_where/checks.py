@@ -273,19 +273,19 @@ class GradientPassesThrough(FreezingCheck):
 
 
 class Trained(nn.Sequential):
-    """Two batch norms on two levels, none of them right after a layer: that would leave the layer's bias without a gradient."""
+    """A batch norm to freeze, and a block. No norm comes right after a layer: the layer's bias would have no gradient."""
 
     def __init__(self):
-        super().__init__(
-            nn.BatchNorm1d(3), nn.Linear(3, 4), nn.Tanh(), nn.Sequential(nn.BatchNorm1d(4), nn.Softsign()), nn.Linear(4, 2)
-        )
+        block = nn.Sequential(nn.BatchNorm1d(4), nn.Sequential(nn.Linear(4, 4), nn.Softsign()))
+        super().__init__(nn.BatchNorm1d(3), nn.Linear(3, 4), nn.Tanh(), block, nn.Linear(4, 2))
+        self.chosen = (self[0], block)
 
 
 class OptimizerLeavesItAlone(FreezingCheck):
     """No optimizer moves what is frozen, even if a backward came before; the gradients of everything else are still there."""
 
     def step_by_step(self, case, freeze):
-        """Backward, freeze, then three steps of an optimizer that holds all parameters, the last two after a new backward."""
+        """Backward, freeze a norm and a block, then three steps of an optimizer that holds all; a new backward before the last two."""
         model, brought = case.build("trained", Trained), {}
         optimizer = torch.optim.SGD(several_groups(model), momentum=0.9)
         model(case.tensor("x", 6, 3)).backward(case.tensor("upstream", 6, 2))
@@ -301,15 +301,15 @@ class OptimizerLeavesItAlone(FreezingCheck):
         return brought
 
     def probe(self, nb, case):
-        return self.step_by_step(case, lambda model: nb.function("freeze_where")(model, is_norm))
+        freeze_where = nb.function("freeze_where")
+        return self.step_by_step(case, lambda model: freeze_where(model, lambda module: module in model.chosen))
 
     def truth(self, case):
         def freeze(model):
-            for part in model.modules():
-                if is_norm(part):
-                    part.eval()
-                    for one in part.parameters():
-                        one.requires_grad, one.grad = False, None
+            for part in model.chosen:
+                part.eval()
+                for one in part.parameters():
+                    one.requires_grad, one.grad = False, None
 
         wanted = self.step_by_step(case, freeze)
         return {**wanted, "values after three steps": Close(wanted["values after three steps"], rtol=1e-4, atol=1e-4)}
@@ -322,8 +322,10 @@ class OptimizerLeavesItAlone(FreezingCheck):
         frozen = [name for name in right if not is_same(snapshot(right[name]), left[name])]
         none = gradients_left({name: one.detach() for name, one in free.named_parameters()}, case)
         zeros = {name: torch.zeros_like(one) if name in frozen else one for name, one in left.items()}
+        own = {name: right[name] if name.startswith("0.") else one for name, one in left.items()}
         return {
             "old_gradient_left": {".grad": AnyOf(left, zeros)},
+            "freezes_own_only": {".grad": own},
             "freezes_the_unchosen": {".grad": none},
         }
 

@@ -368,3 +368,15 @@ def freeze_where(model, choose, frozen=True):
             module.train(not frozen)
 
     return model.apply(visit)
+
+# %% gradients_of_its_own_only
+# misconception: takes the gradients of its own parameters away, and leaves those inside | hint: freezes_own_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            for parameter in module.parameters(recurse=False):
+                parameter.grad = None
+
+    return model.apply(visit)

@@ -8,7 +8,7 @@ def init_in_place(model, new):
         parameter += new(parameter)
 
 # %% apply_visits_twice
-# misconception: forgets that apply visits a layer once for each way to it | hint: new_asked_twice
+# misconception: forgets that apply visits a layer once for each path to it | hint: new_asked_twice
 # breaks: is called once for each parameter
 def init_in_place(model, new):
     @torch.no_grad()
@@ -234,3 +234,10 @@ def init_in_place(model, new):
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter[:] = new(parameter)
+
+# %% through_float32
+# misconception: takes the values through float32, where digits of double precision are lost | hint: digits_lost
+@torch.no_grad()
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        parameter.copy_(new(parameter).float())

@@ -76,7 +76,7 @@ class WhateverItWas(InitCheck):
 
 
 class StillLearns(InitCheck):
-    """After the initialisation every `W` gets its gradient, and a step of an optimizer moves each `W` by its own."""
+    """After the initialisation every `W` gets its gradient, and a step of SGD moves each `W` along its own."""
 
     blame = {
         "requires_grad": "init_not_trainable",

@@ -170,7 +170,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% one_memory_for_all
 # misconception: hands one tensor to the .data of all | hint: memory_shared
-# breaks: can still be trained, by itself
+# breaks: can still be trained, independently of the others
 model = Model()
 one = torch.ones(1)
 

@@ -159,7 +159,7 @@ class LinearWithAnyW(LinearCheck):
             "elementwise_product": any_of(lambda X, W, b: X * W + b, lambda X, W, b: X * W),
             "weight_turned_over": any_of(lambda X, W, b: X @ W.T + b, lambda X, W, b: W @ X + b),
             "apply_late_binding": any_of(lambda X, W, b: X @ last_W + b),
-            "forgets_bias": any_of(lambda X, W, b: X @ W),
+            "forgets_bias": {"output": {**self.each(case, "new", lambda X, W, b: X @ W), "the whole": ANYTHING}},
             "stale_weights": {
                 "output": {**{part: linear[part] + stale[part] for part in PARTS}, "the whole": ANYTHING}
             },
@@ -312,20 +312,23 @@ class CopyIsItsOwn(LinearCheck):
 
 
 class OutsideUnchanged(LinearCheck):
-    """A `Function_*` that is not in the model, and the other modules' own forward, are as before."""
+    """Outside the model everything computes what it did before: a `Function_*`, a layer, another tree."""
 
     blame = {"outside": "forward_class_patched"}
     errors = {r"(AttributeError|RuntimeError): ": "forward_class_patched"}
 
     def probe(self, nb, case):
         self.tree(nb, case)
-        outside = Function_A(shape=(4,))
+        outside = Model(shape=(4,))
         with torch.no_grad():
-            outside.W.copy_(case.tensor("W", 4))
-        return {"outside": outside(case.tensor("x", 3, 4))}
+            for name, W in outside.named_parameters():
+                W.copy_(case.tensor(name, 4))
+        x = case.tensor("x", 3, 4)
+        return {"outside": [outside.ab.a(x), outside.ab(x), outside(x)]}
 
     def truth(self, case):
-        return {"outside": case.tensor("x", 3, 4) + case.tensor("W", 4)}
+        x, (a, b, c, d) = case.tensor("x", 3, 4), (case.tensor(f"{part}.W", 4) for part in PARTS)
+        return {"outside": [x + a, x + a - b, (x + a - b) * c / d]}
 
 
 check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged)

@@ -126,7 +126,7 @@ class AllOnes(LinearTree):
 
 
 class LinearAtOnes(LinearTree):
-    """In `model`, and in a `fresh` tree, every `Function_*` returns `X @ W + b`, and so does the whole, one after another."""
+    """In `model`, and in a `fresh` tree, every `Function_*` returns `X @ W + b`, and the whole tree runs one after another."""
 
     def probe(self, nb, case):
         fresh = self.fresh(nb, case, "add_bias", "weight_initialization", "linear_transformation")

@@ -207,7 +207,7 @@ def wrapped_linear(*sizes):
 
 
 class SharedStaysShared(ReplacingCheck):
-    """A module that stands in several places gets one replacement, which stands in all of them."""
+    """A module that appears in several places gets one replacement, which goes to all of them."""
 
     net = Tied
     wanted_calls = 2
@@ -266,7 +266,10 @@ class ModeKept(ReplacingCheck):
         return {name or "the model": module.training for name, module in model.named_modules()}
 
     def with_dropout(self, linear):
-        return nn.Sequential(linear, nn.Sequential(nn.Dropout()))
+        """Two levels, all that is new in the other mode than the linear layer."""
+        new = nn.Sequential(linear, nn.Sequential(nn.Dropout()))
+        new.training = new[1].training = new[1][0].training = not linear.training
+        return new
 
     def probe(self, nb, case):
         model = case.build("net", Net)
@@ -287,7 +290,7 @@ class ModeKept(ReplacingCheck):
         model = Net(linear=lambda *sizes: self.with_dropout(nn.Linear(*sizes)))
         dropout = {name for name, part in model.named_modules() if isinstance(part, nn.Dropout)}
         inside = dropout | {name.rpartition(".")[0] for name in dropout}
-        left = ({name: on or name in new for name, on in right.items()} for new in (dropout, inside))
+        left = ({name: on != (name in new) for name, on in right.items()} for new in (dropout, inside))
         return {"mode_on_top_only": {"training": AnyOf(*left)}}
 
 
@@ -306,7 +309,7 @@ class TwoParents(nn.Module):
 
 
 class NotOnceMore(SharedStaysShared):
-    """What `make` has returned is not replaced again, also where the walk comes along twice."""
+    """What `make` has returned is not replaced again, even if two paths lead to its place."""
 
     net = TwoParents
     wanted_calls = 4

@@ -89,7 +89,7 @@ def replace_modules(model, wanted, make):
 
 # %% first_level
 # misconception: replaces direct children only | hint: first_level_only
-# breaks: At every place in `model`, at any depth
+# breaks: It looks at every place in `model`, at any depth
 def replace_modules(model, wanted, make):
     for name, child in model.named_children():
         if wanted(child):
@@ -98,6 +98,7 @@ def replace_modules(model, wanted, make):
 
 # %% loop_variable
 # misconception: rebinds the loop variable | hint: place_cannot_be_rebound
+# breaks: it puts `make(module)` there instead
 def replace_modules(model, wanted, make):
     for name, module in model.named_modules():
         if wanted(module):
@@ -106,7 +107,7 @@ def replace_modules(model, wanted, make):
 
 # %% made_for_each_place
 # misconception: one replacement for each place | hint: one_for_each_place
-# breaks: A module that stands in several places gets **one** replacement
+# breaks: A module that appears in several places gets **one** replacement
 def replace_modules(model, wanted, make):
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if wanted(module):
@@ -277,5 +278,19 @@ def replace_modules(model, wanted, make):
                 made[module] = make(module)
                 for part in (made[module], *made[module].children()):
                     part.training = module.training
+            model.set_submodule(name, made[module])
+    return model
+
+# %% eval_only_if_needed
+# misconception: expects every new module to be in training mode | hint: mode_lost
+def replace_modules(model, wanted, make):
+    made = {}
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if wanted(module):
+            if module not in made:
+                training = module.training
+                made[module] = make(module)
+                if not training:
+                    made[module].eval()
             model.set_submodule(name, made[module])
     return model

@@ -167,7 +167,7 @@ class OnceOnEach(HookingCheck):
 
 
 class OthersHooksStay(HookingCheck):
-    """Where somebody else has hooked a module before, both hooks are there afterwards."""
+    """If somebody else has hooked a module before, both hooks are there afterwards."""
 
     def probe(self, nb, case):
         model = case.build("net", Branches)

@@ -47,7 +47,7 @@ def hook_once(model, hook):
 
 # %% every_visit
 # misconception: registers at every visit | hint: hooked_per_visit
-# breaks: exactly once on each, in however many places a module stands
+# breaks: exactly once on each, in however many places a module appears
 def hook_once(model, hook):
     handles = []
 
