@@ -179,7 +179,7 @@ def _plain() -> nn.Module:
 
 
 @dataclass(frozen=True)
-class Kind:
+class AwkwardKind:
     """One way of not being tidy."""
 
     says: str
@@ -189,22 +189,22 @@ class Kind:
     dtype: torch.dtype = torch.float32
 
 
-KINDS: dict[str, Kind] = {
-    "shared": Kind("a model with one layer under two names", _Shared),
-    "called_twice": Kind("a model that calls one layer twice", _CalledTwice),
-    "tied": Kind("a model with tied weights", _Tied),
-    "partly_frozen": Kind("a model that is frozen in part", _partly_frozen),
-    "in_place_behind": Kind("a model with in-place operations behind its layers", _in_place_behind, (3, 4)),
-    "norm_in_eval": Kind("a model with batch norm in eval mode", _norm_in_eval, (3, 4)),
-    "mixed_modes": Kind("a model whose block is in eval mode", _mixed_modes),
-    "none_place": Kind("a model with places that hold None", _NonePlace),
-    "one_dim": Kind("a model on an input without a batch", _plain, (4,)),
-    "three_dim": Kind("a model on an input with three dimensions", _plain, (2, 3, 4)),
-    "float64": Kind("a model in float64", lambda: _plain().double(), (2, 4), torch.float64),
-    "namedtuple": Kind("a model in which a layer gives a named tuple", _NamedTuple),
-    "dictionary": Kind("a model in which a layer gives a dict", _Dictionary),
-    "look_alike": Kind("a model with names that look alike", _LookAlike),
-    "the_layer": Kind("a model that is one layer itself", lambda: nn.Linear(4, 3)),
+KINDS: dict[str, AwkwardKind] = {
+    "shared": AwkwardKind("a model with one layer under two names", _Shared),
+    "called_twice": AwkwardKind("a model that calls one layer twice", _CalledTwice),
+    "tied": AwkwardKind("a model with tied weights", _Tied),
+    "partly_frozen": AwkwardKind("a model that is frozen in part", _partly_frozen),
+    "in_place_behind": AwkwardKind("a model with in-place operations behind its layers", _in_place_behind, (3, 4)),
+    "norm_in_eval": AwkwardKind("a model with batch norm in eval mode", _norm_in_eval, (3, 4)),
+    "mixed_modes": AwkwardKind("a model whose block is in eval mode", _mixed_modes),
+    "none_place": AwkwardKind("a model with places that hold None", _NonePlace),
+    "one_dim": AwkwardKind("a model on an input without a batch", _plain, (4,)),
+    "three_dim": AwkwardKind("a model on an input with three dimensions", _plain, (2, 3, 4)),
+    "float64": AwkwardKind("a model in float64", lambda: _plain().double(), (2, 4), torch.float64),
+    "namedtuple": AwkwardKind("a model in which a layer gives a named tuple", _NamedTuple),
+    "dictionary": AwkwardKind("a model in which a layer gives a dict", _Dictionary),
+    "look_alike": AwkwardKind("a model with names that look alike", _LookAlike),
+    "the_layer": AwkwardKind("a model that is one layer itself", lambda: nn.Linear(4, 3)),
 }
 """What a check calls them, and how they are made."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import os
 import pkgutil
 import sys
@@ -73,6 +74,15 @@ class CourseFile:
     def source_of(self, lesson: str) -> Path:
         """The instructor's notebook of a lesson, in the course's folder. A class's learners do not have it."""
         return self.root / "source" / lesson / f"{lesson}.ipynb"
+
+    def source_cell(self, lesson: str, grade_id: str) -> str:
+        """The text of one cell of the instructor's notebook; empty if the notebook, or the cell, is not there."""
+        try:
+            cells = json.loads(self.source_of(lesson).read_text(encoding="utf-8"))["cells"]
+        except (OSError, ValueError, KeyError):
+            return ""
+        found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+        return "".join(next(found, {"source": ""})["source"])
 
     def warm_up(self) -> None:
         """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nbproof.authoring.exercise_folder import CHECKS
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.authoring.violation import Violation
-from nbproof.checks.regions import stub_of
+from nbproof.regions import stub_of
 
 __all__ = ["untried"]
 

@@ -23,10 +23,10 @@ from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import Syllabus, read_syllabus
 from nbproof.authoring.trial import Outcome, Trial
 from nbproof.authoring.violation import Violation
-from nbproof.checks.regions import visible_of
 from nbproof.command import course_command
 from nbproof.display.hints import all_hints, known_hint
 from nbproof.errors import UsageError
+from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN, visible_of
 
 __all__ = [
     "MAX_UNSEEN",
@@ -277,9 +277,9 @@ def _hidden_checks(exercise: Exercise) -> Iterator[str]:
         lines = cell.source.splitlines()
         inside, hidden = False, set()
         for number, line in enumerate(lines, 1):
-            if line.strip() == "### BEGIN HIDDEN TESTS":
+            if line.strip() == BEGIN_HIDDEN:
                 inside = True
-            elif line.strip() == "### END HIDDEN TESTS":
+            elif line.strip() == END_HIDDEN:
                 inside = False
             elif inside:
                 hidden.add(number)
