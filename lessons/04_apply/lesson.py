@@ -680,7 +680,7 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # - A weight or a bias that is not there stays away.
 # - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
 #   are, whatever their class is called.
-# - Frozen layers are initialised like any other.
+# - Frozen layers are initialised like any other, and two layers of the same size start with different numbers.
 # - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards.
 
 
@@ -1192,7 +1192,7 @@ for way in (closing_over, by_argument, by_partial):
 # hard · 20 min · 4 points · further · `linear_any_weight`
 #
 # Once more every `Function_*` becomes linear, this time in a way that lasts. Write one function for `apply`,
-# `make_linear(module)`. `W` has any shape `(n, m)`, and keeps its values. After
+# `make_linear(module)`. `W` has any shape `(n, m)`, and stays as it is, the same object. After
 # `model.apply(make_linear)` every `Function_*` in `model`
 #
 # - has a `Parameter` called `b`, zeros of shape `(m,)`, and no other new parameter,

@@ -289,6 +289,7 @@ class OptimizerLeavesItAlone(FreezingCheck):
         model, brought = case.build("trained", Trained), {}
         optimizer = torch.optim.SGD(several_groups(model), momentum=0.9)
         model(case.tensor("x", 6, 3)).backward(case.tensor("upstream", 6, 2))
+        model[4].bias.requires_grad_(False)  # by somebody else, who leaves its gradient
         freeze(model)
         brought[".grad"] = gradients_left(dict(model.named_parameters()), case)
         optimizer.step()
@@ -320,13 +321,15 @@ class OptimizerLeavesItAlone(FreezingCheck):
         free(case.tensor("x", 6, 3)).backward(case.tensor("upstream", 6, 2))
         left = gradients_left(dict(free.named_parameters()), case)
         frozen = [name for name in right if not is_same(snapshot(right[name]), left[name])]
-        none = gradients_left({name: one.detach() for name, one in free.named_parameters()}, case)
+        others = [name for name in right if name not in frozen]
         zeros = {name: torch.zeros_like(one) if name in frozen else one for name, one in left.items()}
         own = {name: right[name] if name.startswith("0.") else one for name, one in left.items()}
         return {
             "old_gradient_left": {".grad": AnyOf(left, zeros)},
             "freezes_own_only": {".grad": own},
-            "freezes_the_unchosen": {".grad": none},
+            "freezes_the_unchosen": {
+                ".grad": such_that(lambda got: any(not is_same(got[name], right[name]) for name in others))
+            },
         }
 
 

@@ -380,3 +380,17 @@ def freeze_where(model, choose, frozen=True):
                 parameter.grad = None
 
     return model.apply(visit)
+
+# %% gradients_of_all_frozen
+# misconception: takes the gradient of everything that is frozen away, whoever froze it | hint: freezes_the_unchosen
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    model.apply(visit)
+    for parameter in model.parameters():
+        if not parameter.requires_grad:
+            parameter.grad = None
+    return model

@@ -252,7 +252,8 @@ class Others(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed = nn.Embedding(7, 6)
-        self.norms = nn.ModuleList([nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.InstanceNorm1d(6, affine=True)])
+        norms = (nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.InstanceNorm1d(6, affine=True), nn.SyncBatchNorm(6))
+        self.norms = nn.ModuleList(norms)
         self.act = nn.PReLU(6)
         self.pair = nn.Bilinear(3, 4, 5)
         self.own = Weighted()
@@ -330,7 +331,10 @@ class AnyModel(ByTypeCheck):
     """Shape and dtype stay; frozen layers, shared ones, and a layer that is the model itself are initialised like any other."""
 
     cases = 1
-    blame = {"shapes and dtypes": "init_dtype_lost", "weights": "init_frozen_left_out", "biases": "init_frozen_left_out"}
+    blame = {
+        "shapes and dtypes": "init_dtype_lost", "weights": "init_frozen_left_out", "biases": "init_frozen_left_out",
+        "one layer's weight minus another's": "init_same_numbers",
+    }  # fmt: skip
 
     def probe(self, nb, case):
         forms, weights, biases = {}, {}, {}
@@ -343,7 +347,9 @@ class AnyModel(ByTypeCheck):
             forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
             weights[says] = {name: one for name, one in named.items() if one.dim() == 2}
             biases[says] = {name: one for name, one in named.items() if one.dim() == 1}
-        return {"shapes and dtypes": forms, "weights": weights, "biases": biases}
+        pair = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)).apply(nb.function("init_by_type"))
+        apart = pair[0].weight - pair[1].weight
+        return {"shapes and dtypes": forms, "weights": weights, "biases": biases, "one layer's weight minus another's": apart}
 
     def truth(self, case):
         forms, weights, biases = {}, {}, {}
@@ -352,7 +358,8 @@ class AnyModel(ByTypeCheck):
             forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
             weights[says] = {name: within_xavier(one.shape) for name, one in named.items() if one.dim() == 2}
             biases[says] = {name: torch.zeros_like(one) for name, one in named.items() if one.dim() == 1}
-        return {"shapes and dtypes": forms, "weights": weights, "biases": biases}
+        apart = Matches(lambda got: None if got.tensor().any() else "zero everywhere", "not zero")
+        return {"shapes and dtypes": forms, "weights": weights, "biases": biases, "one layer's weight minus another's": apart}
 
 
 def within_xavier(shape):

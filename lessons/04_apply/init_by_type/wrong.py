@@ -485,3 +485,35 @@ def init_by_type(module):
         return
     if module.bias is not None:
         nn.init.zeros_(module.bias)
+
+# %% base_of_norms
+# misconception: takes the common base class of batch norms, which others share | hint: init_reaches_too_far
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, nn.modules.batchnorm._BatchNorm):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% seed_inside
+# misconception: sets the seed at each visit, so that layers of one size start alike | hint: init_same_numbers
+# breaks: two layers of the same size start with different numbers
+def init_by_type(module):
+    torch.manual_seed(0)
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)

@@ -106,7 +106,9 @@ class NewValues(InPlaceCheck):
                 "values": AnyOf(*({n: f(old[n], right[n]) for n in old} for f in (torch.add, torch.mul)))
             },
             "parameter_replaced": {"values": right, "same Parameter object": dict.fromkeys(old, False)},
-            "new_values_for_some": {"values": AnyOf(top, only(lambda name: name.count(".") < 2))},
+            "new_values_for_some": {
+                "values": AnyOf(top, only(lambda name: name.count(".") < 2), only(lambda name: "." in name))
+            },
             "not_only_weight_and_bias": {"values": AnyOf(weights, only(lambda name: name.endswith("weight")))},
             "tensor_in_parameters": {"values": {}},
             "new_values_ignored": constant(True),

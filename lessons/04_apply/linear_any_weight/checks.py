@@ -42,8 +42,9 @@ class LinearCheck(Check):
     def tree(self, nb, case):
         """A tree whose W have other shapes than its class gave them, rewired by the learner."""
         tree = case.build("tree", Model)
-        for part, (W, _) in self.weights(case, "old").items():
-            tree.get_submodule(part).W = nn.Parameter(W)
+        self.W = {part: nn.Parameter(W) for part, (W, _) in self.weights(case, "old").items()}
+        for part, W in self.W.items():
+            tree.get_submodule(part).W = W
         return tree.apply(nb.function("make_linear"))
 
     def fill(self, tree, case, name):
@@ -191,16 +192,26 @@ class AnyShape(LinearCheck):
             tree = self.tree(nb, case)
             shapes = {part: list(getattr(tree.get_submodule(part), "b", torch.ones(())).shape) for part in PARTS}
             if any(shape != [tree.get_submodule(part).W.shape[1]] for part, shape in shapes.items()):
-                return {"shape of b": shapes, "output": None}
+                return {"shape of b": shapes, "output": None, "output where the first W have other values": None}
             self.fill(tree, case, "new")
-            return {"shape of b": shapes, "output": self.outputs(tree, case)}
+            output = self.outputs(tree, case)
+            with torch.no_grad():  # into those that were there before: they should be there still
+                for part, (W, _) in self.weights(case, "later").items():
+                    self.W[part].copy_(W)
+            later = {part: tree.get_submodule(part)(X) for part, X in self.inputs(case).items()}
+            return {"shape of b": shapes, "output": output, "output where the first W have other values": later}
 
     def truth(self, case):
         weights = self.weights(case, "new")
         return {
             "shape of b": {part: list(b.shape) for part, (_, b) in weights.items()},
             "output": self.computed(case, "new"),
+            "output where the first W have other values": {
+                part: X @ self.weights(case, "later")[part][0] + weights[part][1] for part, X in self.inputs(case).items()
+            },
         }
+
+    blame = {"output where the first W have other values": "parameter_replaced"}
 
     def mistakes(self, case):
         shapes = self.truth(case)["shape of b"]

@@ -318,3 +318,13 @@ def make_linear(module):
             module.b = Parameter(torch.empty(module.W.shape[1]))
         nn.init.zeros_(module.b)
         module.forward = partial(linear_forward, module)
+
+# %% weight_made_anew
+# misconception: makes a new W with the values of the old one | hint: parameter_replaced
+# breaks: and stays as it is, the same object
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if "b" not in module._parameters:
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.W = Parameter(module.W.detach().clone())
+        module.forward = partial(lambda self, X: X @ self.W + self.b, module)

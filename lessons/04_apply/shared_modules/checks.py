@@ -1,5 +1,6 @@
 from functools import partial
 
+import torch
 from torch import nn
 from torch.utils.hooks import RemovableHandle
 
@@ -229,15 +230,27 @@ class OnceMore(HookingCheck):
             model(case.tensor("x", 5, 3))
             brought[f"calls of the second hook, the first one {first_hook}"] = dict(calls)
             brought[f"what runs, the first one {first_hook}"] = self.what_runs(case, model)
-        return brought
+        model = case.build("net", Branches)
+        handles = hook_once(model, lambda module, args, output: output * 2 if isinstance(module, nn.Linear) else None)
+        hook_once(model, lambda module, args, output: output + 1 if isinstance(module, nn.Linear) else None)
+        self.remove(handles)
+        return {**brought, "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3))}
 
     def truth(self, case):
+        model = case.build("net", Branches)
+        with torch.no_grad():
+            for module in model.modules():
+                if isinstance(module, nn.Linear):
+                    module.bias += 1
         return {
             "calls of the second hook, the first one removed": self.runs(case),
             "what runs, the first one removed": self.right(case, "afterwards", 1),
             "calls of the second hook, the first one still there": self.runs(case),
             "what runs, the first one still there": self.right(case, "afterwards", 2),
+            "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3)),
         }
+
+    blame = {"output with the second hook, the first one taken off by its handles": "shared_list"}
 
     def mistakes(self, case):
         none = self.each(case, 0)
@@ -250,31 +263,42 @@ class OnceMore(HookingCheck):
 
 
 class AnyForwardHook(HookingCheck):
-    """`hook` is called as any forward hook is, with the module, its inputs and its output, and what it returns replaces the output."""
+    """`hook` gets what any forward hook gets, the module, its inputs and its output; what it returns replaces the output."""
 
     blame = {"output": "hook_in_between"}
 
     def hook(self, module, args, output):
-        """Adds to the output what follows from both arguments, for one kind of module."""
-        return output + args[0].mean() * module.in_features if isinstance(module, nn.Linear) else None
+        """Changes the output of a Linear by what it returns, and that of a Tanh in place."""
+        if isinstance(module, nn.Linear):
+            return output + args[0].mean() * module.in_features
+        if isinstance(module, nn.Tanh):
+            with torch.no_grad():
+                output.mul_(3)
+        return None
 
     def probe(self, nb, case):
         model = case.build("net", Branches)
         nb.function("hook_once")(model, self.hook)
         return {"output": model(case.tensor("x", 5, 3))}
 
-    def output(self, case, forward):
+    def output(self, case, linear, tanh):
+        """The model's output where these are the forwards of its Linear layers and of its Tanhs."""
         model = case.build("net", Branches)
         for module in model.modules():
             if isinstance(module, nn.Linear):
-                module.forward = partial(forward, module)
+                module.forward = partial(linear, module)
+            if isinstance(module, nn.Tanh):
+                module.forward = tanh
         return {"output": model(case.tensor("x", 5, 3))}
 
     def truth(self, case):
-        return self.output(case, lambda linear, x: nn.Linear.forward(linear, x) + x.mean() * linear.in_features)
+        def hooked(linear, x):
+            return nn.Linear.forward(linear, x) + x.mean() * linear.in_features
+
+        return self.output(case, hooked, lambda x: torch.tanh(x) * 3)
 
     def mistakes(self, case):
-        return {"hook_result_lost": self.output(case, nn.Linear.forward)}
+        return {"hook_result_lost": self.output(case, nn.Linear.forward, lambda x: torch.tanh(x) * 3)}
 
 
 # awkward: called_twice: how often a layer runs has no part in how often it is hooked; Branches runs its encoder twice
@@ -282,23 +306,25 @@ class AnyForwardHook(HookingCheck):
 # awkward: partly_frozen: hooks on modules do not look at parameters
 # awkward: in_place_behind: the hook does not keep what it is given
 # awkward: norm_in_eval: forward hooks run in either mode
-# awkward: mixed_modes: forward hooks run in either mode
 # awkward: one_dim: the hook is handed on as it is, whatever comes in
 # awkward: three_dim: the hook is handed on as it is, whatever comes in
 # awkward: float64: the hook is handed on as it is, whatever comes in
 # awkward: namedtuple: the hook is handed on as it is, whatever comes out
 # awkward: dictionary: the hook is handed on as it is, whatever comes out
 class AnyModel(HookingCheck):
-    """It works on any model: one with two names for a layer, with names that look alike, with an empty place, one layer alone."""
+    """It works on any model: a layer with two names, names that look alike, an empty place, two modes, one layer alone."""
 
     cases = 1
+    blame = {"hooks": "module_left_out"}
 
     def hooked(self, case, hook_once):
-        found = {}
-        for says, (model, x) in awkward_models(case, "shared", "none_place", "look_alike", "the_layer").items():
+        hooks, ran = {}, {}
+        kinds = ("shared", "none_place", "look_alike", "mixed_modes", "the_layer")
+        for says, (model, x) in awkward_models(case, *kinds).items():
             hook_once(model, lambda module, args, output: None)
-            found[says] = {"hooks": self.hooks(model), "what runs": what_runs(model, case, lambda: model(x))}
-        return found
+            hooks[says] = self.hooks(model)
+            ran[says] = what_runs(model, case, lambda: model(x))
+        return {"hooks": hooks, "what runs": ran}
 
     def probe(self, nb, case):
         return self.hooked(case, nb.function("hook_once"))
@@ -309,7 +335,7 @@ class AnyModel(HookingCheck):
                 module.register_forward_hook(hook)
 
         wanted = self.hooked(case, on_each)
-        return {says: {**one, "what runs": as_before(one["what runs"])} for says, one in wanted.items()}
+        return {**wanted, "what runs": {says: as_before(number) for says, number in wanted["what runs"].items()}}
 
 
-check("shared_modules", OnceOnEach, OthersHooksStay, OnceMore, AnyForwardHook, AnyModel)
+check("shared_modules", OnceOnEach, OthersHooksStay, AnyForwardHook, OnceMore, AnyModel)

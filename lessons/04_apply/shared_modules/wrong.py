@@ -267,3 +267,26 @@ def hook_once(model, hook):
         module.register_forward_hook(lambda module, args, output: hook(module, args[0], output))
         for module in model.modules()
     ]
+
+# %% hands_on_a_copy
+# misconception: hands a copy of the output on | hint: hook_in_between
+def hook_once(model, hook):
+    def forward_hook(module, args, output):
+        return hook(module, args, output.clone())
+
+    return [module.register_forward_hook(forward_hook) for module in model.modules()]
+
+# %% list_reused
+# misconception: one list of handles for all calls | hint: shared_list
+handles = []
+
+
+def hook_once(model, hook):
+    handles.clear()
+    handles.extend(module.register_forward_hook(hook) for module in model.modules())
+    return handles
+
+# %% training_only
+# misconception: leaves modules in eval mode out | hint: module_left_out
+def hook_once(model, hook):
+    return [module.register_forward_hook(hook) for module in model.modules() if module.training]
