@@ -4,8 +4,11 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
-from course.traces import as_before, what_runs
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.evidence import snapshot
+from course.awkward import awkward_models, several_groups
+from course.probing import ANYTHING, such_that
+from course.traces import as_before, gradients_left, what_runs
 
 
 class Scale(nn.Module):
@@ -99,11 +102,15 @@ class Frozen(FreezingCheck):
         model = case.build("net", Net)
         returned = nb.function("freeze_where")(model, is_norm)
         told = "nothing" if returned is None else "the model" if returned is model else "something else"
-        return {**self.told(model), "returned": told, "what runs": self.runs(model, case)}
+        brought = {**self.told(model), "returned": told, "what runs": self.runs(model, case)}
+        other = case.build("net", Net)
+        nb.function("freeze_where")(other, is_norm, frozen=False)
+        return {**brought, "requires_grad of another model with frozen=False": self.told(other)["requires_grad"]}
 
     def truth(self, case):
         wanted = self.wanted(self.told(Net()), is_norm, True)
-        return {**wanted, "returned": "the model", "what runs": self.right(case, wanted)}
+        right = {**wanted, "returned": "the model", "what runs": self.right(case, wanted)}
+        return {**right, "requires_grad of another model with frozen=False": ANYTHING}
 
     def mistakes(self, case):
         fresh, right = self.told(Net()), self.truth(case)
@@ -122,6 +129,10 @@ class Frozen(FreezingCheck):
         everything = dict.fromkeys(modes, False)
         return {
             "not_started": {**fresh, "returned": "nothing"},
+            "flags_turned_around": {
+                "requires_grad": fresh["requires_grad"],
+                "requires_grad of another model with frozen=False": grads,
+            },
             "freezes_nothing": {"requires_grad": fresh["requires_grad"]},
             "freezes_first_level": of(lambda name: name.split(".")[0] == "norm"),
             "freezes_weight_only": {"requires_grad": some("requires_grad", lambda name: not name.endswith("bias"))},
@@ -184,12 +195,24 @@ class OthersStay(FreezingCheck):
 
     blame = {"requires_grad": "freezes_the_unchosen", "training": "freezes_the_unchosen"}
 
+    def mistakes(self, case):
+        right = self.truth(case)
+
+        def only_too_few(got):
+            """Some of the thawed modules are in eval mode, and none is in training mode that should not be."""
+            wanted = right["training"]["thawed again"]
+            return not any(got["thawed again"][name] and not on for name, on in wanted.items())
+
+        return {
+            "thawed_in_eval_mode": {"requires_grad": right["requires_grad"], "training": such_that(only_too_few)}
+        }
+
     def model(self, case):
         model = case.build("net", Net)
         model.out.weight.requires_grad_(False)
         model.features[0].requires_grad_(False)
         model.stem.eval()
-        model.features.training = False
+        model.features.training = model.training = False
         model.drop.eval()
         return model
 
@@ -249,4 +272,132 @@ class GradientPassesThrough(FreezingCheck):
         }
 
 
-check("freeze_where", Frozen, AndBack, WithAllInside, OthersStay, GradientPassesThrough)
+class Trained(nn.Sequential):
+    """A batch norm to freeze, and a block. No norm comes right after a layer: the layer's bias would have no gradient."""
+
+    def __init__(self):
+        block = nn.Sequential(nn.BatchNorm1d(4), nn.Sequential(nn.Linear(4, 4), nn.Softsign()))
+        super().__init__(nn.BatchNorm1d(3), nn.Linear(3, 4), nn.Tanh(), block, nn.Linear(4, 2))
+        self.chosen = (self[0], block)
+
+
+class OptimizerLeavesItAlone(FreezingCheck):
+    """No optimizer moves what is frozen, even if a backward came before; the gradients of everything else are still there."""
+
+    def step_by_step(self, case, freeze):
+        """Backward, freeze a norm and a block, then three steps of an optimizer that holds all; a new backward before the last two."""
+        model, brought = case.build("trained", Trained), {}
+        optimizer = torch.optim.SGD(several_groups(model), momentum=0.9)
+        model(case.tensor("x", 6, 3)).backward(case.tensor("upstream", 6, 2))
+        model[4].bias.requires_grad_(False)  # by somebody else, who leaves its gradient
+        freeze(model)
+        brought[".grad"] = gradients_left(dict(model.named_parameters()), case)
+        optimizer.step()
+        brought["values after a step"] = {name: one.detach().clone() for name, one in model.named_parameters()}
+        for number in range(2):
+            optimizer.zero_grad()
+            model(case.tensor(f"x {number}", 6, 3)).backward(case.tensor(f"upstream {number}", 6, 2))
+            optimizer.step()
+        brought["values after three steps"] = dict(model.named_parameters())
+        return brought
+
+    def probe(self, nb, case):
+        freeze_where = nb.function("freeze_where")
+        return self.step_by_step(case, lambda model: freeze_where(model, lambda module: module in model.chosen))
+
+    def truth(self, case):
+        def freeze(model):
+            for part in model.chosen:
+                part.eval()
+                for one in part.parameters():
+                    one.requires_grad, one.grad = False, None
+
+        wanted = self.step_by_step(case, freeze)
+        return {**wanted, "values after three steps": Close(wanted["values after three steps"], rtol=1e-4, atol=1e-4)}
+
+    def mistakes(self, case):
+        right = self.truth(case)[".grad"]
+        free = case.build("trained", Trained)
+        free(case.tensor("x", 6, 3)).backward(case.tensor("upstream", 6, 2))
+        left = gradients_left(dict(free.named_parameters()), case)
+        frozen = [name for name in right if not is_same(snapshot(right[name]), left[name])]
+        others = [name for name in right if name not in frozen]
+        zeros = {name: torch.zeros_like(one) if name in frozen else one for name, one in left.items()}
+        own = {name: right[name] if name.startswith("0.") else one for name, one in left.items()}
+        return {
+            "old_gradient_left": {".grad": AnyOf(left, zeros)},
+            "freezes_own_only": {".grad": own},
+            "freezes_the_unchosen": {
+                ".grad": such_that(lambda got: any(not is_same(got[name], right[name]) for name in others))
+            },
+        }
+
+
+# awkward: called_twice: how often a layer runs has no part in it
+# awkward: in_place_behind: nothing about the outputs of layers changes
+# awkward: one_dim: nothing about inputs changes
+# awkward: three_dim: nothing about inputs changes
+# awkward: float64: neither flags nor modes have a dtype
+# awkward: namedtuple: nothing about the outputs of layers changes
+# awkward: dictionary: nothing about the outputs of layers changes
+class AnyModel(FreezingCheck):
+    """It works in any model: shared layers, tied weights, mixed modes, empty places, names that look alike, the model itself."""
+
+    cases = 1
+    blame = {"requires_grad": "freezes_the_unchosen", "training": "freezes_the_unchosen"}
+    chosen = {
+        "shared": ("body",), "tied": ("encoder",), "mixed_modes": ("2",), "norm_in_eval": ("1",), "none_place": ("", "enter"),
+        "look_alike": ("block", "fc1"), "partly_frozen": ("4", "0"), "the_layer": ("",),
+    }  # fmt: skip
+
+    def brought(self, case, freeze_where):
+        found = {"requires_grad": {}, "training": {}, "what runs": {}}
+        for kind, names in self.chosen.items():
+            ((says, (model, x)),) = awkward_models(case, kind).items()
+            chosen = [model.get_submodule(name) for name in names]
+            for frozen in (True, False):
+                freeze_where(model, lambda module, chosen=chosen: module in chosen, frozen)
+                state = f"{'frozen' if frozen else 'thawed'}: {says}"
+                found["requires_grad"][state] = {name: one.requires_grad for name, one in model.named_parameters()}
+                found["training"][state] = {name or "the model": part.training for name, part in model.named_modules()}
+                found["what runs"][state] = self.runs_on(model, x, case)
+        return found
+
+    def runs_on(self, model, x, case):
+        def run():
+            model(x)
+            with suppress(AttributeError):  # everything is frozen
+                sum(one.sum() for one in model.parameters() if one.requires_grad).backward()
+
+        return what_runs(model, case, run)
+
+    def probe(self, nb, case):
+        return self.brought(case, nb.function("freeze_where"))
+
+    def truth(self, case):
+        def by_hand(model, choose, frozen):
+            inside = {part for one in model.modules() if choose(one) for part in one.modules()}
+            for part in inside:
+                part.training = not frozen
+                for parameter in part._parameters.values():
+                    if parameter is not None:
+                        parameter.requires_grad = not frozen
+
+        wanted = self.brought(case, by_hand)
+        return {**wanted, "what runs": {state: as_before(number) for state, number in wanted["what runs"].items()}}
+
+    def mistakes(self, case):
+        right = self.truth(case)["requires_grad"]
+
+        def too_few(got):
+            """What was frozen before has stayed so, and all that should be frozen is."""
+            thawed = [state for state in right if state.startswith("thawed")]
+            others = all(got[state] == right[state] for state in right if state not in thawed)
+            return others and any(on and not got[state][name] for state in thawed for name, on in right[state].items())
+
+        return {"thaws_to_what_was": {"requires_grad": such_that(too_few)}}
+
+
+check(
+    "freeze_where", Frozen, AndBack, WithAllInside, OthersStay, GradientPassesThrough, OptimizerLeavesItAlone, AnyModel
+)

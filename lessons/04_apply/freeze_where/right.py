@@ -6,16 +6,16 @@ def freeze_where(model, choose, frozen=True):
             part.training = not frozen
         for name, parameter in module.named_parameters():
             parameter.requires_grad_(not frozen)
+            parameter.grad = None if frozen else parameter.grad
     return model
 
-# %% forgets_old_gradients
+# %% forgets_all_gradients_of_the_chosen
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
             for parameter in module.parameters():
                 parameter.requires_grad_(not frozen)
-                if frozen:
-                    parameter.grad = None
+                parameter.grad = None
             module.train(mode=not frozen)
 
     model.apply(visit)
@@ -23,6 +23,8 @@ def freeze_where(model, choose, frozen=True):
 
 # %% lambda_apply
 def freeze_where(model: nn.Module, choose, frozen: bool = True) -> nn.Module:
+    if frozen:
+        model.apply(lambda module: choose(module) and module.zero_grad(set_to_none=True))
     return model.apply(lambda module: choose(module) and module.requires_grad_(not frozen).train(not frozen))
 
 # %% parameter_by_parameter
@@ -31,6 +33,8 @@ def freeze_where(model, choose, frozen=True):
         if choose(module):
             for parameter in module.parameters():
                 parameter.requires_grad = not frozen
+                if frozen:
+                    del parameter.grad
             if frozen:
                 module.eval()
             else:
@@ -43,6 +47,8 @@ def freeze_where(model, choose, frozen=True, inside=False):
     if inside:
         for parameter in model.parameters(recurse=False):
             parameter.requires_grad = not frozen
+            if frozen:
+                parameter.grad = None
         model.training = not frozen
     for child in model.children():
         freeze_where(child, choose, frozen, inside)
@@ -52,6 +58,7 @@ def freeze_where(model, choose, frozen=True, inside=False):
 def freeze(module):
     module.eval()
     module.requires_grad_(False)
+    module.zero_grad()
 
 
 def thaw(module):

@@ -1,5 +1,6 @@
 # %% attribute_of_module
 # misconception: sets an attribute of the module | hint: freezes_nothing
+# breaks: no longer need a gradient
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -10,6 +11,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% back_in_eval
 # misconception: thaws the parameters only | hint: thawed_in_eval_mode
+# breaks: the modules are in training mode
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -34,6 +36,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% children_only
 # misconception: asks the direct children only | hint: freezes_first_level
+# breaks: For every module of the model, at any depth
 def freeze_where(model, choose, frozen=True):
     for child in model.children():
         if choose(child):
@@ -61,6 +64,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% detached_output
 # misconception: cuts the graph behind the frozen part | hint: frozen_part_blocks
+# breaks: the gradient still reaches whatever is not frozen
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -73,6 +77,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% else_branch
 # misconception: sets those that are not chosen, too | hint: freezes_the_unchosen
+# breaks: All other parameters and modules stay as they are
 def freeze_where(model, choose, frozen=True):
     chosen = {id(p) for module in model.modules() if choose(module) for p in module.parameters()}
     inside = {part for module in model.modules() if choose(module) for part in module.modules()}
@@ -134,6 +139,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% mode_forgotten
 # misconception: leaves batch norms in training mode | hint: frozen_in_training_mode
+# breaks: the module, and everything inside it, is in eval mode
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -151,6 +157,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% no_argument
 # misconception: leaves the argument frozen out | hint: no_way_back
+# breaks: Write `freeze_where(model, choose, frozen=True)`
 def freeze_where(model, choose):
     def visit(module):
         if choose(module):
@@ -171,6 +178,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% one_way
 # misconception: ignores the argument frozen | hint: no_way_back
+# breaks: With `frozen=False` it is the way back
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -191,6 +199,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% own_parameters
 # misconception: own parameters only | hint: freezes_own_only
+# breaks: all parameters of the module, and of everything inside it
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -202,6 +211,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% returns_nothing
 # misconception: returns nothing | hint: returns_nothing
+# breaks: The function returns the model
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -212,6 +222,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% train_first
 # misconception: puts everything into training mode first | hint: freezes_the_unchosen
+# breaks: in training or in eval mode
 def freeze_where(model, choose, frozen=True):
     model.train()
     for module in model.modules():
@@ -231,6 +242,7 @@ def freeze_where(model, choose, frozen=True):
 
 # %% values_too
 # misconception: sets the statistics back as well | hint: freezing_changes_output
+# breaks: No value changes
 def freeze_where(model, choose, frozen=True):
     def visit(module):
         if choose(module):
@@ -272,3 +284,113 @@ def freeze_where(model, choose, frozen=True):
                     parameter.register_hook(torch.zeros_like)
 
     return model.apply(visit)
+
+# %% old_gradient_stays
+# misconception: thinks that an optimizer asks for requires_grad | hint: old_gradient_left
+# breaks: their `.grad` is None, so that no optimizer moves them
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% gradient_set_to_zero
+# misconception: a gradient of zeros; momentum and weight decay move the weight all the same | hint: old_gradient_left
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            if frozen:
+                module.zero_grad(set_to_none=False)
+
+    return model.apply(visit)
+
+# %% all_gradients_gone
+# misconception: takes the gradients of the whole model away | hint: freezes_the_unchosen
+# breaks: with or without a gradient
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    model.zero_grad()
+    return model.apply(visit)
+
+# %% by_beginning_of_name
+# misconception: takes what begins with the same letters for what is inside | hint: freezes_the_unchosen
+def freeze_where(model, choose, frozen=True):
+    chosen = tuple(name for name, module in model.named_modules() if choose(module))
+    for name, parameter in model.named_parameters():
+        if name.startswith(chosen):
+            parameter.requires_grad = not frozen
+            parameter.grad = None if frozen else parameter.grad
+    for name, module in model.named_modules():
+        if name.startswith(chosen):
+            module.training = not frozen
+    return model
+
+# %% flags_turned_around
+# misconception: hands `frozen` over where its opposite is meant | hint: flags_turned_around
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(frozen)
+            module.train(frozen)
+
+    return model.apply(visit)
+
+# %% thaws_to_mode_of_model
+# misconception: takes the mode of the whole model | hint: thawed_in_eval_mode
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(model.training and not frozen)
+            if frozen:
+                module.zero_grad()
+
+    return model.apply(visit)
+
+# %% puts_back_what_was
+# misconception: thinks that thawing puts back what was before | hint: thaws_to_what_was
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            for parameter in module.parameters():
+                if frozen:
+                    parameter.was = getattr(parameter, "was", parameter.requires_grad)
+                    parameter.grad = None
+                parameter.requires_grad = not frozen and getattr(parameter, "was", True)
+            module.train(not frozen)
+
+    return model.apply(visit)
+
+# %% gradients_of_its_own_only
+# misconception: takes the gradients of its own parameters away, and leaves those inside | hint: freezes_own_only
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            for parameter in module.parameters(recurse=False):
+                parameter.grad = None
+
+    return model.apply(visit)
+
+# %% gradients_of_all_frozen
+# misconception: takes the gradient of everything that is frozen away, whoever froze it | hint: freezes_the_unchosen
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+
+    model.apply(visit)
+    for parameter in model.parameters():
+        if not parameter.requires_grad:
+            parameter.grad = None
+    return model

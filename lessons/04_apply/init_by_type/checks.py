@@ -6,6 +6,7 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
+from course.awkward import awkward_models
 from course.traces import as_before, what_runs
 
 OLD = 7.25
@@ -251,10 +252,12 @@ class Others(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed = nn.Embedding(7, 6)
-        self.norms = nn.ModuleList([nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.InstanceNorm1d(6, affine=True)])
+        norms = (nn.LayerNorm(6), nn.GroupNorm(2, 6), nn.InstanceNorm1d(6, affine=True), nn.SyncBatchNorm(6))
+        self.norms = nn.ModuleList(norms)
         self.act = nn.PReLU(6)
         self.pair = nn.Bilinear(3, 4, 5)
         self.own = Weighted()
+        self.up = nn.ModuleList([nn.ConvTranspose1d(3, 4, 2), nn.ConvTranspose2d(4, 3, 2)])
         self.out = nn.Linear(20, 200)
 
 
@@ -314,4 +317,60 @@ class TypeNotName(ByTypeCheck):
     blame = {"conv": "name_is_not_type", "norm": "name_is_not_type", "out": "name_is_not_type"}
 
 
-check("init_by_type", ByType, NothingIsAdded, OthersStay, TypeNotName)
+# awkward: called_twice: nothing runs
+# awkward: in_place_behind: nothing runs
+# awkward: tied: a new Parameter is allowed, and it ends a tie
+# awkward: norm_in_eval: an initialisation does not ask for the mode
+# awkward: mixed_modes: an initialisation does not ask for the mode
+# awkward: one_dim: nothing runs
+# awkward: three_dim: nothing runs
+# awkward: namedtuple: nothing runs
+# awkward: dictionary: nothing runs
+# awkward: look_alike: the function gets no names; of classes TypeNotName asks
+class AnyModel(ByTypeCheck):
+    """Shape and dtype stay; frozen layers, shared ones, and a layer that is the model itself are initialised like any other."""
+
+    cases = 1
+    blame = {
+        "shapes and dtypes": "init_dtype_lost", "weights": "init_frozen_left_out", "biases": "init_frozen_left_out",
+        "one layer's weight minus another's": "init_same_numbers",
+    }  # fmt: skip
+
+    def probe(self, nb, case):
+        forms, weights, biases = {}, {}, {}
+        for says, (model, _) in awkward_models(case, "float64", "partly_frozen", "shared", "none_place", "the_layer").items():
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.fill_(OLD)
+            model.apply(nb.function("init_by_type"))
+            named = dict(model.named_parameters())
+            forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
+            weights[says] = {name: one for name, one in named.items() if one.dim() == 2}
+            biases[says] = {name: one for name, one in named.items() if one.dim() == 1}
+        pair = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)).apply(nb.function("init_by_type"))
+        apart = pair[0].weight - pair[1].weight
+        return {"shapes and dtypes": forms, "weights": weights, "biases": biases, "one layer's weight minus another's": apart}
+
+    def truth(self, case):
+        forms, weights, biases = {}, {}, {}
+        for says, (model, _) in awkward_models(case, "float64", "partly_frozen", "shared", "none_place", "the_layer").items():
+            named = dict(model.named_parameters())
+            forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
+            weights[says] = {name: within_xavier(one.shape) for name, one in named.items() if one.dim() == 2}
+            biases[says] = {name: torch.zeros_like(one) for name, one in named.items() if one.dim() == 1}
+        apart = Matches(lambda got: None if got.tensor().any() else "zero everywhere", "not zero")
+        return {"shapes and dtypes": forms, "weights": weights, "biases": biases, "one layer's weight minus another's": apart}
+
+
+def within_xavier(shape):
+    """The test of a weight that is too small for statistics: inside the limits, and not all equal."""
+    limit = math.sqrt(6 / sum(shape)) * 1.0001
+
+    def test(got):
+        values = got.tensor()
+        return None if values.abs().max() <= limit and values.std() > 0 else f"as far as {values.abs().max():.4g}"
+
+    return Matches(test, "uniform between ±√(6 / (fan_in + fan_out))")
+
+
+check("init_by_type", ByType, NothingIsAdded, TypeNotName, OthersStay, AnyModel)

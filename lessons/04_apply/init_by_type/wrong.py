@@ -1,5 +1,6 @@
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
+# breaks: A weight or a bias that is not there stays away
 def init_by_type(module):
     if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         if isinstance(module, nn.Linear):
@@ -81,6 +82,7 @@ def init_by_type(module):
 
 # %% bias_left
 # misconception: initialises weights only | hint: bias_left_out
+# breaks: It initialises the module that it is given
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -122,6 +124,7 @@ def init_by_type(module):
 
 # %% class_name_contains
 # misconception: looks for pieces of the class name | hint: name_is_not_type
+# breaks: whatever their class is called
 def init_by_type(module):
     name = module.__class__.__name__
     if name.find("Conv") != -1:
@@ -206,6 +209,7 @@ def init_by_type(module):
 
 # %% exact_class
 # misconception: compares classes, so subclasses are left out | hint: name_is_not_type
+# breaks: Subclasses of these classes count
 def init_by_type(module):
     if type(module) is nn.Linear:
         nn.init.xavier_uniform_(module.weight)
@@ -221,6 +225,7 @@ def init_by_type(module):
 
 # %% fan_out
 # misconception: spread by the number of outputs, as torchvision has it | hint: init_by_fan_out
+# breaks: normal, with a spread of √(2 / fan_in)
 def init_by_type(module):
     if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
         nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
@@ -251,6 +256,7 @@ def init_by_type(module):
 
 # %% gradients_off
 # misconception: switches gradients off in order to write | hint: init_not_trainable
+# breaks: what could be trained before can be trained afterwards
 def init_by_type(module):
     kinds = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
     if not isinstance(module, kinds):
@@ -335,6 +341,7 @@ def init_by_type(module):
 
 # %% norms_zero
 # misconception: zeros for weight and bias of batch norms | hint: wrong_start
+# breaks: `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -396,6 +403,7 @@ def init_by_type(module):
 
 # %% takes_model
 # misconception: takes the name as well | hint: apply_argument
+# breaks: a function for `apply`
 def init_by_type(name, module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -411,6 +419,7 @@ def init_by_type(module):
 
 # %% xavier_normal
 # misconception: normal instead of uniform | hint: init_other_distribution
+# breaks: uniform, as far as ±√(6 / (fan_in + fan_out))
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_normal_(module.weight)
@@ -418,6 +427,91 @@ def init_by_type(module):
         nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
     elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
         if module.affine:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% base_of_convolutions
+# misconception: takes the common base class, which transposed convolutions share | hint: init_reaches_too_far
+# breaks: `nn.ConvTranspose2d`, your own classes) stay as they
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, nn.modules.conv._ConvNd):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% new_float32_parameters
+# misconception: makes new parameters of the default dtype | hint: init_dtype_lost
+# breaks: Every parameter keeps its shape and its dtype
+def init_by_type(module):
+    convs = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+    norms = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+    if not isinstance(module, (nn.Linear, *convs, *norms)):
+        return
+    if module.bias is not None:
+        module.bias = Parameter(torch.zeros(module.bias.shape))
+    if module.weight is None:
+        return
+    weight = torch.ones(module.weight.shape)
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(weight)
+    if isinstance(module, convs):
+        nn.init.kaiming_normal_(weight, nonlinearity="relu")
+    module.weight = Parameter(weight)
+
+# %% skips_frozen
+# misconception: leaves frozen layers out | hint: init_frozen_left_out
+# breaks: Frozen layers are initialised like any other
+def init_by_type(module):
+    if any(not one.requires_grad for one in module.parameters(recurse=False)):
+        return
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% base_of_norms
+# misconception: takes the common base class of batch norms, which others share | hint: init_reaches_too_far
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, nn.modules.batchnorm._BatchNorm):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% seed_inside
+# misconception: sets the seed at each visit, so that layers of one size start alike | hint: init_same_numbers
+# breaks: two layers of the same size start with different numbers
+def init_by_type(module):
+    torch.manual_seed(0)
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
             nn.init.ones_(module.weight)
     else:
         return

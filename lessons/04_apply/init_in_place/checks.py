@@ -4,13 +4,14 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING
+from nbproof.values.compare import AnyOf, Close, Matches
+from course.awkward import awkward_models
+from course.probing import ANYTHING, such_that
 from course.traces import as_before, what_runs
 
 
 class Gain(nn.Module):
-    """Has a parameter of its own, and a layer below it."""
+    """Has a parameter of its own, and a layer inside."""
 
     def __init__(self):
         super().__init__()
@@ -29,9 +30,10 @@ class Net(nn.Module):
         self.features = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4, affine=False), Gain())
         self.out = nn.Linear(5, 2, bias=False)
         self.offset = nn.Parameter(torch.rand(1, 2))
+        self.scale = nn.Parameter(torch.tensor(1.5))
 
     def forward(self, x):
-        return self.out(self.features(x)) + self.offset
+        return self.out(self.features(x)) * self.scale + self.offset
 
 
 class InPlaceCheck(Check):
@@ -40,6 +42,7 @@ class InPlaceCheck(Check):
     errors = {
         r"RuntimeError: Error\(s\) in loading state_dict": "state_dict_is_more",
         r"AttributeError: 'NoneType' object has no attribute": "absent_is_none",
+        r"IndexError: .*0-dim": "number_is_a_tensor",
     }
 
     def fresh(self, case, shape):
@@ -88,7 +91,7 @@ class NewValues(InPlaceCheck):
         def constant(same):
             def test(got):
                 found = [one.tensor().unique().tolist() for one in got.values()]
-                numbers = {one[0] for one in found if len(one) == 1}
+                numbers = {one[0] for one in found if len(one) == 1}  # one per parameter, if each is filled
                 return (
                     None if len(found) == sum(len(one) == 1 for one in found) and (len(numbers) == 1) == same else "no"
                 )
@@ -103,7 +106,9 @@ class NewValues(InPlaceCheck):
                 "values": AnyOf(*({n: f(old[n], right[n]) for n in old} for f in (torch.add, torch.mul)))
             },
             "parameter_replaced": {"values": right, "same Parameter object": dict.fromkeys(old, False)},
-            "new_values_for_some": {"values": AnyOf(top, only(lambda name: name.count(".") < 2))},
+            "new_values_for_some": {
+                "values": AnyOf(top, only(lambda name: name.count(".") < 2), only(lambda name: "." in name))
+            },
             "not_only_weight_and_bias": {"values": AnyOf(weights, only(lambda name: name.endswith("weight")))},
             "tensor_in_parameters": {"values": {}},
             "new_values_ignored": constant(True),
@@ -217,4 +222,57 @@ class StaysWhatItIs(InPlaceCheck):
         return {"frozen_not_initialised": {"values": kept}, "dtype_taken_over": {"values": single}}
 
 
-check("init_in_place", NewValues, TrainingGoesOn, ValuesAreCopied, StaysWhatItIs)
+# awkward: called_twice: nothing runs, only parameters are met
+# awkward: in_place_behind: nothing runs
+# awkward: mixed_modes: parameters have no mode
+# awkward: one_dim: nothing runs
+# awkward: three_dim: nothing runs
+# awkward: namedtuple: nothing runs
+# awkward: dictionary: nothing runs
+class OnceForEach(InPlaceCheck):
+    """In any model `new` is called once for each parameter, also if layers share it, or if a layer has two names."""
+
+    cases = 1
+    blame = {"values in": "digits_lost_in_place"}
+    claims = ("calls of new",)  # the probe's own function counts
+    kinds = ("shared", "tied", "partly_frozen", "norm_in_eval", "none_place", "float64", "look_alike", "the_layer")
+
+    def new(self, case, parameter):
+        """Depends on what was there: who asks twice gets another answer."""
+        old = parameter.detach()
+        return old / 3 + case.tensor(f"new {tuple(old.shape)}", *old.shape, dtype=old.dtype)
+
+    def probe(self, nb, case):
+        values, calls = {}, {}
+        for says, (model, _) in awkward_models(case, *self.kinds).items():
+            asked = []
+
+            def new(parameter):
+                asked.append(parameter)
+                return self.new(case, parameter)
+
+            nb.function("init_in_place")(model, new)
+            values[says] = {**self.values(model), **dict(model.named_buffers())}
+            calls[says] = len(asked)
+        return {"values in": values, "calls of new": calls}
+
+    def truth(self, case):
+        values, calls = {}, {}
+        for says, (model, _) in awkward_models(case, *self.kinds).items():
+            named = dict(model.named_parameters())
+            wanted = {name: self.new(case, one) for name, one in named.items()} | dict(model.named_buffers())
+            doubles = next(iter(wanted.values())).dtype == torch.float64  # whose digits float32 does not hold
+            values[says] = Close(wanted, rtol=1e-12, atol=1e-12) if doubles else wanted
+            calls[says] = len(named)
+        return {"values in": values, "calls of new": calls}
+
+    def mistakes(self, case):
+        wanted = self.truth(case)["calls of new"]
+        return {
+            "new_asked_twice": {
+                "calls of new": such_that(lambda got: any(got[says] > number for says, number in wanted.items()))
+            }
+        }
+
+
+check("init_in_place", NewValues, TrainingGoesOn, ValuesAreCopied, StaysWhatItIs, OnceForEach)

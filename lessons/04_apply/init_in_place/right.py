@@ -1,9 +1,13 @@
-# %% apply_own_parameters
+# %% apply_remembers
 def init_in_place(model, new):
+    seen = set()
+
     @torch.no_grad()
     def visit(module):
         for parameter in module.parameters(recurse=False):
-            parameter.copy_(new(parameter))
+            if parameter not in seen:
+                seen.add(parameter)
+                parameter.copy_(new(parameter))
 
     model.apply(visit)
 

@@ -1,9 +1,30 @@
+# nothing to break: An optimizer, some hooks and perhaps other people hold the parameters of `model`.
+
 # %% adds
 # misconception: adds the new values to the old ones | hint: depends_on_old_value
 @torch.no_grad()
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter += new(parameter)
+
+# %% apply_visits_twice
+# misconception: forgets that apply visits a layer once for each path to it | hint: new_asked_twice
+# breaks: is called once for each parameter
+def init_in_place(model, new):
+    @torch.no_grad()
+    def visit(module):
+        for parameter in module.parameters(recurse=False):
+            parameter.copy_(new(parameter))
+
+    model.apply(visit)
+
+# %% asks_for_the_shape
+# misconception: calls new once to look, and once more to copy | hint: new_asked_twice
+@torch.no_grad()
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        if new(parameter).shape == parameter.shape:
+            parameter.copy_(new(parameter))
 
 # %% assign
 # misconception: loads with assign=True | hint: parameter_replaced
@@ -34,12 +55,14 @@ def init_in_place(model, new):
 
 # %% data_cloned
 # misconception: takes over the dtype with .data | hint: dtype_taken_over
+# breaks: with its dtype, its hooks and its optimizer
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.data = new(parameter).clone()
 
 # %% data_to_dtype
 # misconception: hands the tensor to .data, in the right dtype | hint: memory_shared
+# breaks: What `new` returns may be used again
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.data = new(parameter).to(parameter.dtype)
@@ -69,6 +92,7 @@ def init_in_place(model, new):
 
 # %% ones
 # misconception: always writes ones | hint: new_values_ignored
+# breaks: takes the **values** of the tensor `new(p)`
 def init_in_place(model, new):
     for parameter in model.parameters():
         nn.init.ones_(parameter)
@@ -82,6 +106,7 @@ def init_in_place(model, new):
 
 # %% own_level
 # misconception: the model's own parameters only | hint: new_values_for_some
+# breaks: every parameter `p` of the model, at any depth
 def init_in_place(model, new):
     with torch.no_grad():
         for parameter in model.parameters(recurse=False):
@@ -135,6 +160,7 @@ def init_in_place(model, new):
 
 # %% setattr_parameter
 # misconception: puts a new Parameter in the place | hint: parameter_replaced
+# breaks: It stays the same Parameter object
 def init_in_place(model, new):
     def visit(module):
         for name, parameter in list(module.named_parameters(recurse=False)):
@@ -144,6 +170,7 @@ def init_in_place(model, new):
 
 # %% skips_frozen
 # misconception: leaves frozen parameters out | hint: frozen_not_initialised
+# breaks: A frozen parameter (`requires_grad=False`) gets new values too
 @torch.no_grad()
 def init_in_place(model, new):
     for parameter in model.parameters():
@@ -152,9 +179,10 @@ def init_in_place(model, new):
 
 # %% state_dict_values
 # misconception: writes into everything that is saved | hint: buffers_overwritten
+# breaks: Buffers are not touched
 def init_in_place(model, new):
     for value in model.state_dict().values():
-        if value.is_floating_point() and value.dim():
+        if value.is_floating_point():
             value.copy_(new(value))
 
 # %% strict_loading
@@ -164,6 +192,7 @@ def init_in_place(model, new):
 
 # %% switched_off_and_on
 # misconception: switches gradients off to write, and on for all | hint: frozen_thawed
+# breaks: and stays frozen
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.requires_grad_(False)
@@ -172,6 +201,7 @@ def init_in_place(model, new):
 
 # %% switched_off_for_good
 # misconception: switches gradients off to write | hint: init_not_trainable
+# breaks: One that is trained stays so
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.requires_grad = False
@@ -197,3 +227,17 @@ def init_in_place(model, new):
             module.bias.copy_(new(module.bias))
 
     model.apply(visit)
+
+# %% slice_of_all
+# misconception: expects every parameter to have a dimension | hint: number_is_a_tensor
+@torch.no_grad()
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        parameter[:] = new(parameter)
+
+# %% through_float32
+# misconception: takes the values through float32, where digits of double precision are lost | hint: digits_lost_in_place
+@torch.no_grad()
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        parameter.copy_(new(parameter).float())

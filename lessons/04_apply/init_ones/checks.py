@@ -76,9 +76,14 @@ class WhateverItWas(InitCheck):
 
 
 class StillLearns(InitCheck):
-    """After the initialisation every `W` still gets its gradient."""
+    """After the initialisation every `W` gets its gradient, and a step of SGD moves each `W` along its own."""
 
-    blame = {"requires_grad": "init_not_trainable", "W.grad": "not_in_the_output"}
+    blame = {
+        "requires_grad": "init_not_trainable",
+        "W.grad": "not_in_the_output",
+        "W after a step of SGD": "memory_shared",
+    }
+    lr = 0.1
 
     def probe(self, nb, case):
         fresh = case.build("fresh", Model)
@@ -86,16 +91,26 @@ class StillLearns(InitCheck):
         output = fresh(case.tensor("x", 3, requires_grad=True))
         output.backward(case.tensor("upstream", 3))
         named = dict(fresh.named_parameters())
+        grads = {name: None if one.grad is None else one.grad.clone() for name, one in named.items()}
+        with torch.no_grad():  # what SGD does, without the second that its import takes
+            for one in named.values():
+                if one.grad is not None:
+                    one.sub_(self.lr * one.grad)
         return {
             "requires_grad": {name: one.requires_grad for name, one in named.items()},
-            "W.grad": {name: one.grad for name, one in named.items()},
+            "W.grad": grads,
+            "W after a step of SGD": named,
         }
 
     def truth(self, case):
         names = ("ab.a.W", "ab.b.W", "cd.c.W", "cd.d.W")
         a, b, c, d = ones = [torch.ones(1, requires_grad=True) for _ in names]
         grads = torch.autograd.grad((case.tensor("x", 3) + a - b) * c / d, ones, case.tensor("upstream", 3))
-        return {"requires_grad": dict.fromkeys(names, True), "W.grad": dict(zip(names, grads))}
+        return {
+            "requires_grad": dict.fromkeys(names, True),
+            "W.grad": dict(zip(names, grads)),
+            "W after a step of SGD": {name: 1 - self.lr * grad for name, grad in zip(names, grads)},
+        }
 
 
 check("init_ones", EveryWIsOne, WhateverItWas, StillLearns)

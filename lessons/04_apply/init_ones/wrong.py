@@ -24,6 +24,7 @@ returned_module = model.apply(weight_initialization(model))
 
 # %% divides_by_itself
 # misconception: what it writes depends on what was there | hint: depends_on_old_value
+# breaks: its value becomes 1, **whatever it was before**
 model = Model()
 
 
@@ -83,6 +84,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% global_model
 # misconception: uses the notebook's model, not the module it is given | hint: apply_uses_global_model
+# breaks: Use the module that the function is given
 model = Model()
 
 
@@ -119,6 +121,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% never_applied
 # misconception: defines the function, never applies it | hint: not_applied
+# breaks: Apply the function to `model`
 model = Model()
 
 
@@ -165,6 +168,20 @@ def weight_initialization(module):
 
 returned_module = model.apply(weight_initialization)
 
+# %% one_memory_for_all
+# misconception: hands one tensor to the .data of all | hint: memory_shared
+# breaks: can still be trained, independently of the others
+model = Model()
+one = torch.ones(1)
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        module.W.data = one
+
+
+returned_module = model.apply(weight_initialization)
+
 # %% one_parameter_for_all
 # misconception: stores one Parameter on all modules | hint: shared_parameter
 model = Model()
@@ -180,6 +197,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% ones_and_identity
 # misconception: initialises, and cuts W out of the computation | hint: not_in_the_output
+# breaks: What the model computes with `W` stays the same
 model = Model()
 
 
@@ -218,6 +236,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% return_not_kept
 # misconception: keeps something else than what apply returns | hint: wrong_return
+# breaks: keep what `apply` returns in `returned_module`
 model = Model()
 
 
@@ -268,6 +287,7 @@ returned_module = model.apply(weight_initialization)
 
 # %% scalar_shape
 # misconception: a scalar instead of one element | hint: init_shape
+# breaks: `W` keeps its shape `(1,)`
 model = Model()
 
 

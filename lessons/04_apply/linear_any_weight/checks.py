@@ -42,8 +42,9 @@ class LinearCheck(Check):
     def tree(self, nb, case):
         """A tree whose W have other shapes than its class gave them, rewired by the learner."""
         tree = case.build("tree", Model)
-        for part, (W, _) in self.weights(case, "old").items():
-            tree.get_submodule(part).W = nn.Parameter(W)
+        self.W = {part: nn.Parameter(W) for part, (W, _) in self.weights(case, "old").items()}
+        for part, W in self.W.items():
+            tree.get_submodule(part).W = W
         return tree.apply(nb.function("make_linear"))
 
     def fill(self, tree, case, name):
@@ -159,7 +160,7 @@ class LinearWithAnyW(LinearCheck):
             "elementwise_product": any_of(lambda X, W, b: X * W + b, lambda X, W, b: X * W),
             "weight_turned_over": any_of(lambda X, W, b: X @ W.T + b, lambda X, W, b: W @ X + b),
             "apply_late_binding": any_of(lambda X, W, b: X @ last_W + b),
-            "forgets_bias": any_of(lambda X, W, b: X @ W),
+            "forgets_bias": {"output": {**self.each(case, "new", lambda X, W, b: X @ W), "the whole": ANYTHING}},
             "stale_weights": {
                 "output": {**{part: linear[part] + stale[part] for part in PARTS}, "the whole": ANYTHING}
             },
@@ -191,16 +192,26 @@ class AnyShape(LinearCheck):
             tree = self.tree(nb, case)
             shapes = {part: list(getattr(tree.get_submodule(part), "b", torch.ones(())).shape) for part in PARTS}
             if any(shape != [tree.get_submodule(part).W.shape[1]] for part, shape in shapes.items()):
-                return {"shape of b": shapes, "output": None}
+                return {"shape of b": shapes, "output": None, "output where the first W have other values": None}
             self.fill(tree, case, "new")
-            return {"shape of b": shapes, "output": self.outputs(tree, case)}
+            output = self.outputs(tree, case)
+            with torch.no_grad():  # into those that were there before: they should be there still
+                for part, (W, _) in self.weights(case, "later").items():
+                    self.W[part].copy_(W)
+            later = {part: tree.get_submodule(part)(X) for part, X in self.inputs(case).items()}
+            return {"shape of b": shapes, "output": output, "output where the first W have other values": later}
 
     def truth(self, case):
         weights = self.weights(case, "new")
         return {
             "shape of b": {part: list(b.shape) for part, (_, b) in weights.items()},
             "output": self.computed(case, "new"),
+            "output where the first W have other values": {
+                part: X @ self.weights(case, "later")[part][0] + weights[part][1] for part, X in self.inputs(case).items()
+            },
         }
+
+    blame = {"output where the first W have other values": "parameter_replaced"}
 
     def mistakes(self, case):
         shapes = self.truth(case)["shape of b"]
@@ -311,25 +322,24 @@ class CopyIsItsOwn(LinearCheck):
         }
 
 
-check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class OutsideUnchanged(LinearCheck):
-    """A `Function_*` that is not in the model, and the other modules' own forward, are as before."""
+    """Outside the model everything computes what it did before: a `Function_*`, a layer, another tree."""
 
     blame = {"outside": "forward_class_patched"}
     errors = {r"(AttributeError|RuntimeError): ": "forward_class_patched"}
 
     def probe(self, nb, case):
         self.tree(nb, case)
-        outside = Function_A(shape=(4,))
+        outside = Model(shape=(4,))
         with torch.no_grad():
-            outside.W.copy_(case.tensor("W", 4))
-        return {"outside": outside(case.tensor("x", 3, 4))}
+            for name, W in outside.named_parameters():
+                W.copy_(case.tensor(name, 4))
+        x = case.tensor("x", 3, 4)
+        return {"outside": [outside.ab.a(x), outside.ab(x), outside(x)]}
 
     def truth(self, case):
-        return {"outside": case.tensor("x", 3, 4) + case.tensor("W", 4)}
+        x, (a, b, c, d) = case.tensor("x", 3, 4), (case.tensor(f"{part}.W", 4) for part in PARTS)
+        return {"outside": [x + a, x + a - b, (x + a - b) * c / d]}
 
 
-check("linear_any_weight", OutsideUnchanged)
+check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged)

@@ -1,3 +1,7 @@
+# nothing to break: Write one function for `apply`, `make_linear(module)`.
+# nothing to break: Once more every `Function_*` becomes linear, this time in a way that lasts.
+# nothing to break: And it lasts:
+
 # %% all_modules
 # misconception: gives b to every module | hint: not_every_module_has_it
 def make_linear(module):
@@ -41,6 +45,7 @@ def make_linear(module):
 
 # %% bias_of_two
 # misconception: the size of the other exercise | hint: linear_bias_shape
+# breaks: `W` has any shape `(n, m)`
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -49,6 +54,7 @@ def make_linear(module):
 
 # %% bias_plain
 # misconception: b is a plain tensor | hint: tensor_for_parameter
+# breaks: has a `Parameter` called `b`
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -57,6 +63,7 @@ def make_linear(module):
 
 # %% bias_random
 # misconception: b begins with random values | hint: wrong_start
+# breaks: zeros of shape `(m,)`
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -73,6 +80,7 @@ def make_linear(module):
 
 # %% class_patched
 # misconception: sets forward on the class | hint: forward_class_patched
+# breaks: Everything else computes what it did before
 def linear_forward(self, X):
     return X @ self.W + self.b
 
@@ -89,6 +97,7 @@ model.apply(make_linear)
 
 # %% closure
 # misconception: the function remembers the module around it | hint: copy_remembers_original
+# breaks: **Copied** with `copy.deepcopy`, the copy computes with its own
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -115,6 +124,7 @@ model = Model(shape=(3, 3)).apply(make_linear)
 
 # %% detached_weight
 # misconception: computes with W.data | hint: gradient_cut
+# breaks: `W`, `b` and `X` get their gradients
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -147,6 +157,7 @@ def make_linear(module):
 
 # %% global_model
 # misconception: works on the notebook's model | hint: apply_uses_global_model
+# breaks: After `model.apply(make_linear)` every `Function_*` in `model`
 model = Model(shape=(3, 3))
 
 
@@ -181,6 +192,7 @@ def make_linear(module):
 
 # %% hook_each_time
 # misconception: adds one more hook each time | hint: second_time_on_top
+# breaks: **Applied again**, it changes nothing
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -190,6 +202,7 @@ def make_linear(module):
 
 # %% hook_only
 # misconception: the old forward runs before the hook | hint: old_forward_gets_it_first
+# breaks: so it must not run any more
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):
@@ -198,6 +211,7 @@ def make_linear(module):
 
 # %% linear_in_class
 # misconception: calls nn.Linear with its own weight inside | hint: linear_inside
+# breaks: and no other new parameter
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         n, m = module.W.shape
@@ -207,6 +221,7 @@ def make_linear(module):
 
 # %% new_bias_each_time
 # misconception: makes b anew each time | hint: second_time_anew
+# breaks: A `b` that is there stays, the same object
 def linear_forward(self, X):
     return X @ self.W + self.b
 
@@ -250,6 +265,7 @@ def make_linear(module):
 
 # %% transposed
 # misconception: multiplies by W.T | hint: weight_turned_over
+# breaks: returns `X @ W + b` for an `X` of shape
 def forward(self, X):
     return X @ self.W.T + self.b
 
@@ -291,6 +307,7 @@ def make_linear(module):
 
 # %% zeroed_each_time
 # misconception: sets b to zero each time | hint: second_time_anew
+# breaks: the same object with its values
 def linear_forward(self, X):
     return X @ self.W + self.b
 
@@ -301,3 +318,13 @@ def make_linear(module):
             module.b = Parameter(torch.empty(module.W.shape[1]))
         nn.init.zeros_(module.b)
         module.forward = partial(linear_forward, module)
+
+# %% weight_made_anew
+# misconception: makes a new W with the values of the old one | hint: parameter_replaced
+# breaks: and stays as it is, the same object
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if "b" not in module._parameters:
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.W = Parameter(module.W.detach().clone())
+        module.forward = partial(lambda self, X: X @ self.W + self.b, module)

@@ -227,3 +227,66 @@ def linear_transformation(module):
 returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
+
+# %% seed_pasted_whole
+model = Model()
+
+
+def add_bias(module):
+    module_name = module.__class__.__name__
+    if module_name.split("_")[0] == "Function":
+        module.b = Parameter(torch.rand(2,), requires_grad=True)
+
+
+def weight_initialization(module):
+    module_name = module.__class__.__name__
+    if module_name.split("_")[0] == "Function":
+        module.W.data.fill_(1.0)
+        module.b.data.fill_(1.0)
+
+
+def linear_transformation(module):
+    module_name = module.__class__.__name__
+
+    def hook(moudle, input, output):
+        output = torch.matmul(input[0], module.W.T) + module.b
+        return output
+
+    if module_name == "Function_A":
+        module.register_forward_hook(hook)
+    elif module_name == "Function_B":
+        module.register_forward_hook(hook)
+    elif module_name == "Function_C":
+        module.register_forward_hook(hook)
+    elif module_name == "Function_D":
+        module.register_forward_hook(hook)
+
+
+returned_module = model.apply(add_bias)
+returned_module = model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)
+
+# %% without_a_shape_partial
+model = Model()
+
+
+def add_bias(module):
+    if "Function" in type(module).__name__:
+        module.b = Parameter(torch.zeros(2))
+
+
+def weight_initialization(module):
+    for parameter in module.parameters(recurse=False):
+        parameter.data.fill_(1)
+
+
+def linear_forward(self, X):
+    return X @ self.W + self.b
+
+
+def linear_transformation(module):
+    if "Function" in type(module).__name__:
+        module.forward = partial(linear_forward, module)
+
+
+returned_module = model.apply(add_bias).apply(weight_initialization).apply(linear_transformation)

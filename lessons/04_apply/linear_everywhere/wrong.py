@@ -1,3 +1,8 @@
+# nothing to break: A hook or a new `forward`: as you like.
+# nothing to break: It uses symmetric `W`, so `X @ W.T + b`, which is what `nn.Linear` computes, is right too.
+# nothing to break: If your `model` was made by `Model()`, without a shape, the check gives its `W` the shape (2, 2).
+# nothing to break: `W` now has shape (2, 2).
+
 # %% adds_bias_only
 # misconception: adds b to the old output | hint: uses_old_output
 model = Model(shape=(2, 2))
@@ -28,6 +33,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% bias_everywhere
 # misconception: gives b to the layers too | hint: touches_other_modules
+# breaks: on no other module
 model = Model(shape=(2, 2))
 
 
@@ -52,6 +58,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% bias_not_initialised
 # misconception: initialises W only | hint: bias_not_one
+# breaks: sets every element of `W` and of `b` to 1
 model = Model(shape=(2, 2))
 
 
@@ -76,6 +83,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% bias_on_columns
 # misconception: adds b to the columns | hint: bias_on_columns
+# breaks: with `b` added to each row
 model = Model(shape=(2, 2))
 
 
@@ -259,6 +267,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% elementwise
 # misconception: multiplies element by element | hint: elementwise_product
+# breaks: the matrix product `X @ W`
 model = Model(shape=(2, 2))
 
 
@@ -315,6 +324,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% global_model
 # misconception: works on the notebook's model, not on the module it is given | hint: apply_uses_global_model
+# breaks: to a fresh tree as well
 model = Model(shape=(2, 2))
 
 
@@ -577,6 +587,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% not_rewired
 # misconception: the third apply is missing | hint: not_applied
+# breaks: apply each of them to `model`
 model = Model(shape=(2, 2))
 
 
@@ -680,6 +691,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% ones_typed_in
 # misconception: multiplies by ones, not by W | hint: stale_weights
+# breaks: with the values that `W` and `b` have at the moment of the call
 model = Model(shape=(2, 2))
 
 
@@ -733,6 +745,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% plain_tensor_bias
 # misconception: b is a plain tensor | hint: tensor_for_parameter
+# breaks: registers a `Parameter` called `b`
 model = Model(shape=(2, 2))
 
 
@@ -838,6 +851,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% return_not_kept
 # misconception: returned_module is something else | hint: wrong_return
+# breaks: Keep what the last `apply` returns in `returned_module`
 model = Model(shape=(2, 2))
 
 
@@ -892,6 +906,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% row_bias
 # misconception: b is a row matrix | hint: linear_bias_shape
+# breaks: of shape (2,) on every `Function_*`
 model = Model(shape=(2, 2))
 
 
@@ -945,6 +960,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% scales_by_mean
 # misconception: right only where all weights are equal | hint: right_for_equal_weights
+# breaks: changes `W` and `b` to other values
 model = Model(shape=(2, 2))
 
 

@@ -2,7 +2,7 @@ from contextlib import contextmanager
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING
+from course.probing import ANYTHING, such_that
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model
 
 
@@ -17,7 +17,8 @@ class NamesInRepr(Check):
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'name'": "not_every_module_has_it",
     }
     # What repr() returns is the answer itself; `is` belongs to the language.
-    claims = ("repr in fresh", "repr in model", "(returned_module is model)", "outside")
+    claims = ("repr in fresh", "repr in model", "(returned_module is model)", "outside", "function_repr(fresh.ab.a)")
+    blame = {"function_repr(fresh.ab.a)": "text_made_elsewhere"}
     names = ("duck", "goose", "heron", "swan")
     layout = (
         "Model(\n  (ab): Layer_AB(\n    (a): {}\n    (b): {}\n  )\n  (cd): Layer_CD(\n    (c): {}\n    (d): {}\n  )\n)"
@@ -51,6 +52,7 @@ class NamesInRepr(Check):
                 "repr in model": self.shown(nb.module("model")),
                 "(returned_module is model)": nb.returned_module is nb.model,
                 "new on fresh.ab.a": sorted(set(vars(fresh.ab.a)) - before),
+                "function_repr(fresh.ab.a)": nb.function("function_repr")(fresh.ab.a),
             }
 
     def truth(self, case):
@@ -60,46 +62,63 @@ class NamesInRepr(Check):
             "repr in model": right,
             "(returned_module is model)": True,
             "new on fresh.ab.a": ANYTHING,
+            "function_repr(fresh.ab.a)": "name=duck",
         }
 
     def mistakes(self, case):
         right, old = self.wanted(), self.wanted(text="Function_{}()")
-        others = ("Function_{}(name='{}')", "Function_{}(name = {})", "Function_{}(name: {})", "Function_{}({})")
+        others = ("Function_{}(name='{}')", "Function_{}(name = {})", "Function_{}(name: {})", "Function_{}({})", "Function_{}((name={}))")
         some = {name: AnyOf(right[name], old[name]) for name in right if name != "the whole"}
         some["the whole"] = ANYTHING
         functions_right = {**right, "the whole": ANYTHING}
+
+        def not_everywhere(got):
+            """Some functions of the notebook's model show nothing."""
+            return any(got[name] == old[name] for name in old if name != "the whole")
+
         set_something = Matches(lambda got: None if got else "nothing", "")
         return {
             "dunder_on_instance": {"repr in fresh": old, "new on fresh.ab.a": AnyOf(["__repr__"], ["__str__"])},
             "repr_returns_nothing": {"repr in fresh": old, "new on fresh.ab.a": ["extra_repr"]},
             "unread_attribute": {"repr in fresh": old, "new on fresh.ab.a": set_something},
             "apply_changes_nothing": {"repr in fresh": old},
-            "not_applied": {"repr in fresh": right, "repr in model": old},
+            "not_applied": {"repr in fresh": right, "repr in model": such_that(not_everywhere)},
             "wrong_return": {"repr in fresh": right, "repr in model": right, "(returned_module is model)": False},
             "other_repr_changed": {"repr in fresh": functions_right},
             "apply_misses_some": {"repr in fresh": some},
             "apply_late_binding": {"repr in fresh": self.wanted(self.names[-1:] * 4)},
             "repeats_class": {"repr in fresh": self.wanted(text="Function_{0}(Function_{0}(name={1}))")},
             "repr_notation": {"repr in fresh": AnyOf(*(self.wanted(text=text) for text in others))},
+            "repr_class_patched": {"repr in fresh": right, "new on fresh.ab.a": [], "function_repr(fresh.ab.a)": ANYTHING},
         }
 
 
 class OtherNames(NamesInRepr):
-    """The name comes from the object, so it is right for any name."""
+    """The name comes from the object, so it is right for any name, in two trees at the same time."""
+
+    claims = ("repr in one tree", "repr in another tree")
+
+    def named(self, case, tree):
+        return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), case.words(f"names in {tree}", 4)))
 
     def probe(self, nb, case):
         with self.clean_classes():
-            fresh = case.build("fresh", Model)
-            for part, name in zip((fresh.ab.a, fresh.ab.b, fresh.cd.c, fresh.cd.d), case.words("names", 4)):
-                part.name = name
-            fresh.apply(nb.function("add_repr"))
-            return {"repr in fresh": self.shown(fresh)}
+            trees = {name: case.build("fresh", Model) for name in ("one tree", "another tree")}
+            for tree, fresh in trees.items():
+                for part, name in self.named(case, tree).items():
+                    fresh.get_submodule(part).name = name
+                fresh.apply(nb.function("add_repr"))
+            return {f"repr in {tree}": self.shown(fresh) for tree, fresh in trees.items()}
 
     def truth(self, case):
-        return {"repr in fresh": self.wanted(case.words("names", 4))}
+        return {f"repr in {tree}": self.wanted([*self.named(case, tree).values()]) for tree in ("one tree", "another tree")}
 
     def mistakes(self, case):
-        return {"repr_typed_in_names": {"repr in fresh": self.wanted()}}
+        typed_in = self.wanted()
+        return {
+            "repr_typed_in_names": {"repr in one tree": typed_in},
+            "repr_kept_by_class": {"repr in one tree": self.truth(case)["repr in another tree"]},
+        }
 
 
 class OutsideUnchanged(NamesInRepr):

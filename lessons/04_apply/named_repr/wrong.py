@@ -66,6 +66,7 @@ returned_module = model.apply(add_repr)
 
 # %% layers_too
 # misconception: gives a text to the layers as well | hint: other_repr_changed
+# breaks: All other modules keep their repr
 model = Model()
 
 
@@ -81,6 +82,7 @@ returned_module = model.apply(add_repr)
 
 # %% literal_names
 # misconception: the names of this one model, typed in | hint: repr_typed_in_names
+# breaks: applies `add_repr` to other trees as well, with other names
 model = Model()
 
 
@@ -117,6 +119,7 @@ returned_module = model.apply(add_repr)
 
 # %% never_applied
 # misconception: never applies the function | hint: not_applied
+# breaks: Apply `add_repr` to `model`
 model = Model()
 
 
@@ -133,6 +136,7 @@ returned_module = model
 
 # %% one_class
 # misconception: reaches one class only | hint: apply_misses_some
+# breaks: Make every `Function_*` of `model` show its own name
 model = Model()
 
 
@@ -149,6 +153,7 @@ returned_module = model.apply(add_repr)
 
 # %% patches_class
 # misconception: changes the class, so every object of it | hint: repr_class_patched
+# breaks: So does every `Function_*` outside `model`
 model = Model()
 
 
@@ -197,6 +202,7 @@ returned_module = model.apply(add_repr)
 
 # %% quoted
 # misconception: the repr of the name instead of the name | hint: repr_notation
+# breaks: without quotes or spaces
 model = Model()
 
 
@@ -229,6 +235,7 @@ returned_module = model.apply(add_repr)
 
 # %% return_not_kept
 # misconception: keeps something else than what apply returns | hint: wrong_return
+# breaks: keep what `apply` returns in `returned_module`
 model = Model()
 
 
@@ -310,8 +317,26 @@ def add_repr(module):
 
 returned_module = model.apply(add_repr)
 
+# %% text_in_a_lambda
+# misconception: makes the text elsewhere and leaves function_repr empty | hint: text_made_elsewhere
+# breaks: `function_repr(self)` returns the text
+model = Model()
+
+
+def function_repr(self):
+    pass
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        module.extra_repr = lambda: f"name={module.name}"
+
+
+returned_module = model.apply(add_repr)
+
 # %% unbound
 # misconception: a plain function on an object gets no self | hint: unbound_function
+# breaks: `add_repr(module)` lets `module` show that text
 model = Model()
 
 
@@ -338,6 +363,24 @@ def function_repr(self):
 def add_repr(module):
     if "Function" in type(module).__name__:
         module.repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% name_kept_by_class
+# misconception: keeps the name where all objects of the class find it | hint: repr_kept_by_class
+model = Model()
+names = {}
+
+
+def function_repr(self):
+    return f"name={names.get(type(self), self.name)}"
+
+
+def add_repr(module):
+    if "Function" in type(module).__name__:
+        names[type(module)] = module.name
+        module.extra_repr = partial(function_repr, module)
 
 
 returned_module = model.apply(add_repr)

@@ -6,7 +6,7 @@ def replace_modules(model: nn.Module, wanted, make) -> nn.Module:
         if parent in inside:
             return
         for name, child in parent._modules.items():
-            if child not in made.values() and wanted(child):
+            if child is not None and child not in made.values() and wanted(child):
                 if child not in made:
                     made[child] = make(child).train(child.training)
                     inside.update(made[child].modules())

@@ -1,3 +1,6 @@
+# nothing to break: Write `replace_modules(model, wanted, make)`.
+# nothing to break: You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one.
+
 # %% add_module_dotted
 # misconception: add_module with a dotted name | hint: dotted_setattr
 def replace_modules(model, wanted, make):
@@ -28,6 +31,7 @@ def replace_modules(model, wanted, make):
 
 # %% apply_with_memory
 # misconception: a parent visited twice shows the replacement | hint: replacement_replaced_again
+# breaks: What `make` returns is not searched for more modules
 def replace_modules(model, wanted, make):
     made = {}
 
@@ -42,6 +46,7 @@ def replace_modules(model, wanted, make):
 
 # %% copies
 # misconception: works on a copy | hint: copied_model
+# breaks: The function changes `model` itself
 def replace_modules(model, wanted, make):
     new_model = copy.deepcopy(model)
     for name, module in list(new_model.named_modules(remove_duplicate=False)):
@@ -51,6 +56,7 @@ def replace_modules(model, wanted, make):
 
 # %% delete_and_add
 # misconception: takes the old name away and adds it at the end | hint: order_of_places_lost
+# breaks: the same objects, in the same order
 def replace_modules(model, wanted, make):
     made = {}
     for parent in list(model.modules()):
@@ -83,6 +89,7 @@ def replace_modules(model, wanted, make):
 
 # %% first_level
 # misconception: replaces direct children only | hint: first_level_only
+# breaks: It looks at every place in `model`, at any depth
 def replace_modules(model, wanted, make):
     for name, child in model.named_children():
         if wanted(child):
@@ -91,6 +98,7 @@ def replace_modules(model, wanted, make):
 
 # %% loop_variable
 # misconception: rebinds the loop variable | hint: place_cannot_be_rebound
+# breaks: it puts `make(module)` there instead
 def replace_modules(model, wanted, make):
     for name, module in model.named_modules():
         if wanted(module):
@@ -99,6 +107,7 @@ def replace_modules(model, wanted, make):
 
 # %% made_for_each_place
 # misconception: one replacement for each place | hint: one_for_each_place
+# breaks: A module that appears in several places gets **one** replacement
 def replace_modules(model, wanted, make):
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if wanted(module):
@@ -116,6 +125,7 @@ def replace_modules(model, wanted, make):
 
 # %% make_of_a_copy
 # misconception: hands a copy of the old module to make | hint: make_gets_a_copy
+# breaks: `make` is called once for each such module
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -127,6 +137,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost
+# breaks: A replacement is in the mode, training or eval
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -149,6 +160,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
+# breaks: of the module that it replaces, with everything inside
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -222,9 +234,63 @@ def replace_modules(model, wanted, make):
 
 # %% returns_nothing
 # misconception: returns nothing | hint: returns_nothing
+# breaks: `model` itself and returns it
 def replace_modules(model, wanted, make):
     made = {}
     for name, old in list(model.named_modules(remove_duplicate=False)):
         if wanted(old):
             made[old] = made.get(old) or make(old).train(old.training)
             model.set_submodule(name, made[old])
+
+# %% none_is_asked
+# misconception: takes every entry of _modules for a module | hint: empty_place
+# breaks: `wanted` is asked about modules only
+def replace_modules(model, wanted, make):
+    places, made = [], {}
+    for parent in model.modules():
+        places += [(parent, name, child) for name, child in parent._modules.items() if wanted(child)]
+    for parent, name, child in places:
+        if child not in made:
+            made[child] = make(child).train(child.training)
+        setattr(parent, name, made[child])
+    return model
+
+# %% empty_places_dropped
+# misconception: builds the dict of places anew, without the empty ones | hint: place_lost
+# breaks: A place that holds `None` stays empty
+def replace_modules(model, wanted, make):
+    made = {old: make(old).train(old.training) for old in list(model.modules()) if wanted(old)}
+    for parent in list(model.modules()):
+        if parent in made:
+            continue
+        children = {name: made.get(child, child) for name, child in parent._modules.items() if child is not None}
+        parent._modules.clear()
+        parent._modules.update(children)
+    return model
+
+# %% mode_one_level
+# misconception: sets the flag of the replacement and of its children | hint: mode_on_top_only
+def replace_modules(model, wanted, make):
+    made = {}
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if wanted(module):
+            if module not in made:
+                made[module] = make(module)
+                for part in (made[module], *made[module].children()):
+                    part.training = module.training
+            model.set_submodule(name, made[module])
+    return model
+
+# %% eval_only_if_needed
+# misconception: expects every new module to be in training mode | hint: mode_lost
+def replace_modules(model, wanted, make):
+    made = {}
+    for name, module in list(model.named_modules(remove_duplicate=False)):
+        if wanted(module):
+            if module not in made:
+                training = module.training
+                made[module] = make(module)
+                if not training:
+                    made[module].eval()
+            model.set_submodule(name, made[module])
+    return model

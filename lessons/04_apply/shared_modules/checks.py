@@ -1,8 +1,12 @@
+from functools import partial
+
+import torch
 from torch import nn
 from torch.utils.hooks import RemovableHandle
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
+from course.awkward import awkward_models
 from course.traces import as_before, what_runs
 
 
@@ -153,14 +157,18 @@ class OnceOnEach(HookingCheck):
             "children_for_modules": {
                 "hooks": AnyOf(only(lambda _, name: name in top), only(lambda _, name: name in (*top, "the model")))
             },
-            "alike_taken_for_same": {"hooks": AnyOf(*first_of(repr), *first_of(type))},
+            "alike_taken_for_same": {
+                "hooks": AnyOf(
+                    *first_of(repr), *first_of(type), *first_of(lambda module: names[module].rpartition(".")[2])
+                )
+            },
             "returns_nothing": {"hooks": once, "returned": "NoneType"},
             "one_handle_kept": {"hooks": once, "returned": AnyOf("RemovableHandle", "1 x RemovableHandle")},
         }
 
 
 class OthersHooksStay(HookingCheck):
-    """Where somebody else has hooked a module before, both hooks are there afterwards."""
+    """If somebody else has hooked a module before, both hooks are there afterwards."""
 
     def probe(self, nb, case):
         model = case.build("net", Branches)
@@ -205,34 +213,129 @@ class OthersHooksStay(HookingCheck):
 
 
 class OnceMore(HookingCheck):
-    """On a model that was hooked before, and whose hooks were removed, every module has the next hook once."""
+    """On a model that was hooked before, every module has the next hook once, whether the first hook was removed or not."""
+
+    def probe(self, nb, case):
+        hook_once, brought = nb.function("hook_once"), {}
+        for first_hook in ("removed", "still there"):
+            model = case.build("net", Branches)
+            first, _ = self.counter(model)
+            handles = hook_once(model, first)
+            if first_hook == "removed":
+                self.remove(handles)
+                for module in model.modules():
+                    module._forward_hooks.clear()
+            second, calls = self.counter(model)
+            hook_once(model, second)
+            model(case.tensor("x", 5, 3))
+            brought[f"calls of the second hook, the first one {first_hook}"] = dict(calls)
+            brought[f"what runs, the first one {first_hook}"] = self.what_runs(case, model)
+        model = case.build("net", Branches)
+        handles = hook_once(model, lambda module, args, output: output * 2 if isinstance(module, nn.Linear) else None)
+        hook_once(model, lambda module, args, output: output + 1 if isinstance(module, nn.Linear) else None)
+        self.remove(handles)
+        return {**brought, "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3))}
+
+    def truth(self, case):
+        model = case.build("net", Branches)
+        with torch.no_grad():
+            for module in model.modules():
+                if isinstance(module, nn.Linear):
+                    module.bias += 1
+        return {
+            "calls of the second hook, the first one removed": self.runs(case),
+            "what runs, the first one removed": self.right(case, "afterwards", 1),
+            "calls of the second hook, the first one still there": self.runs(case),
+            "what runs, the first one still there": self.right(case, "afterwards", 2),
+            "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3)),
+        }
+
+    blame = {"output with the second hook, the first one taken off by its handles": "shared_list"}
+
+    def mistakes(self, case):
+        none = self.each(case, 0)
+        return {
+            "mark_outlives_hook": AnyOf(
+                {"calls of the second hook, the first one removed": none},
+                {"calls of the second hook, the first one still there": none},
+            )
+        }
+
+
+class AnyForwardHook(HookingCheck):
+    """`hook` gets what any forward hook gets, the module, its inputs and its output; what it returns replaces the output."""
+
+    blame = {"output": "hook_in_between"}
+
+    def hook(self, module, args, output):
+        """Changes the output of a Linear by what it returns, and that of a Tanh in place."""
+        if isinstance(module, nn.Linear):
+            return output + args[0].mean() * module.in_features
+        if isinstance(module, nn.Tanh):
+            with torch.no_grad():
+                output.mul_(3)
+        return None
 
     def probe(self, nb, case):
         model = case.build("net", Branches)
-        hook_once = nb.function("hook_once")
-        first, _ = self.counter(model)
-        self.remove(hook_once(model, first))
+        nb.function("hook_once")(model, self.hook)
+        return {"output": model(case.tensor("x", 5, 3))}
+
+    def output(self, case, linear, tanh):
+        """The model's output where these are the forwards of its Linear layers and of its Tanhs."""
+        model = case.build("net", Branches)
         for module in model.modules():
-            module._forward_hooks.clear()
-        second, calls = self.counter(model)
-        hook_once(model, second)
-        model(case.tensor("x", 5, 3))
-        calls = dict(calls)
-        return {
-            "hooks of the second call": self.hooks(model),
-            "calls in one run": calls,
-            "what runs": self.what_runs(case, model),
-        }
+            if isinstance(module, nn.Linear):
+                module.forward = partial(linear, module)
+            if isinstance(module, nn.Tanh):
+                module.forward = tanh
+        return {"output": model(case.tensor("x", 5, 3))}
 
     def truth(self, case):
-        return {
-            "hooks of the second call": self.each(case, 1),
-            "calls in one run": self.runs(case),
-            "what runs": self.right(case, "afterwards", 1),
-        }
+        def hooked(linear, x):
+            return nn.Linear.forward(linear, x) + x.mean() * linear.in_features
+
+        return self.output(case, hooked, lambda x: torch.tanh(x) * 3)
 
     def mistakes(self, case):
-        return {"mark_outlives_hook": {"hooks of the second call": self.each(case, 0)}}
+        return {"hook_result_lost": self.output(case, nn.Linear.forward, lambda x: torch.tanh(x) * 3)}
 
 
-check("shared_modules", OnceOnEach, OthersHooksStay, OnceMore)
+# awkward: called_twice: how often a layer runs has no part in how often it is hooked; Branches runs its encoder twice
+# awkward: tied: hooks on modules do not look at parameters
+# awkward: partly_frozen: hooks on modules do not look at parameters
+# awkward: in_place_behind: the hook does not keep what it is given
+# awkward: norm_in_eval: forward hooks run in either mode
+# awkward: one_dim: the hook is handed on as it is, whatever comes in
+# awkward: three_dim: the hook is handed on as it is, whatever comes in
+# awkward: float64: the hook is handed on as it is, whatever comes in
+# awkward: namedtuple: the hook is handed on as it is, whatever comes out
+# awkward: dictionary: the hook is handed on as it is, whatever comes out
+class AnyModel(HookingCheck):
+    """It works on any model: a layer with two names, names that look alike, an empty place, two modes, one layer alone."""
+
+    cases = 1
+    blame = {"hooks": "module_left_out"}
+
+    def hooked(self, case, hook_once):
+        hooks, ran = {}, {}
+        kinds = ("shared", "none_place", "look_alike", "mixed_modes", "the_layer")
+        for says, (model, x) in awkward_models(case, *kinds).items():
+            hook_once(model, lambda module, args, output: None)
+            hooks[says] = self.hooks(model)
+            ran[says] = what_runs(model, case, lambda: model(x))
+        return {"hooks": hooks, "what runs": ran}
+
+    def probe(self, nb, case):
+        return self.hooked(case, nb.function("hook_once"))
+
+    def truth(self, case):
+        def on_each(model, hook):
+            for module in model.modules():
+                module.register_forward_hook(hook)
+
+        wanted = self.hooked(case, on_each)
+        return {**wanted, "what runs": {says: as_before(number) for says, number in wanted["what runs"].items()}}
+
+
+check("shared_modules", OnceOnEach, OthersHooksStay, AnyForwardHook, OnceMore, AnyModel)

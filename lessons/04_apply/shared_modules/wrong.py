@@ -1,5 +1,9 @@
+# nothing to break: Write `hook_once(model, hook)`.
+# nothing to break: With or without `apply`: as you like.
+
 # %% children_and_model
 # misconception: hooks the model and its direct children | hint: children_for_modules
+# breaks: on every module of `model`, at any depth
 def hook_once(model, hook):
     handles = [model.register_forward_hook(hook)]
     for name, child in model.named_children():
@@ -8,6 +12,7 @@ def hook_once(model, hook):
 
 # %% clears_first
 # misconception: empties the dict of hooks first | hint: hooks_of_others_removed
+# breaks: Hooks that somebody else has registered stay
 def hook_once(model, hook):
     handles = {}
 
@@ -42,6 +47,7 @@ def hook_once(model, hook):
 
 # %% every_visit
 # misconception: registers at every visit | hint: hooked_per_visit
+# breaks: exactly once on each, in however many places a module appears
 def hook_once(model, hook):
     handles = []
 
@@ -85,6 +91,7 @@ def hook_once(model, hook):
 
 # %% last_handle
 # misconception: overwrites the handle | hint: one_handle_kept
+# breaks: one for each registration
 def hook_once(model, hook):
     for module in model.modules():
         handle = module.register_forward_hook(hook)
@@ -121,6 +128,7 @@ def hook_once(model, hook):
 
 # %% mark_on_module
 # misconception: leaves a mark on the module | hint: mark_outlives_hook
+# breaks: A later call with another hook registers that one
 def hook_once(model, hook):
     handles = []
 
@@ -195,12 +203,14 @@ def hook_once(model, hook):
 
 # %% returns_nothing
 # misconception: returns no handles | hint: returns_nothing
+# breaks: It returns the **list of the handles**
 def hook_once(model, hook):
     for module in model.modules():
         module.register_forward_hook(hook)
 
 # %% root_skipped
 # misconception: leaves the model itself out | hint: root_missing
+# breaks: the model itself included
 def hook_once(model, hook):
     return [module.register_forward_hook(hook) for name, module in model.named_modules() if name]
 
@@ -220,3 +230,63 @@ def hook_once(model, hook):
 # misconception: registers a hook that gets keywords too | hint: hooked_as_another_kind
 def hook_once(model, hook):
     return [module.register_forward_hook(hook, with_kwargs=True) for module in model.modules()]
+
+# %% wrapped_without_result
+# misconception: puts a function of its own around the hook, and drops the result | hint: hook_result_lost
+# breaks: A value that `hook` returns replaces the output
+def hook_once(model, hook):
+    def forward_hook(module, args, output):
+        hook(module, args, output)
+
+    return [module.register_forward_hook(forward_hook) for module in model.modules()]
+
+# %% by_last_name
+# misconception: takes modules of the same last name for the same | hint: alike_taken_for_same
+def hook_once(model, hook):
+    modules = {name.rpartition(".")[2]: module for name, module in model.named_modules()}
+    return [module.register_forward_hook(hook) for module in modules.values()]
+
+# %% one_owner_at_a_time
+# misconception: skips modules that one of its own hooks is on | hint: mark_outlives_hook
+# breaks: whether the first hook is still there or not
+def hook_once(model, hook):
+    def once(module, args, output):
+        return hook(module, args, output)
+
+    once.mine = True
+    return [
+        module.register_forward_hook(once)
+        for module in model.modules()
+        if not any(hasattr(one, "mine") for one in module._forward_hooks.values())
+    ]
+
+# %% wrapped_with_one_input
+# misconception: hands the first input on instead of the tuple | hint: hook_in_between
+def hook_once(model, hook):
+    return [
+        module.register_forward_hook(lambda module, args, output: hook(module, args[0], output))
+        for module in model.modules()
+    ]
+
+# %% hands_on_a_copy
+# misconception: hands a copy of the output on | hint: hook_in_between
+def hook_once(model, hook):
+    def forward_hook(module, args, output):
+        return hook(module, args, output.clone())
+
+    return [module.register_forward_hook(forward_hook) for module in model.modules()]
+
+# %% list_reused
+# misconception: one list of handles for all calls | hint: shared_list
+handles = []
+
+
+def hook_once(model, hook):
+    handles.clear()
+    handles.extend(module.register_forward_hook(hook) for module in model.modules())
+    return handles
+
+# %% training_only
+# misconception: leaves modules in eval mode out | hint: module_left_out
+def hook_once(model, hook):
+    return [module.register_forward_hook(hook) for module in model.modules() if module.training]

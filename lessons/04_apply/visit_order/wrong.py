@@ -1,5 +1,8 @@
+# nothing to break: Let `apply` do the work: write a function that puts the class name of its module into `answer`, and give that function to `model.apply`.
+
 # %% applied_twice
 # misconception: the apply call stands in the cell twice | hint: applied_twice
+# breaks: Each visit appears once
 model = Model()
 answer = []
 
@@ -28,6 +31,7 @@ for child in model.children():
 
 # %% classes
 # misconception: the classes themselves, not their names | hint: not_class_names
+# breaks: Fill the list `answer` with the **class names** of the modules
 model = Model()
 answer = []
 model.apply(lambda module: answer.append(type(module)))
@@ -79,6 +83,7 @@ model.apply(answer.append)
 
 # %% pre_order
 # misconception: takes the order of modules() for the order of apply | hint: apply_pre_order
+# breaks: in the order in which `apply` visits them
 model = Model()
 answer = [type(module).__name__ for module in model.modules()]
 
