@@ -306,7 +306,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 #
 # - Calling it on `x` runs the model on `x` and returns a dict. Its keys are exactly the names in `layers`. Each value is the output of
 #   that layer in this run.
-# - It leaves the model as it is: `model(x)` gives what it gave before, and every module stays in the mode (`train` or `eval`) that it is in.
+# - It leaves the model as it is: `model(x)` gives what it gave before, and the model stays in the mode (`train` or `eval`) that it is in.
 # - It may be called again: each call returns the features of its own input. Later calls add no further hooks to the model.
 # - Two of them, even on one model, do not disturb each other.
 #
@@ -874,7 +874,7 @@ _ = attention(tokens, tokens, tokens)
 # | a tuple or list, as an LSTM does: `(output, (h, c))` | `rnn.0`, `rnn.1.0`, `rnn.1.1` |
 # | a dict `{"score": ..., "extra": [...]}` | `rnn.score`, `rnn.extra.0`, ... |
 #
-# - Go on like this, however deep the parts lie. Named tuples are tuples, and an `OrderedDict` is a dict.
+# - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict. (For the numbers of a named tuple you may use the names of its fields.)
 # - Leave out what is no tensor at the end of its path: `None`, a number, text.
 # - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone. (Each layer runs once a call.)
 

@@ -7,13 +7,18 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
-from course.probing import hook_counts
+from course.awkward import awkward_models
+from course.probing import hook_counts, single_calls
 from course.traces import as_before, what_runs
+
+# awkward: one_dim: an output without a batch has no dimension 1
+# awkward: the_layer: nobody patches a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
     r"KeyError: '\w+(\.\w+)+'": "dotted_name",
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*(tuple|list|dict)": "hook_replaces_output",
+    r"IndexError: too many indices": "some_dimensions",
     r"IndexError: index \d+ is out of bounds for dimension 0": "feat_channel_dimension",
     r"(IndexError: The shape of the mask|RuntimeError: shape mismatch)": "feat_channel_dimension",
 }
@@ -150,7 +155,7 @@ class SomeChannels(Patched):
     def numbers(self, case, layer):
         if layer == "conv1":
             return []
-        return case.shuffled(f"channels of {layer}", range(3))[: case.integer(f"how many of {layer}", 1, 2)]
+        return case.shuffled(f"channels of {layer}", range(3))[: 2 if layer == "block.bn2" else 1]
 
     def mistakes(self, case):
         def others(output, numbers):
@@ -181,6 +186,9 @@ class SomeChannels(Patched):
             "feat_zero_elsewhere": some(
                 lambda module, given, output, kept, numbers: mixed(output * 0, kept[1], numbers)
             ),
+            "feat_last_channel": some(
+                lambda module, given, output, kept, numbers: mixed(output, kept[1], numbers[-1:])
+            ),
             "feat_patches_input": some(
                 lambda module, given, output, kept, numbers: type(module).forward(
                     module, mixed(given, kept[0], numbers)
@@ -210,10 +218,54 @@ class EachCallItsOwn(Patched):
         return {}
 
 
-check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn)
+class AnyModel(Patched):
+    """Any model is patched, whatever its names, dtypes and dimensions are, and whatever its other layers return."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "empty_place",
+        r"ValueError: (not enough|too many) values to unpack": "some_dimensions",
+    }
+    blame = {"answers of a model with names that look alike": "name_in_name"}
+
+    def asked(self, case):
+        """For each kind: two layers that run once, and the channels to patch."""
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            names = list(single_calls(model, x))
+            for layer in ("fc", "fc1") if "fc1" in names else case.shuffled(f"layers of {says}", names)[:2]:
+                for channels in (None, [1]):
+                    yield says, layer, channels
+
+    def given(self, case, says):
+        model, x = awkward_models(case, *self.kinds)[says]
+        return model, x, case.tensor(f"corrupted for {says}", *x.shape, dtype=x.dtype)
+
+    def probe(self, nb, case):
+        brought, patch = {}, nb.function("patch_activation")
+        for says, layer, channels in self.asked(case):
+            model, clean, corrupted = self.given(case, says)
+            answers = brought.setdefault(f"answers of {says}", {})
+            answers[f"{layer}, channels={channels}"] = patch(model, layer, clean, corrupted, channels)
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, layer, channels in self.asked(case):
+            model, clean, corrupted = self.given(case, says)
+            kept = single_calls(self.given(case, says)[0], clean)[layer].output
+            put = partial(lambda kept, numbers, given, output: mixed(output, kept, numbers), kept, channels)
+            answers = wanted.setdefault(f"answers of {says}", {})
+            answers[f"{layer}, channels={channels}"] = close(run(model, layer, corrupted, put))
+        return wanted
+
+    def mistakes(self, case):
+        return {}
 
 
-# --- Hidden checks: graders run them, learners do not get them. ---
 class InputsAsTheyWere(Patched):
     """`clean` and `corrupted` hold afterwards what they held before, also where a layer hands on its own input."""
 
@@ -238,4 +290,4 @@ class InputsAsTheyWere(Patched):
         return {}
 
 
-check("patch_activation", InputsAsTheyWere)
+check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn, InputsAsTheyWere, AnyModel)

@@ -3,8 +3,11 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from course.probing import hook_counts
+from course.awkward import awkward_models
+from course.probing import calls_of, hook_counts
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+
+# awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "feat_output_is_tuple",
@@ -190,10 +193,6 @@ class NoneAndDicts(Check):
         }
 
 
-check("tuple_outputs", LstmAndAttention, NoneAndDicts)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class WritesBehind(nn.Module):
     """A pair, of which the caller overwrites the first part."""
 
@@ -233,4 +232,59 @@ class InPlaceAfterwards(Check):
         return {"feat_alias": {"tensors": {f"{name}.0": (x * 2).relu(), f"{name}.1": x * 3}}}
 
 
-check("tuple_outputs", InPlaceAfterwards)
+class AnyModel(Check):
+    """Any model is looked into, whatever its names, dtypes and dimensions are; named tuples and ordered dicts are opened."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "empty_place",
+    }
+    blame = {
+        "tensors of a model in which a layer gives a named tuple": "feat_named_tuple",
+        "tensors of a model in which a layer gives a dict": "feat_dict_skipped",
+        "tensors of a model in float64": "digits_lost",
+        "tensors of a model with names that look alike": "name_in_name",
+    }
+
+    def parts(self, case, says):
+        """By layer, for those that run once: what it returned, by place."""
+        calls = calls_of(*awkward_models(case, *self.kinds)[says])
+        names = [call.name for call in calls]
+        asked = ("fc", "fc1", "my_block.fc") if "fc10" in names else [name for name in names if name]
+        found = {}
+        for call in calls:
+            if call.name in asked and names.count(call.name) == 1:
+                found[call.name] = self.by_place(call.name, call.output)
+        return found
+
+    def by_place(self, place, output):
+        if isinstance(output, torch.Tensor):
+            return {place: output.detach()}
+        pairs = output.items() if isinstance(output, dict) else enumerate(output)
+        return {f"{place}.{key}": part.detach() for key, part in pairs}
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            layers = case.shuffled(f"layers of {says}", list(self.parts(case, says)))
+            brought[f"tensors of {says}"] = nb.function("every_tensor")(model, layers, x)
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says in awkward_models(case, *self.kinds):
+            parts = self.parts(case, says)
+            tensors = {place: one for found in parts.values() for place, one in found.items()}
+            fields = {place.replace("halve.0", "halve.left").replace("halve.1", "halve.right"): one for place, one in tensors.items()}
+            wanted[f"tensors of {says}"] = AnyOf(close(tensors), close(fields)) if "halve.0" in tensors else close(tensors)
+        return wanted
+
+    def mistakes(self, case):
+        return {}
+
+
+check("tuple_outputs", LstmAndAttention, NoneAndDicts, InPlaceAfterwards, AnyModel)
