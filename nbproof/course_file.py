@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import os
 import pkgutil
 import sys
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,9 @@ class CourseFile:
     """The module whose ``difference_html(got, wanted)`` and ``draw_place(place)`` show what was brought beside what was
     wanted; empty where a course has no such pictures."""
 
+    awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
+
     @property
     def root(self) -> Path:
         """The course's folder, in which its lessons lie."""
@@ -69,6 +74,15 @@ class CourseFile:
     def source_of(self, lesson: str) -> Path:
         """The instructor's notebook of a lesson, in the course's folder. A class's learners do not have it."""
         return self.root / "source" / lesson / f"{lesson}.ipynb"
+
+    def source_cell(self, lesson: str, grade_id: str) -> str:
+        """The text of one cell of the instructor's notebook; empty if the notebook, or the cell, is not there."""
+        try:
+            cells = json.loads(self.source_of(lesson).read_text(encoding="utf-8"))["cells"]
+        except (OSError, ValueError, KeyError):
+            return ""
+        found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+        return "".join(next(found, {"source": ""})["source"])
 
     def warm_up(self) -> None:
         """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""
@@ -136,7 +150,9 @@ def _read(package: str) -> CourseFile:
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
-        return CourseFile(package, folder, str(told["says"]), name, picture=str(told.get("picture", "")), **lists)
+        awkward = {str(name): tuple(map(str, kinds)) for name, kinds in dict(told.get("awkward", {})).items()}
+        picture = str(told.get("picture", ""))
+        return CourseFile(package, folder, str(told["says"]), name, picture=picture, awkward=awkward, **lists)
     except (OSError, ValueError) as error:
         raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None
     except KeyError as missing:

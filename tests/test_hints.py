@@ -11,7 +11,7 @@ import pytest
 
 from nbproof.checks.diagnosis import _ERRORS
 from nbproof.course_file import CourseFile
-from nbproof.display.hints import Hint, _tables, all_hints, exercise_hints, known_hint
+from nbproof.display.hints import Hint, all_hints, exercise_hints, known_hint
 from nbproof.errors import HintError
 
 HINTS = [*all_hints().values(), *exercise_hints().values()]
@@ -77,7 +77,7 @@ def test_hints_that_cannot_be_read_are_told_with_what_to_do(
         (tmp_path / "hints.json").write_text(text)
     monkeypatch.setattr("nbproof.display.hints.the_course", lambda: CourseFile("course", tmp_path, ""))
     with pytest.raises(HintError) as caught:
-        _tables.__wrapped__()
+        all_hints()
     assert caught.value.fact.startswith("the hints cannot be read: ")
     assert caught.value.place == str(tmp_path / "hints.json")
     assert caught.value.next_command.startswith("if lessons/ is there: ")

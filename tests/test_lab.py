@@ -1,11 +1,20 @@
 """The learner's workspace: made once, never overwritten."""
 
+import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from nbproof.display.lab import _is_ours, folders_instead_of_home, prepare_workspace, released_lessons, start_server
+from nbproof.display.lab import (
+    _is_ours,
+    folders_instead_of_home,
+    open_lab,
+    prepare_workspace,
+    released_lessons,
+    start_server,
+)
 from nbproof.errors import UsageError
 
 
@@ -84,6 +93,25 @@ def test_copies_that_cannot_be_written_are_told(course: Path) -> None:
     (course / "learn").write_text("")
     with pytest.raises(UsageError, match="your copies of the lessons cannot be written"):
         prepare_workspace(course)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="JupyterLab takes the place of this process on POSIX only")
+def test_a_learner_sees_no_panel_of_teachers_and_whoever_teaches_keeps_them(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started: list[dict[str, str]] = []
+    monkeypatch.setattr(os, "execve", lambda program, arguments, environment: started.append(environment))
+    monkeypatch.setattr("subprocess.call", lambda *arguments, **options: 0)
+    monkeypatch.chdir(course)
+    monkeypatch.setattr("sys.prefix", sys.base_prefix)  # so that no settings are written beside this interpreter
+    open_lab(course, None, [])
+    start_server(course, "/lab", [])
+    learner, teacher = (environment.get("JUPYTER_CONFIG_PATH", "") for environment in started)
+    settings = json.loads((Path(learner.split(os.pathsep)[0]) / "labconfig" / "page_config.json").read_text())
+    assert {"@jupyter/nbgrader:menu", "@jupyter/nbgrader:create-assignment"} <= set(settings["disabledExtensions"])
+    assert "@jupyter/nbgrader:validate-assignment" not in settings["disabledExtensions"]
+    assert learner.endswith(teacher)
+    assert learner != teacher
 
 
 @pytest.mark.skipif(os.name != "posix", reason="JupyterLab takes the place of this process on POSIX only")

@@ -50,7 +50,7 @@ import knots
 # %% [markdown]
 # ### Exercise: Longest
 #
-# easy · 5 min · 2 points
+# easy · 5 min · 2 points · `longest`
 #
 # Write `longest(words)`: the longest of them, the first one of equals.
 
@@ -165,7 +165,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = re.sub("HEAD (.*)", lambda found: _head(found[1]), LESSON)
     (exercise.parent / "lesson.py").write_text(text)
     (exercise / "right.py").write_text(_cells(RIGHT))
-    (exercise / "wrong.py").write_text(_cells(WRONG, "# misconception: another word | hint: another_word\n"))
+    head = "# misconception: another word | hint: another_word\n# breaks: the longest of them\n"
+    (exercise / "wrong.py").write_text(_cells(WRONG, head))
     (exercise / "hints.toml").write_text(HINTS)
     (root / "course" / "nbgrader_config.py").write_text(CONFIG)
     return root / "course"

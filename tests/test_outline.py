@@ -58,6 +58,6 @@ def test_an_exercise_is_found_by_its_id() -> None:
 
 def test_without_the_file_there_is_no_outline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("nbproof.display.outline.the_course", lambda: CourseFile("course", tmp_path, ""))
-    assert outline.__wrapped__() == ()
+    assert outline() == ()
     (tmp_path / "outline.json").write_text('{"01": {"title": "t", "exercises": [{"of": "another version"}]}}')
-    assert outline.__wrapped__() == ()
+    assert outline() == ()

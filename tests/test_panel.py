@@ -85,7 +85,7 @@ def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_st
 
 def test_a_right_answer_needs_no_details() -> None:
     page = Reader(html_of("forward", [GOOD]))
-    assert page.text == "forward: passed (1 of 1 checks)✓ The answer is right."
+    assert page.text == "forward: passed ✓ The answer is right."
     assert "code" in page.tags
 
 
@@ -128,7 +128,7 @@ def test_without_a_front_end_only_success_is_printed(
     show_findings("forward", [GOOD, BAD])
     assert capsys.readouterr().out == ""
     show_findings("forward", [GOOD])
-    assert capsys.readouterr().out == "forward: passed (1 of 1 checks)\n"
+    assert capsys.readouterr().out == "forward: passed\n"
 
 
 @pytest.mark.parametrize(

@@ -5,22 +5,28 @@ learner should get::
 
     # %% rebinds_output
     # misconception: rebinds the name | hint: rebinds_output
+    # breaks: adds 5 to the output
     add = Add()
     ...
+
+Lines below it say which words of the statement it breaks (:mod:`nbproof.authoring.demands`).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.authoring.exercise_folder import RIGHT, WRONG, read_named_cells
 from nbproof.errors import LessonError
 
-__all__ = ["Candidate", "read_candidates"]
+__all__ = ["Candidate", "nothing_to_break", "read_candidates"]
 
 _MUTANT = re.compile(r"#\s*misconception:\s*(?P<name>.+?)\s*\|\s*hint:\s*(?P<hint>[a-z0-9_]+|none)\s*$")
+_BREAKS = re.compile(r"#\s*breaks:\s*(?P<quote>.+?)\s*$")
+_NOTHING = re.compile(r"#\s*nothing to break:\s*(?P<quote>.+?)\s*$")
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,8 @@ class Candidate:
     """``<file>:<line>`` of its cell in right.py or wrong.py; empty for reference and stub."""
     misconception: str = ""
     hint: str | None = None
+    breaks: tuple[str, ...] = ()
+    """What it breaks of the statement, in the statement's words."""
 
 
 def read_candidates(folder: Path, role: str) -> tuple[Candidate, ...]:
@@ -46,7 +54,7 @@ def read_candidates(folder: Path, role: str) -> tuple[Candidate, ...]:
             if cell.source.strip():
                 raise LessonError("an answer without a name", cell.place, "put a '# %% name' above each answer")
             continue
-        misconception, hint = "", None
+        misconception, hint, breaks = "", None, list[str]()
         match = _MUTANT.match(cell.source.split("\n", 1)[0])
         first = f"{cell.path}:{cell.line}"
         if role == "accepted" and match is not None:
@@ -64,5 +72,21 @@ def read_candidates(folder: Path, role: str) -> tuple[Candidate, ...]:
                 )
             misconception = match["name"]
             hint = None if match["hint"] == "none" else match["hint"]
-        found.append(Candidate(cell.name, role, cell.source + "\n", cell.place, misconception, hint))
+            for line in cell.source.split("\n")[1:]:
+                quoted = _BREAKS.match(line)
+                if quoted is None:
+                    break
+                breaks.append(quoted["quote"])
+        found.append(Candidate(cell.name, role, cell.source + "\n", cell.place, misconception, hint, tuple(breaks)))
     return tuple(found)
+
+
+def nothing_to_break(folder: Path) -> Iterator[tuple[str, str]]:
+    """What the head of an exercise's wrong.py quotes of the statement as no demand, each with its place."""
+    path = folder / WRONG
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n") if path.exists() else [], 1):
+        if line.startswith("# %%"):
+            return
+        quoted = _NOTHING.match(line)
+        if quoted is not None:
+            yield quoted["quote"], f"{path}:{number}"

@@ -11,39 +11,32 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from nbproof.authoring.derived import write_where_it_differs
+from nbproof.authoring.derived import beside_the_course, write_where_it_differs
 from nbproof.authoring.lesson import Cell, Lesson
-from nbproof.checks.regions import visible_of
 from nbproof.checks.test_cell_names import CHECK_LINE
 from nbproof.checks.test_cells import needed_by
 from nbproof.checks.visible import HIDDEN, NAME
-from nbproof.course_file import the_course
+from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN, visible_of
 
 __all__ = ["checks_are_stale", "in_the_notebook", "write_checks"]
-
-_BEGIN, _END = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
-
-
-def _path(root: Path) -> Path:
-    return (the_course().derived_in(root) or root) / NAME
 
 
 def in_the_notebook(cell: Cell) -> str:
     """The text of a check cell in the instructor's notebook."""
     if not cell.call:
         return cell.source
-    visible, _, hidden = cell.source.partition(_BEGIN)
+    visible, _, hidden = cell.source.partition(BEGIN_HIDDEN)
     lines = [CHECK_LINE, *cell.call.split("\n")]
     if hidden:
-        hidden = hidden.partition(_END)[0].strip("\n")
+        hidden = hidden.partition(END_HIDDEN)[0].strip("\n")
         brought = needed_by(ast.parse(hidden), visible)
-        lines += ["", _BEGIN, *([*brought, ""] if brought else []), HIDDEN, *hidden.split("\n"), _END]
+        lines += ["", BEGIN_HIDDEN, *([*brought, ""] if brought else []), HIDDEN, *hidden.split("\n"), END_HIDDEN]
     return "\n".join(lines)
 
 
 def _derived(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> str:
     """The text of checks.json; of lessons that are not among these, what stands there already."""
-    path = _path(root)
+    path = beside_the_course(root, NAME)
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     texts = {slug: known[slug] for slug in slugs if slug in known}
     for lesson in lessons:
@@ -58,11 +51,11 @@ def _text(cell: Cell) -> str:
 
 def checks_are_stale(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> bool:
     """Whether the package beside the lessons has other checks than they have."""
-    path = _path(root)
+    path = beside_the_course(root, NAME)
     return not path.exists() or path.read_text(encoding="utf-8") != _derived(root, lessons, slugs)
 
 
 def write_checks(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> Path | None:
     """Bring checks.json up to date for ``lessons``; ``slugs`` are all there are. The path if it changed."""
-    path = _path(root)
+    path = beside_the_course(root, NAME)
     return path if write_where_it_differs(_derived(root, lessons, slugs), path) else None

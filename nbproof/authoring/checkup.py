@@ -7,12 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from nbproof.authoring.awkward import untried
 from nbproof.authoring.contract import Record, check_contract, check_release, chosen
+from nbproof.authoring.demands import demands_of, unbroken
 from nbproof.authoring.hinting import check_hints, check_share
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.syllabus import Syllabus, read_syllabus, refuse_abandoned
 from nbproof.authoring.violation import Violation
 from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.nbgrader_setup import course_config
 
 __all__ = ["Checkup", "check_up"]
@@ -55,6 +58,9 @@ def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], N
         one for one in syllabus.lessons if not names or one.slug in names or one in [lesson for lesson, _ in pairs]
     ]
     records = check_contract(pairs, step)
+    for (lesson, exercise), record in zip(pairs, records, strict=True):
+        record.demands = demands_of(lesson, exercise)
+        record.violations += [*unbroken(lesson, exercise), *untried(lesson, exercise, the_course().awkward)]
     others = check_release(root, lessons)
     for lesson in lessons:
         others += [replace(violation, lesson=lesson.slug) for violation in check_hints([lesson])]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbproof.authoring.demands import Demands
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson
 from nbproof.authoring.redundancy import Way, way_of
@@ -22,10 +23,10 @@ from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import Syllabus, read_syllabus
 from nbproof.authoring.trial import Outcome, Trial
 from nbproof.authoring.violation import Violation
-from nbproof.checks.regions import visible_of
 from nbproof.command import course_command
 from nbproof.display.hints import all_hints, known_hint
 from nbproof.errors import UsageError
+from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN, visible_of
 
 __all__ = [
     "MAX_UNSEEN",
@@ -58,6 +59,8 @@ class Record:
     """Mutants that get a hint of their own."""
     seen: int = 0
     """Mutants that the visible checks find: the others get a green panel where hidden checks are withheld."""
+    demands: Demands = field(default_factory=Demands)
+    """What the statement demands, and what of it a mutant breaks."""
     seconds: float = 0.0
     ways: dict[str, Way] = field(default_factory=dict)
     """How each mutant that was killed died, by its name."""
@@ -274,9 +277,9 @@ def _hidden_checks(exercise: Exercise) -> Iterator[str]:
         lines = cell.source.splitlines()
         inside, hidden = False, set()
         for number, line in enumerate(lines, 1):
-            if line.strip() == "### BEGIN HIDDEN TESTS":
+            if line.strip() == BEGIN_HIDDEN:
                 inside = True
-            elif line.strip() == "### END HIDDEN TESTS":
+            elif line.strip() == END_HIDDEN:
                 inside = False
             elif inside:
                 hidden.add(number)

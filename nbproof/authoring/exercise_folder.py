@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.checks.test_cell_names import CHECK_LINE
-from nbproof.checks.visible import HIDDEN, import_lines, key_of
+from nbproof.checks.visible import HIDDEN, import_lines, key_of, the_call
 from nbproof.errors import LessonError
+from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN
 
 __all__ = [
     "CHECKS", "HIDDEN", "HINTS", "RIGHT", "WRONG", "CheckCells", "NamedCell", "is_left_over", "read_named_cells",
@@ -30,7 +31,6 @@ CHECKS, RIGHT, WRONG, HINTS = "checks.py", "right.py", "wrong.py", "hints.toml"
 
 _MARKER = re.compile(r"# ?%%(?P<name>.*)")
 _NAME = re.compile(r"[A-Za-z0-9_]+")
-_CALL = re.compile(r'from \w+ import check\n+check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
 _NEARLY = re.compile(r"#.*hidden checks", re.IGNORECASE)
 
 
@@ -108,7 +108,7 @@ class CheckCells:
         """The whole text of a test cell. Raises LessonError if its two lines name no checks."""
         if not set(import_lines()) & set(source.split("\n")):
             return CheckText(source, place)
-        call = _CALL.fullmatch(source.strip())
+        call = the_call(source.strip())
         if call is None:
             raise LessonError(
                 f"{grade_id}: a check cell of another form",
@@ -173,8 +173,8 @@ def _with_marks(cell: NamedCell, grade_id: str) -> str:
             "mend the Python",
         ) from None
     if HIDDEN in lines:
-        lines[lines.index(HIDDEN)] = "### BEGIN HIDDEN TESTS"
-        lines.append("### END HIDDEN TESTS")
+        lines[lines.index(HIDDEN)] = BEGIN_HIDDEN
+        lines.append(END_HIDDEN)
     return "\n".join([CHECK_LINE, *lines])
 
 

@@ -24,13 +24,14 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from nbproof.authoring.derived import beside_the_course, write_where_it_differs
 from nbproof.authoring.exercise_folder import HINTS
-from nbproof.course_file import the_course
 from nbproof.errors import HintError
 
 __all__ = ["WAY_IN", "derived_hints", "hints_are_stale", "place_of", "write_hints"]
 
 WAY_IN = "way_in"
+_NAME = "hints.json"
 _STEPS = ("question", "idea", "read")
 
 
@@ -99,21 +100,13 @@ def place_of(root: Path, key: str) -> str:
     return str(root / "lessons")
 
 
-def _derived(root: Path) -> Path:
-    return (the_course().derived_in(root) or root) / "hints.json"
-
-
 def hints_are_stale(root: Path) -> bool:
     """Whether the package beside the lessons has other hints than they have."""
-    path = _derived(root)
+    path = beside_the_course(root, _NAME)
     return not path.exists() or path.read_text(encoding="utf-8") != derived_hints(root)
 
 
 def write_hints(root: Path) -> Path | None:
     """Bring hints.json up to date; the path where it changed."""
-    text, path = derived_hints(root), _derived(root)
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    path = beside_the_course(root, _NAME)
+    return path if write_where_it_differs(derived_hints(root), path) else None

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.authoring.exercise_folder import CHECKS, RIGHT, WRONG, read_named_cells
-from nbproof.checks.regions import private_lines
 from nbproof.checks.visible import HIDDEN, visible_texts
+from nbproof.regions import private_lines
 
 __all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
 

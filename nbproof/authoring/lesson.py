@@ -28,8 +28,15 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from nbproof.authoring.candidates import Candidate, read_candidates
 from nbproof.authoring.exercise_folder import CheckCells, refuse_unexpected
-from nbproof.checks.regions import refuse_bad_markers, refuse_markers, refuse_unmarkable, stub_of
 from nbproof.errors import LessonError, UsageError
+from nbproof.regions import (
+    BEGIN_SOLUTION,
+    END_SOLUTION,
+    refuse_bad_markers,
+    refuse_markers,
+    refuse_unmarkable,
+    stub_of,
+)
 
 __all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
 
@@ -244,11 +251,11 @@ def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
             raise LessonError(
                 f"the exercise {answer.grade_id} has no test cell", answer.place, f"add one: test_{answer.grade_id}"
             )
-        if "### BEGIN SOLUTION" not in answer.source:
+        if BEGIN_SOLUTION not in answer.source:
             raise LessonError(
                 f"the exercise {answer.grade_id} has no solution region: it would be released solved",
                 answer.place,
-                "put '### BEGIN SOLUTION' and '### END SOLUTION' around the reference solution",
+                f"put '{BEGIN_SOLUTION}' and '{END_SOLUTION}' around the reference solution",
             )
         accepted = read_candidates(folder / answer.grade_id, "accepted")
         mutants = read_candidates(folder / answer.grade_id, "mutant")

@@ -7,13 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from nbproof.authoring.derived import beside_the_course, write_where_it_differs
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.authoring.stated import heading_of
-from nbproof.checks.regions import stub_of, visible_of
-from nbproof.course_file import the_course
 from nbproof.display.outline import fingerprint
+from nbproof.regions import stub_of, visible_of
 
 __all__ = ["outline_of", "read_outline", "write_outline"]
+
+_NAME = "outline.json"
 
 
 def outline_of(lesson: Lesson) -> dict[str, Any]:
@@ -48,26 +50,18 @@ def _checks_in(source: str) -> list[str]:
     ]
 
 
-def _path(root: Path) -> Path:
-    return (the_course().derived_in(root) or root) / "outline.json"
-
-
 def read_outline(root: Path) -> dict[str, Any]:
     """The outline as it is written down; empty where it is missing or damaged."""
     try:
-        return dict(json.loads(_path(root).read_text(encoding="utf-8")))
+        return dict(json.loads(beside_the_course(root, _NAME).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return {}
 
 
 def write_outline(root: Path, lessons: list[Lesson], slugs: list[str]) -> Path | None:
     """Bring the outline up to date for ``lessons``; ``slugs`` are all there are. The path where it changed."""
-    path = _path(root)
+    path = beside_the_course(root, _NAME)
     fresh = {slug: part for slug, part in read_outline(root).items() if slug in slugs}
     fresh |= {lesson.slug: outline_of(lesson) for lesson in lessons}
     text = json.dumps(fresh, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return None
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8", newline="\n")
-    return path
+    return path if write_where_it_differs(text, path) else None

@@ -18,13 +18,13 @@ from nbproof.authoring.orphans import orphans
 from nbproof.authoring.outlining import outline_of, read_outline
 from nbproof.authoring.stated import contradictions, unannounced
 from nbproof.authoring.violation import Violation
-from nbproof.checks.regions import private_lines
 from nbproof.checks.visible import NAME
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
 from nbproof.marking.manual_answers import HEADER
 from nbproof.nbgrader_setup import course_config
+from nbproof.regions import private_lines
 
 __all__ = ["Violation", "check_release", "leaks", "unasked"]
 

@@ -14,11 +14,13 @@ from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.authoring.violation import Violation
 from nbproof.command import course_command
 
-__all__ = ["Heading", "contradictions", "heading_of", "unannounced"]
+__all__ = ["Heading", "contradictions", "heading_of", "statement_of", "unannounced"]
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _HEADING = re.compile(
     rf"### Exercise: (?P<title>.+)\n+(?P<difficulty>easy|medium|hard) · (?P<minutes>\d+) min · (?P<points>{_NUMBER}) points?"
+    r"(?P<further> · further)?(?: · `(?P<id>\w+)`)?[ \t]*$",
+    re.MULTILINE,
 )
 _TITLE = re.compile(r"^### Exercise: (.+)$", re.MULTILINE)
 
@@ -37,7 +39,10 @@ _QUESTIONS = _sentence(
     rf"\b(?P<count>\w+) questions? in your own words,? (?:for |worth )?(?P<points>{_NUMBER}) points?\b"
 )
 _ALL = _sentence(rf"(?P<points>{_NUMBER}) points? (?:in all|in total|altogether)\b")
-_TIME = _sentence(r"\*\*Time\*\*:? (?:about |some )?(?P<minutes>\d+) minutes\b")
+_TIME = _sentence(
+    r"\*\*Time\*\*:? (?:about |some )?(?P<minutes>\d+) minutes\b"
+    r"(?P<core> for the core path,? (?:and )?(?:about )?(?P<more>\d+) (?:minutes )?more\b)?"
+)
 _WORDS = {
     word: number
     for number, word in enumerate(
@@ -50,13 +55,17 @@ _EFFORT = re.compile(rf"^(?P<minutes>\d+) min · (?P<points>{_NUMBER}) points?$"
 
 @dataclass(frozen=True)
 class Heading:
-    """``### Exercise: <title>``, and the line ``<difficulty> · <minutes> min · <points> points`` below."""
+    """``### Exercise: <title>``, and the line ``<difficulty> · <minutes> min · <points> points · `<id>` `` below."""
 
     title: str
     difficulty: str
     minutes: int
     points: float
     place: str
+    id: str
+    """As learners see it, who need it for ``hint("...")``; empty if the line does not say it."""
+    further: bool
+    """Whether it stands outside the core path."""
 
 
 def heading_of(lesson: Lesson, exercise: Exercise) -> Heading | None:
@@ -66,8 +75,21 @@ def heading_of(lesson: Lesson, exercise: Exercise) -> Heading | None:
         if found:
             one = found[-1]
             place = _place(cell, one.start("difficulty"))
-            return Heading(one["title"].strip(), one["difficulty"], int(one["minutes"]), float(one["points"]), place)
+            return Heading(
+                one["title"].strip(), one["difficulty"], int(one["minutes"]), float(one["points"]), place, one["id"] or "",
+                one["further"] is not None,
+            )  # fmt: skip
     return None
+
+
+def statement_of(lesson: Lesson, exercise: Exercise) -> str:
+    """What stands between the line of difficulty, minutes and points and the TODO cell; empty if there is no such line."""
+    prose = _prose_of(lesson, exercise)
+    for at in range(len(prose) - 1, -1, -1):
+        found = list(_HEADING.finditer(prose[at].source))
+        if found:
+            return "\n\n".join([prose[at].source[found[-1].end() :], *(cell.source for cell in prose[at + 1 :])])
+    return ""
 
 
 def _prose_of(lesson: Lesson, exercise: Exercise) -> list[Cell]:
@@ -88,12 +110,20 @@ def _place(cell: Cell, offset: int) -> str:
 def unannounced(lesson: Lesson) -> Iterator[Violation]:
     """Exercises that no heading announces, and headings that announce none."""
     for exercise in lesson.exercises:
-        if heading_of(lesson, exercise) is None:
+        heading = heading_of(lesson, exercise)
+        if heading is None:
             yield Violation(
                 f"{exercise.id}: no heading above its TODO cell says its title, difficulty, minutes and points",
                 exercise.answer.place,
-                f"write above it '### Exercise: <title>', and below that 'easy · 5 min · {exercise.points:g} points' "
-                "(or medium, or hard)",
+                f"write above it '### Exercise: <title>', and below that 'easy · 5 min · {exercise.points:g} points · "
+                f"`{exercise.id}`' (or medium, or hard)",
+                lesson.slug,
+            )
+        elif heading.id != exercise.id:
+            yield Violation(
+                f'{exercise.id}: nothing above its TODO cell says its id, which learners need for hint("{exercise.id}")',
+                heading.place,
+                f"end the line with ' · `{exercise.id}`'",
                 lesson.slug,
             )
 
@@ -181,12 +211,17 @@ def _of_opening(lesson: Lesson, opening: Cell) -> Iterator[Violation]:
                 of = f" for its {what}" if what else " in all"
                 told = f"{found['points']} points{of}"
                 yield _total(lesson, told, f"{points:g}", _place(opening, found.start("points")))
-    least = sum(one.minutes for one in (heading_of(lesson, exercise) for exercise in lesson.exercises) if one)
-    least += sum(_minutes_above(lesson, cell) for cell in lesson.written)
+    headings = [one for one in (heading_of(lesson, exercise) for exercise in lesson.exercises) if one]
+    core = sum(one.minutes for one in headings if not one.further)
+    least = sum(one.minutes for one in headings) + sum(_minutes_above(lesson, cell) for cell in lesson.written)
     for found in _TIME.finditer(text):
-        if int(found["minutes"]) < least:
-            told = f"{found['minutes']} minutes"
-            yield _total(lesson, told, f"{least} for the exercises alone", _place(opening, found.start("minutes")))
+        minutes, place = int(found["minutes"]), _place(opening, found.start("minutes"))
+        if minutes < core or minutes + int(found["more"] or 0) < least:
+            told = f"{found['minutes']} minutes" + (f" and {found['more']} more" if found["more"] else "")
+            have = f"{least} for the exercises alone" + (f", {core} of them for the core path" if found["core"] else "")
+            yield _total(lesson, told, have, place)
+        if any(one.further for one in headings) and not found["core"]:
+            yield _total(lesson, "one time for all of it", "some exercises go further, beyond the core path", place)
 
 
 def _total(lesson: Lesson, said: str, have: str, place: str) -> Violation:

@@ -19,6 +19,7 @@ from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of
+from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN
 
 __all__ = [
     "HIDDEN",
@@ -28,6 +29,7 @@ __all__ = [
     "import_lines",
     "key_of",
     "run_apart",
+    "the_call",
     "visible_text",
     "visible_texts",
     "whole",
@@ -38,8 +40,6 @@ NAME = "checks.json"
 HIDDEN = "# --- Hidden checks: graders run them, learners do not get them. ---"
 """The line between what learners get and what they do not. In the hidden region of a notebook what stands above it is taken
 from the visible text, for those who run the notebook as it is."""
-
-_BEGIN = "### BEGIN HIDDEN TESTS\n"
 
 _CALL = re.compile(r'check\("(?P<id>[a-z0-9_]+)"(?:, part="(?P<part>[a-z0-9_]+)")?\)')
 
@@ -92,14 +92,8 @@ def hidden_text(exercise: str, part: str = "") -> str:
     """
     key = key_of(exercise, part)
     lesson = next((lesson for lesson, texts in visible_texts().items() if key in texts), "")
-    try:
-        cells = json.loads(the_course().source_of(lesson).read_text(encoding="utf-8"))["cells"]
-    except (OSError, ValueError, KeyError):
-        return ""
-    wanted = "test_" + key.replace("/", "_")
-    found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == wanted)
-    source = "".join(next(found, {"source": ""})["source"])
-    return source.partition(_BEGIN)[2].partition("### END HIDDEN TESTS")[0]
+    source = the_course().source_cell(lesson, "test_" + key.replace("/", "_"))
+    return source.partition(f"{BEGIN_HIDDEN}\n")[2].partition(END_HIDDEN)[0]
 
 
 def digest_of_visible(lesson: str) -> str:
@@ -116,9 +110,18 @@ def whole(source: str) -> str:
     lines = source.split("\n")
     number = lines.index(call[0], start)
     text = "\n".join([*lines[:start], visible_text(call["id"], call["part"] or ""), *lines[number + 1 :]])
-    before, begin, hidden = text.partition(_BEGIN)
+    before, begin, hidden = text.partition(f"{BEGIN_HIDDEN}\n")
     # What was taken from the visible text is there already: a second class of the same name is another class.
     return before + begin + (hidden.partition(f"{HIDDEN}\n")[2] or hidden)
+
+
+def the_call(source: str) -> re.Match[str] | None:
+    """The call of a text that is just the two lines of a check cell: its id, and its part."""
+    found = _found(source)
+    if found is None:
+        return None
+    start, call = found
+    return call if start == 0 and source.endswith(call[0]) and source.count(call[0]) == 1 else None
 
 
 def _found(source: str) -> tuple[int, re.Match[str]] | None:

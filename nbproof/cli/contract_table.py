@@ -18,7 +18,7 @@ def print_contract(checkup: Checkup) -> None:
     records, violations = checkup.records, checkup.violations
     console = console_for_output()
     table = Table("lesson", "exercise", *(), title="author contract")
-    for name in ("points", "accepted", "mutants killed", "by visible checks", "hinted", "seconds"):
+    for name in ("points", "accepted", "mutants killed", "by visible checks", "hinted", "demands", "seconds"):
         table.add_column(name, justify="right")
     table.add_column("")
     for record in records:
@@ -26,7 +26,7 @@ def print_contract(checkup: Checkup) -> None:
         table.add_row(
             exercise.lesson, exercise.id, f"{exercise.points:g}", f"{record.accepted}/{len(exercise.accepted)}",
             f"{record.killed}/{mutants}", f"{record.seen / max(mutants, 1):.0%}", f"{record.named}/{mutants}",
-            f"{record.seconds:.1f}", _state(record, checkup),
+            f"{len(record.demands.broken)}/{record.demands.count}", f"{record.seconds:.1f}", _state(record, checkup),
         )  # fmt: skip
     console.print(table)
     for violation in violations:
@@ -37,12 +37,14 @@ def print_contract(checkup: Checkup) -> None:
     for line in checkup.left_out:
         console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)
     mutants = sum(len(record.exercise.mutants) for record in records)
+    demands = f"{sum(len(r.demands.broken) for r in records)} of {sum(r.demands.count for r in records)} demands"
     console.print(
         f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
         f"{sum(r.seen for r in records) / max(mutants, 1):.1%} by visible checks, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
+        f"{demands} have a mutant, "
         f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
         highlight=False,
     )

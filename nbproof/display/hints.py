@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -32,8 +33,7 @@ class Hint:
 
 
 @cache
-def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
-    path = the_course().folder / "hints.json"
+def _tables(path: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
     try:
         tables = json.loads(path.read_text(encoding="utf-8"))
         misconceptions = {table["id"]: Hint(**table) for table in tables["misconceptions"]}
@@ -46,14 +46,18 @@ def _tables() -> tuple[dict[str, Hint], dict[str, Hint]]:
     return misconceptions, starts
 
 
+def _path() -> Path:
+    return the_course().folder / "hints.json"
+
+
 def all_hints() -> dict[str, Hint]:
     """Every misconception of the course by its id. Raises HintError where hints.json is missing or damaged."""
-    return _tables()[0]
+    return _tables(_path())[0]
 
 
 def exercise_hints() -> dict[str, Hint]:
     """The way into each exercise, by exercise id; ``name`` is the id."""
-    return _tables()[1]
+    return _tables(_path())[1]
 
 
 def known_hint(key: str | None) -> str | None:

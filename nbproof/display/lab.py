@@ -35,6 +35,9 @@ _SETTINGS = {
     "@jupyterlab/notebook-extension:tracker": {"codeCellConfig": {"lineWrap": True}},
 }
 
+_OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-list", "menu")
+"""Panels and menus of nbgrader that a learner alone has no use for. Its Validate button stays."""
+
 
 def released_lessons(root: Path) -> list[str]:
     """The lessons in release/, in order. Raises UsageError where there are none."""
@@ -132,11 +135,25 @@ def open_lab(root: Path, lesson: str | None, extra: list[str]) -> int:
         with contextlib.suppress(OSError):  # without them JupyterLab works as well
             settings.mkdir(parents=True, exist_ok=True)
             (settings / "overrides.json").write_text(json.dumps(_SETTINGS, indent=1), encoding="utf-8")
-    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra)
+    return start_server(root, f"/lab/tree/learn/{name}/{name}.ipynb", extra, _without_panels_of_teachers(root))
 
 
-def start_server(root: Path, page: str, extra: list[str]) -> int:
-    """Start JupyterLab in ``root`` and open ``page`` of it in the browser; returns when it ends."""
+def _without_panels_of_teachers(root: Path) -> Path:
+    """A folder with settings for this start of JupyterLab alone: whoever teaches with this environment keeps the panels."""
+    folder = root.resolve() / ".course" / "learner"
+    hidden = {f"@jupyter/nbgrader:{name}": True for name in _OF_TEACHERS}
+    with contextlib.suppress(OSError):  # with the panels a learner can work as well
+        (folder / "labconfig").mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"disabledExtensions": hidden}, indent=1)
+        (folder / "labconfig" / "page_config.json").write_text(text, encoding="utf-8")
+    return folder
+
+
+def start_server(root: Path, page: str, extra: list[str], settings: Path | None = None) -> int:
+    """Start JupyterLab in ``root`` and open ``page`` of it in the browser; returns when it ends.
+
+    ``settings``: a folder of Jupyter's configuration that counts for this start, before all others.
+    """
     arguments = [
         sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={root.resolve()}",
         f"--LabApp.default_url={page}", *extra,
@@ -147,6 +164,9 @@ def start_server(root: Path, page: str, extra: list[str]) -> int:
     if instead:
         print(f"your home folder cannot be written: Jupyter's settings lie in {(root / _INSTEAD).resolve()} instead")
     environment = os.environ | instead
+    if settings is not None:
+        paths = filter(None, (str(settings), environment.get("JUPYTER_CONFIG_PATH", "")))
+        environment["JUPYTER_CONFIG_PATH"] = os.pathsep.join(paths)
     runtime = environment.get("JUPYTER_RUNTIME_DIR") or jupyter_runtime_dir()
     # Notebooks find the course even if its folder was moved since it was installed.
     packages = dict.fromkeys((str(the_course().root), str(Path(__file__).resolve().parents[2])))

@@ -6,6 +6,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from nbproof.course_file import the_course
 
@@ -43,11 +44,15 @@ class OutlinedLesson:
     exercises: tuple[OutlinedExercise, ...]
 
 
-@cache
 def outline() -> tuple[OutlinedLesson, ...]:
     """All lessons in order; empty where the file is missing or was made by another version of the course."""
+    return _read(the_course().folder / "outline.json")
+
+
+@cache
+def _read(path: Path) -> tuple[OutlinedLesson, ...]:
     try:
-        data = json.loads((the_course().folder / "outline.json").read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
         return tuple(
             OutlinedLesson(
                 slug, lesson["title"],

@@ -92,10 +92,11 @@ def _details(finding: CheckResult, ask: bool, picture: str) -> str:
 def _outcome(findings: Sequence[CheckResult], withheld: int) -> tuple[str, str]:
     """What the panel's first line says: the outcome, and how many checks it rests on."""
     passed = sum(finding.passed for finding in findings)
+    share = f"({passed} of {len(findings)} checks)" if len(findings) > 1 else ""
     if passed < len(findings):
-        return "not yet", f"({passed} of {len(findings)} checks)"
+        return "not yet", share
     if not withheld:
-        return "passed", f"({passed} of {len(findings)} checks)"
+        return "passed", share
     shown = "passed the check shown here" if passed == 1 else f"passed the {passed} checks shown here"
     return shown, f"({withheld} more {'runs' if withheld == 1 else 'run'} when it is graded)"
 
@@ -116,7 +117,7 @@ def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int 
     ``withheld``: how many more checks run when it is graded.
     """
     wrong = next((finding for finding in findings if not finding.passed), None)
-    plain = f"{exercise}: {' '.join(_outcome(findings, withheld))}"
+    plain = f"{exercise}: {' '.join(_outcome(findings, withheld)).strip()}"
     if wrong is not None:
         plain += "\n" + text_of(wrong)
     if shell() is not None:

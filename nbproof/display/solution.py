@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import json
 import re
-from pathlib import Path
 
 from nbproof.course_file import the_course
 from nbproof.display.help import say
 from nbproof.display.outline import outline
 from nbproof.display.progress_store import DiaryError, entries
 from nbproof.front_end import shell
+from nbproof.regions import BEGIN_SOLUTION, END_SOLUTION
 
 __all__ = ["right_answers", "show_solution"]
 
@@ -22,8 +21,10 @@ _MARKER = re.compile(r"^# ?%% ?(?P<name>.*)$\n?", re.MULTILINE)
 
 def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
     """Names and texts: the reference answer first, then two others; nothing if the instructor's files are not here."""
-    found = [("The reference answer", _reference(the_course().source_of(slug), exercise))]
-    if not found[0][1]:
+    lines = the_course().source_cell(slug, exercise).split("\n")
+    reference = "\n".join(line for line in lines if line.strip() not in (BEGIN_SOLUTION, END_SOLUTION))
+    found = [("The reference answer", reference)]
+    if not reference:
         return []
     try:
         path = the_course().root / "lessons" / slug / exercise / "right.py"
@@ -32,20 +33,10 @@ def right_answers(slug: str, exercise: str) -> list[tuple[str, str]]:
         return found
     others = [(name, text.strip("\n")) for name, text in zip(parts[1::2], parts[2::2], strict=True)]
     # Short ones that look least like the reference: what they have in common with it needs no second reading.
-    reference, most = found[0][1], len(found[0][1]) * 3 // 2 + 40
+    most = len(reference) * 3 // 2 + 40
     others = [one for one in others if len(one[1]) <= most]
     others.sort(key=lambda one: difflib.SequenceMatcher(None, reference, one[1], autojunk=False).ratio())
     return found + [(f"Also right: {name.replace('_', ' ')}", text) for name, text in others[:_OTHERS]]
-
-
-def _reference(path: Path, exercise: str) -> str:
-    try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    except (OSError, ValueError, KeyError):
-        return ""
-    mine = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == exercise)
-    lines = "".join(next(mine, {"source": ""})["source"]).split("\n")
-    return "\n".join(line for line in lines if line.strip() not in ("### BEGIN SOLUTION", "### END SOLUTION"))
 
 
 def show_solution(exercise: str) -> None:

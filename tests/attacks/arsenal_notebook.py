@@ -226,7 +226,7 @@ ATTACKS = [
     _edited("fifty_megabytes", "hands in a notebook of 50 MB", _fifty_megabytes, expects=(*_GRADED, "not graded"), keeps=False,
             stock="not run: minutes"),
     _edited("eight_thousand_strays", "deletes the TODO cells and adds 8000 cells that look like them", _many_strays,
-            expects=_GRADED, stock="not run: hours", keeps=False),
+            expects=(*_GRADED, "uncertain"), stock="not run: hours", keeps=False),
     _edited("one_giant_stray", "one cell of half a million statements where the TODO cells were", _one_giant_stray("a;" * 500_000),
             keeps=False, stock="not run: minutes"),
     _edited("stray_of_deep_syntax", "a cell whose syntax tree is 100 000 deep", _one_giant_stray("a" + ".b" * 100_000), keeps=False),

@@ -37,11 +37,11 @@ def lesson_with(root: Path, *changes: tuple[str, str]) -> Lesson:
     return read_lesson(folder)
 
 
-HEADING = "# ### Exercise: again\n# easy · 5 min · 2 points\n"
+HEADING = "# ### Exercise: again\n# easy · 5 min · 2 points · `again`\n"
 PART = metadata("test_again_part", grade=True, points=1)
 STATED = {
     "as it is": [],
-    "a part": [("# easy · 5 min · 2 points\n", "# easy · 5 min · 2 points\n# Spare it (2 of the 2 points).\n")],
+    "a part": [(HEADING, HEADING + "# Spare it (2 of the 2 points).\n")],
     "digits": [("two\n#   exercises", "2\n#   exercises")],
     "another count": [("4 points,", "4 points, of seven exercises in all,")],
     "all of it": [("2 points.", "2 points. 6 points in all.")],
@@ -51,12 +51,12 @@ CONTRADICTIONS = {
     "heading": (
         [(HEADING, HEADING.replace("2 points", "3 points"))],
         "again: the prose says 3 points, its test cells have 2: 2 (test_again)",
-        "# easy · 5 min · 3 points",
+        "# easy · 5 min · 3 points · `again`",
     ),
     "metadata": (
         [(metadata("test_catch", grade=True, points=2), metadata("test_catch", grade=True, points=2.5)), ("4 p", "4.5 p")],
         "catch: the prose says 2 points, its test cells have 2.5: 2.5 (test_catch)",
-        "# easy · 5 min · 2 points",
+        "# easy · 5 min · 2 points · `catch`",
     ),
     "a part of others": (
         [(HEADING, HEADING + "# Spare it (1 of the 3 points).\n")],
@@ -76,7 +76,7 @@ CONTRADICTIONS = {
     "a heading of another form": (
         [(HEADING, HEADING.replace("easy · 5 min · 2", "Easy, 5 minutes, 3").replace("###", "####"))],
         "again: the prose says 3 points, its test cells have 2: 2 (test_again)",
-        "# Easy, 5 minutes, 3 points",
+        "# Easy, 5 minutes, 3 points · `again`",
     ),
     "number of exercises": (
         [("two\n#", "three\n#")],
@@ -147,6 +147,36 @@ def test_points_that_are_split_are_added_up(tmp_path: Path) -> None:
     assert list(contradictions(lesson)) == []
 
 
+CORE, FURTHER = (
+    "about 10 minutes for the core path, 5 more for what goes further",
+    HEADING.replace(" · `", " · further · `"),
+)
+
+
+@pytest.mark.parametrize(
+    ("time", "fact"),
+    [
+        (CORE, ""),
+        (
+            CORE.replace("10", "4"),
+            "4 minutes and 5 more, its cells say 15 for the exercises alone, 5 of them for the core path",
+        ),
+        (CORE.replace("5 more", "4 more"), "10 minutes and 4 more"),
+        ("about 20 minutes", "one time for all of it, its cells say some exercises go further"),
+    ],
+)
+def test_what_goes_further_has_minutes_of_its_own(tmp_path: Path, time: str, fact: str) -> None:
+    lesson = lesson_with(tmp_path, (HEADING, FURTHER), ("about 20 minutes", time))
+    found = [one.fact for one in contradictions(lesson)]
+    assert [fact in one for one in found] == ([True] if fact else [])
+
+
+def test_the_line_above_an_exercise_says_its_id(tmp_path: Path) -> None:
+    (found,) = unannounced(lesson_with(tmp_path, (HEADING, HEADING.replace("`again`", "`other`"))))
+    assert 'hint("again")' in found.fact
+    assert found.next_command == "end the line with ' · `again`'"
+
+
 def test_an_exercise_has_no_heading_of_its_neighbours(tmp_path: Path) -> None:
     lesson = lesson_with(tmp_path, (HEADING, "# Once more.\n"))
     again = lesson.exercise("again")
@@ -155,7 +185,7 @@ def test_an_exercise_has_no_heading_of_its_neighbours(tmp_path: Path) -> None:
     (found,) = unannounced(lesson)
     assert found.fact == "again: no heading above its TODO cell says its title, difficulty, minutes and points"
     assert found.place == again.answer.place
-    assert "'### Exercise: <title>', and below that 'easy · 5 min · 2 points'" in found.next_command
+    assert "'### Exercise: <title>', and below that 'easy · 5 min · 2 points · `again`'" in found.next_command
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from playwright.sync_api import expect
 
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.checks.check import collecting
-from nbproof.checks.regions import visible_of
 from nbproof.display.hints import all_hints
 from nbproof.display.progress_store import entries
+from nbproof.regions import visible_of
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
@@ -93,6 +93,8 @@ def test_a_learner_goes_through_the_lesson(
             assert output.get("name") != "stderr", (cell["source"], output)
         assert cell["cell_type"] != "code" or not "".join(cell["source"]) or cell["execution_count"], cell["source"]
     assert exercise.id not in entries(), "Run All on untouched cells is no try"
+    assert "Nbgrader" not in learner.page.locator(".lm-MenuBar-itemLabel").all_inner_texts()
+    assert learner.page.locator("[title='Create Assignment']").count() == 0
 
     # A wrong answer is told which misconception it is; help comes step by step.
     wrong, name = _wrong(lesson, exercise)

@@ -9,6 +9,7 @@ class Countdown:
 
 # %% its_own_iterator
 # misconception: the countdown itself is the iterator | hint: countdown_used_up
+# breaks: walked through again afterwards
 class Countdown:
     def __init__(self, start):
         self.start = start
@@ -44,6 +45,7 @@ class Countdown:
 
 # %% set_back
 # misconception: sets the one needle back at the beginning of each loop | hint: countdown_one_needle
+# breaks: by two loops at the same time
 class Countdown:
     def __init__(self, start):
         self.start = start
@@ -78,6 +80,7 @@ class Countdown:
 
 # %% upwards
 # misconception: counts up | hint: wrong_order
+# breaks: gives 3, 2, 1
 class Countdown:
     def __init__(self, start):
         self.start = start
@@ -87,6 +90,7 @@ class Countdown:
 
 # %% at_least_once
 # misconception: looks for the end after it has given a number | hint: countdown_of_nothing
+# breaks: `Countdown(0)` gives nothing
 class Countdown:
     def __init__(self, start):
         self.start = start
@@ -101,6 +105,7 @@ class Countdown:
 
 # %% prints
 # misconception: shows the numbers | hint: returns_nothing
+# breaks: Write the class `Countdown`.
 class Countdown:
     def __init__(self, start):
         self.start = start

@@ -1,5 +1,6 @@
 # %% slice
 # misconception: whatever comes has slices | hint: needs_a_list
+# breaks: `items` may be an iterator
 def neighbours(items):
     return list(zip(items, items[1:]))
 
@@ -23,6 +24,7 @@ def neighbours(items):
 
 # %% no_first
 # misconception: there is always a first thing | hint: neighbours_of_nothing
+# breaks: Fewer than two things have no neighbours
 def neighbours(items):
     source = iter(items)
     last, pairs = next(source), []
@@ -63,6 +65,8 @@ def neighbours(items):
 
 # %% swapped
 # misconception: the later one first | hint: neighbours_swapped
+# breaks: each thing of `items` with the one that follows it
+# breaks: `neighbours("abc")` is
 def neighbours(items):
     items = list(items)
     return list(zip(items[1:], items))

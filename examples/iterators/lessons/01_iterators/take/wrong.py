@@ -5,6 +5,7 @@ def take(items, n):
 
 # %% break_too_late
 # misconception: asks for one thing more before it stops | hint: take_one_too_many
+# breaks: it takes no more than that
 def take(items, n):
     found = []
     for item in items:
@@ -20,11 +21,13 @@ def take(items, n):
 
 # %% whole_list
 # misconception: makes a list of everything first | hint: reads_everything
+# breaks: what comes afterwards is still there
 def take(items, n):
     return list(items)[:n]
 
 # %% no_end
 # misconception: next always has something to give | hint: take_asks_an_empty_source
+# breaks: or of all of them if there are fewer
 def take(items, n):
     source = iter(items)
     found = []
@@ -40,11 +43,13 @@ def take(items, n):
 
 # %% next_of_a_list
 # misconception: calls next on a list | hint: next_of_an_iterable
+# breaks: may be a list or an iterator
 def take(items, n):
     return [next(items) for _ in range(n)]
 
 # %% one_less
 # misconception: counts from 1 | hint: take_off_by_one
+# breaks: a list of the first `n` things
 def take(items, n):
     return list(islice(items, n - 1))
 
@@ -58,6 +63,7 @@ def take(items, n):
 
 # %% prints
 # misconception: shows the result and does not return it | hint: returns_nothing
+# breaks: it returns a list
 def take(items, n):
     print(list(islice(items, n)))
 

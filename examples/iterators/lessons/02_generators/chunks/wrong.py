@@ -1,5 +1,6 @@
 # %% slices
 # misconception: whatever comes is a list | hint: chunks_needs_a_list
+# breaks: `items` may be an iterator
 def chunks(items, size):
     for at in range(0, len(items), size):
         yield items[at : at + size]
@@ -13,6 +14,7 @@ def chunks(items, size):
 
 # %% drops_the_last
 # misconception: what does not fill a list is not handed out | hint: chunks_drops_the_last
+# breaks: the last one is shorter if not enough are left
 def chunks(items, size):
     found = []
     for item in items:
@@ -35,6 +37,7 @@ def chunks(items, size):
 
 # %% empty_last
 # misconception: there is always something left | hint: chunks_empty_at_the_end
+# breaks: no list is empty
 def chunks(items, size):
     found = []
     for item in items:
@@ -46,6 +49,7 @@ def chunks(items, size):
 
 # %% one_ahead
 # misconception: hands a list out when the next thing does not fit any more | hint: chunks_takes_ahead
+# breaks: no more is taken from it than what is in that list
 def chunks(items, size):
     found = []
     for item in items:
@@ -84,6 +88,7 @@ def chunks(items, size):
 
 # %% first_only
 # misconception: return hands out a value and goes on | hint: returns_instead_of_yield
+# breaks: Write the generator
 def chunks(items, size):
     found = []
     for item in items:

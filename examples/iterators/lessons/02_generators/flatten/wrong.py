@@ -18,6 +18,7 @@ def flatten(nested):
 
 # %% one_level
 # misconception: a box holds no boxes | hint: flatten_one_level
+# breaks: whose things may be lists, and so on, to any depth
 def flatten(nested):
     for item in nested:
         if isinstance(item, list):
@@ -27,6 +28,7 @@ def flatten(nested):
 
 # %% tuples_too
 # misconception: a tuple is a list as well | hint: flatten_opens_everything
+# breaks: a text or a tuple is a thing like any other
 def flatten(nested):
     for item in nested:
         if isinstance(item, (list, tuple)):
@@ -53,6 +55,7 @@ def flatten(nested):
 
 # %% not_opened
 # misconception: hands the boxes out | hint: flatten_hands_out_boxes
+# breaks: hands out all things that are no lists
 def flatten(nested):
     for item in nested:
         yield item
@@ -68,6 +71,7 @@ def flatten(nested):
 
 # %% prints
 # misconception: shows the things | hint: returns_nothing
+# breaks: Write the generator
 def flatten(nested):
     for item in nested:
         if isinstance(item, list):

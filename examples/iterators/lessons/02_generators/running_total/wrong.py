@@ -8,6 +8,7 @@ def running_total(numbers):
 
 # %% a_list
 # misconception: everything is computed, then handed out | hint: reads_everything
+# breaks: it takes no number more than that sum needs
 def running_total(numbers):
     totals, total = [], 0
     for number in numbers:
@@ -32,6 +33,7 @@ def running_total(numbers):
 
 # %% yields_at_the_end
 # misconception: one total, when everything is there | hint: total_only_once
+# breaks: After each number it hands out the sum
 def running_total(numbers):
     total = 0
     for number in numbers:
@@ -48,6 +50,7 @@ def running_total(numbers):
 
 # %% default_argument
 # misconception: a default is made anew for each call | hint: total_kept_between_calls
+# breaks: each call begins at zero
 def running_total(numbers, total=[0]):
     for number in numbers:
         total[0] += number
@@ -55,6 +58,7 @@ def running_total(numbers, total=[0]):
 
 # %% prints
 # misconception: shows the totals | hint: returns_nothing
+# breaks: Write the generator
 def running_total(numbers):
     total = 0
     for number in numbers:

@@ -12,12 +12,18 @@ import re
 
 from nbproof.errors import LessonError
 
-__all__ = ["private_lines", "refuse_bad_markers", "refuse_markers", "refuse_unmarkable", "stub_of", "visible_of"]
+__all__ = [
+    "BEGIN_HIDDEN", "BEGIN_SOLUTION", "END_HIDDEN", "END_SOLUTION", "private_lines", "refuse_bad_markers", "refuse_markers",
+    "refuse_unmarkable", "stub_of", "visible_of",
+]  # fmt: skip
+
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 
 # The kinds of cells that each pair of markers belongs into; nbgrader refuses it in any other.
 _PAIRS = (
-    (("answer", "written"), "### BEGIN SOLUTION", "### END SOLUTION"),
-    (("test",), "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"),
+    (("answer", "written"), BEGIN_SOLUTION, END_SOLUTION),
+    (("test",), BEGIN_HIDDEN, END_HIDDEN),
     (("written",), "### BEGIN MARK SCHEME", "### END MARK SCHEME"),
 )
 # nbgrader takes any line with these words in it for a marker.
@@ -28,10 +34,10 @@ def stub_of(source: str) -> str:
     """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
     lines, inside = [], False
     for line in source.splitlines():
-        if "### BEGIN SOLUTION" in line:
+        if BEGIN_SOLUTION in line:
             inside = True
             lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
-        elif "### END SOLUTION" in line:
+        elif END_SOLUTION in line:
             inside = False
         elif not inside:
             lines.append(line)
@@ -42,10 +48,10 @@ def visible_of(source: str) -> str:
     """A test cell as released: without its hidden tests."""
     lines, inside = [], False
     for line in source.splitlines():
-        inside = inside or line.strip() == "### BEGIN HIDDEN TESTS"
+        inside = inside or line.strip() == BEGIN_HIDDEN
         if not inside:
             lines.append(line)
-        inside = inside and line.strip() != "### END HIDDEN TESTS"
+        inside = inside and line.strip() != END_HIDDEN
     return "\n".join(lines)
 
 

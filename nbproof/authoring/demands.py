@@ -1,0 +1,99 @@
+"""What a statement demands: each sentence is quoted by a mutant that breaks it, or is said to demand nothing.
+
+A mutant quotes the statement below its first line, and the head of ``wrong.py`` what no answer can break::
+
+    # nothing to break: Do it with a hook, as in the section before.
+
+    # %% keeps_the_old_one
+    # misconception: hands back the model that it was given | hint: none
+    # breaks: a new model
+    def copied(model):
+
+A demand that nothing breaks is one that no check asks, as far as anybody has shown: an answer that ignores it would pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nbproof.authoring.candidates import nothing_to_break
+from nbproof.authoring.lesson import Exercise, Lesson
+from nbproof.authoring.stated import statement_of
+from nbproof.authoring.violation import Violation
+
+__all__ = ["Demands", "demands_of", "sentences", "unbroken"]
+
+_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.|\|)\s)")
+_ENDS = re.compile(r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'*_)]*\s+(?=[A-Z`\"'*_(\[])")
+_MARKUP = re.compile(
+    r"```.*?```|<!--.*?-->|<summary>.*?</summary>|</?\w+[^>`]*>|^\s*\|.*\n\s*\|[ |:-]+\|\s*$", re.DOTALL | re.MULTILINE
+)
+_BULLET = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+
+
+@dataclass(frozen=True)
+class Demands:
+    """The sentences of one statement."""
+
+    broken: tuple[str, ...] = ()
+    """A mutant quotes a part of each."""
+    unbroken: tuple[str, ...] = ()
+    nothing: int = 0
+    """Questions, ways to a hint, and sentences that wrong.py says demand nothing."""
+
+    @property
+    def count(self) -> int:
+        """How many demands there are."""
+        return len(self.broken) + len(self.unbroken)
+
+
+def sentences(statement: str) -> Iterator[str]:
+    """The sentences, list items and rows of tables of a text in markdown, in one line each, without code blocks and tags."""
+    for block in _BLOCK.split(_MARKUP.sub("\n", statement)):
+        text = " ".join(_BULLET.sub("", block).strip(" |\n").split())
+        if text and not text.startswith("#"):
+            yield from _ENDS.split(text)
+
+
+def demands_of(lesson: Lesson, exercise: Exercise) -> Demands:
+    """What the statement demands, and what of it is broken by a mutant."""
+    quotes = [quote for mutant in exercise.mutants for quote in mutant.breaks]
+    none = [quote for quote, _ in nothing_to_break(lesson.path.parent / exercise.id)]
+    broken, unbroken, nothing = [], [], 0
+    for sentence in sentences(statement_of(lesson, exercise)):
+        if _meets(sentence, quotes):
+            broken.append(sentence)
+        elif sentence.endswith("?") or "hint(" in sentence or _meets(sentence, none):
+            nothing += 1
+        else:
+            unbroken.append(sentence)
+    return Demands(tuple(broken), tuple(unbroken), nothing)
+
+
+def _meets(sentence: str, quotes: Sequence[str]) -> bool:
+    """Whether one of the quotes lies in the sentence, or the sentence in one of them."""
+    return any(quote in sentence or sentence in quote for quote in quotes)
+
+
+def unbroken(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
+    """Demands that no mutant breaks, and quotes that the statement does not hold."""
+    for sentence in demands_of(lesson, exercise).unbroken:
+        yield Violation(
+            f"{exercise.id}: no mutant breaks this sentence of the statement: {sentence!r}",
+            exercise.answer.place,
+            f"write below a mutant's first line in {exercise.id}/wrong.py '# breaks: <a piece of it>', or, at the head of the "
+            "file, '# nothing to break: <a piece of it>'; a demand that no check asks is to be asked, or to go",
+            lesson.slug,
+        )
+    text = " ".join(" ".join(sentences(statement_of(lesson, exercise))).split())
+    said = [(quote, mutant.place) for mutant in exercise.mutants for quote in mutant.breaks]
+    for quote, place in [*said, *nothing_to_break(lesson.path.parent / exercise.id)]:
+        if quote not in text:
+            yield Violation(
+                f"{exercise.id}: the statement does not say {quote!r}",
+                place,
+                "quote it word for word, in one line, without the marks of a list",
+                lesson.slug,
+            )
