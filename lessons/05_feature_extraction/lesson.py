@@ -17,7 +17,7 @@
 #   after the hook has ended; how hooks pile up, and how to be sure that they are gone; how to find out whether a model uses a feature.
 #   Further on: what looking does to a model in training mode, layers that run twice, outputs in parts, what hooks cannot see, and what a layer costs.
 # - **You need** lesson 03: what a forward hook gets, and what happens to the value it returns.
-# - **Time** about 195 minutes, 90 of them for the core path and 105 for what goes further: nine exercises for 26 points, and one question in your own words, 2 points.
+# - **Time** about 90 minutes for the core path, 105 more for what goes further: nine exercises for 26 points, and one question in your own words, 2 points.
 # - **Help** after a check that failed, `hint()` in any cell gives the next step. `hint("verbose_net")`, with an exercise's id, helps you to begin.
 # - **Out of scope** training on the features, gradients of the features.
 #
