@@ -596,7 +596,8 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 # - It runs `model` on `corrupted`, with that layer's output replaced by the kept one, and returns what the model puts out in this run.
 # - If `channels` is a list of numbers, only these channels (dimension 1 of the output) are replaced. The others stay as the
 #   corrupted run made them. `None` means all of them, and an empty list means none.
-# - Afterwards your hooks are gone, other people's are still there, and `clean` and `corrupted` hold the numbers that they held.
+# - Afterwards your hooks are gone, other people's are still there, the model is in the mode that it was in, and `clean` and `corrupted`
+#   hold the numbers that they held.
 #
 # <details><summary>Fine print</summary>
 #
@@ -876,7 +877,7 @@ _ = attention(tokens, tokens, tokens)
 #
 # - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict. (For the numbers of a named tuple you may use the names of its fields.)
 # - Leave out what is no tensor at the end of its path: `None`, a number, text.
-# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone. (Each layer runs once a call.)
+# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in. (Each layer runs once a call.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}

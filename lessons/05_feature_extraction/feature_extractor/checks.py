@@ -8,7 +8,7 @@ from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models
 from course.probing import hook_counts, single_calls
-from course.traces import same_both_times, what_runs
+from course.traces import gradients_from, same_both_times, what_runs
 
 # awkward: norm_in_eval, mixed_modes: an answer on top of torchvision's extractor is right, and forgets the modes of parts
 # awkward: namedtuple: an answer on top of torchvision's extractor is right, and cannot trace such a model
@@ -300,17 +300,20 @@ class TrainingMode(NestedNames):
 class LeftAsItIs(NestedNames):
     """Wrapped and used, the model itself still returns what it returned before."""
 
-    blame = {"model(x) afterwards": "changes_model"}
+    blame = {"model(x) afterwards": "changes_model", "gradients from it": "feat_freezes"}
 
     def probe(self, nb, case):
         model, layers, x = self.given(case)
         extractor = nb.function("FeatureExt")(model, layers[1:3])
         extractor(x)
-        return {"model(x) afterwards": model(x)}
+        output = model(x)
+        return {"model(x) afterwards": output, "gradients from it": gradients_from([output], model, case)}
 
     def truth(self, case):
         model, _, x = self.given(case)
-        return {"model(x) afterwards": Close(model(x), rtol=1e-4, atol=1e-4)}
+        output = model(x)
+        gradients = close(gradients_from([output], model, case))
+        return {"model(x) afterwards": Close(output, rtol=1e-4, atol=1e-4), "gradients from it": gradients}
 
     def mistakes(self, case):
         return {}

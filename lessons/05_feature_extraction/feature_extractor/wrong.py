@@ -779,3 +779,22 @@ class FeatureExt(nn.Module):
     def forward(self, x):
         self.model(x)
         return dict(self.features)
+
+# %% freezes_the_model
+# misconception: freezes the parameters, because extraction is no training | hint: feat_freezes
+# breaks: It leaves the model as it is
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model.requires_grad_(False)
+        self.layers = layers
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)

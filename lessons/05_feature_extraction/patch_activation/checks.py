@@ -112,7 +112,7 @@ class Patched(Check):
 
 
 class NoHookLeft(Patched):
-    """Afterwards the model has the hooks that it had before, and answers as it did before."""
+    """Afterwards the model has the hooks that it had before, is in the mode that it was in, and answers as it did before."""
 
     blame = {"model(corrupted) afterwards": "feat_hook_left"}
 
@@ -127,6 +127,7 @@ class NoHookLeft(Patched):
 
     def hooked(self, case):
         model, clean, corrupted = self.given(case)
+        model.train()
         model.block.register_forward_hook(lambda module, args, output: None)
         return model, clean, corrupted
 
@@ -141,7 +142,9 @@ class NoHookLeft(Patched):
         }
 
     def mistakes(self, case):
+        model, _, corrupted = self.given(case)
         return {
+            "changes_mode": {"hooks on the model, 1 before": 1, "model(corrupted) afterwards": close(model(corrupted))},
             "removes_other_hooks": {"hooks on the model, 1 before": 0},
             "feat_hook_left": {"hooks on the model, 1 before": Matches(lambda got: None if got > 1 else "no", "more")},
         }

@@ -530,3 +530,22 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
         model(clean)
     with module.register_forward_hook(patch):
         return model(corrupted)
+
+# %% switches_to_eval
+# misconception: switches to eval mode, and leaves it so | hint: changes_mode
+# breaks: the model is in the mode that it was in
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    model.eval()
+    module, kept = model.get_submodule(layer), []
+
+    def patch(module, args, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)

@@ -63,11 +63,11 @@ class LstmAndAttention(Check):
     """`every_tensor(model, layers, x)` holds every tensor of an LSTM, of attention and of a linear layer, by its place."""
 
     errors = ERRORS
-    blame = {"tensors that require a gradient": "feat_graph"}
+    blame = {"tensors that require a gradient": "feat_graph", "what runs in model(x) afterwards": "changes_mode"}
 
     def given(self, case):
         names = case.words("names", 3)
-        model = case.build("net", Reader, *names).eval()
+        model = case.build("net", Reader, *names)
         return model, [names[1], f"{names[2]}.0", names[0]], case.tensor("x", *case.shape("size", 2, 2, 5), 4)
 
     def probe(self, nb, case):

@@ -250,7 +250,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
-# breaks: Afterwards your hooks are gone.
+# breaks: Afterwards your hooks are gone
 def every_tensor(model, layers, x):
     found = {}
 
@@ -641,6 +641,31 @@ def every_tensor(model, layers, x):
             for key, part in output.items():
                 put(f"{place}.{key}", part)
         elif type(output) in (tuple, list):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    for name in layers:
+        hook = lambda module, args, output, name=name: put(name, output)
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return found
+
+# %% in_eval_mode
+# misconception: switches to eval mode, and leaves it so | hint: changes_mode
+# breaks: the model is in the mode that it was in
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+    model.eval()
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
             for index, part in enumerate(output):
                 put(f"{place}.{index}", part)
 

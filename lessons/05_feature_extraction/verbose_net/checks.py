@@ -10,6 +10,7 @@ from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models
 from course.models import TinyResNet
 from course.probing import calls_of, missing_lines, printed_lines, such_that
+from course.traces import gradients_from
 
 # awkward: shared, called_twice: every child in the tests runs once a call
 # awkward: look_alike: a child of it never runs; the names of the other models look alike
@@ -245,6 +246,7 @@ class AnyModel(Check):
     blame = {
         "what it prints for a model on an input without a batch": "some_dimensions",
         "what it prints for a model on an input with three dimensions": "some_dimensions",
+        "gradients from what it returns": "output_cut_off",
     }
     kinds = (
         "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
@@ -261,6 +263,8 @@ class AnyModel(Check):
             with printed_lines() as lines:
                 output = nb.function("VerboseNet")(model)(x)
             brought |= {f"what it returns for {says}": output, f"what it prints for {says}": lines}
+            if says == "a model in training mode":
+                brought["gradients from what it returns"] = gradients_from([output], model, case)
         return brought
 
     def truth(self, case):
@@ -270,7 +274,9 @@ class AnyModel(Check):
             children = {name: tuple(calls[name].shape) for name, _ in model.named_children()}
             wanted[f"what it returns for {says}"] = Close(calls[""], rtol=1e-4, atol=1e-4)
             wanted[f"what it prints for {says}"] = lines_for(children)
-        return wanted
+        model, x = self.models(case)["a model in training mode"]
+        gradients = gradients_from([model(x)], model, case)
+        return {**wanted, "gradients from what it returns": {name: Close(one, 1e-4, 1e-4) for name, one in gradients.items()}}
 
     def mistakes(self, case):
         model, x = self.models(case)["a model in training mode"]

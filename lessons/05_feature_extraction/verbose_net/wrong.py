@@ -569,3 +569,20 @@ class VerboseNet(nn.Module):
 
 verbose = VerboseNet(resnet18(weights=None).eval())
 _ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% without_gradients
+# misconception: runs the model without autograd | hint: output_cut_off
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        with torch.no_grad():
+            return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
