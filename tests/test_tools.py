@@ -181,8 +181,9 @@ def test_what_cannot_be_done_is_said(tools: dict[str, Any]) -> None:
     twice, x = of_kind("called_twice")
     with pytest.raises(ValueError, match="mix ran 2 times in one call"):
         tools["patch_activation"](twice, "mix", x, -x)
-    never = nn.Sequential(OrderedDict(used=nn.Linear(4, 4)))
-    never.used.register_module("spare", nn.Linear(4, 4))
+    used = nn.Linear(4, 4)
+    used.register_module("spare", nn.Linear(4, 4))
+    never = nn.Sequential(OrderedDict(used=used))
     assert tools["safe_features"](never, ["used.spare"], x) == {}
     with pytest.raises(ValueError, match=r"used.spare ran 0 times"):
         tools["patch_activation"](never, "used.spare", x, -x)

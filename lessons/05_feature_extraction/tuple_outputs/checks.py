@@ -137,7 +137,7 @@ class Mixed(nn.Module):
     def forward(self, x):
         score = self.fc(x)
         extra = [score * 2, None, (x + 1,), []]
-        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": {"mean": score.mean(0)}}
+        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": {"mean": score.mean(0), "best": score.argmax(-1)}}
 
 
 class NoneAndDicts(Check):
@@ -173,6 +173,7 @@ class NoneAndDicts(Check):
             f"{mixed}.extra.0": found["score"] * 2,
             f"{mixed}.extra.2.0": middle + 1,
             f"{mixed}.more.mean": found["score"].mean(0),
+            f"{mixed}.more.best": found["score"].argmax(-1),
             f"{attention}.0": middle,
         }
         return {"tensors": close(tensors)}
@@ -189,6 +190,7 @@ class NoneAndDicts(Check):
                 lambda got: got == {f"{attention}.0"} or f"{mixed}.more.0" in got or f"{mixed}.0" in got
             ),
             "feat_none_part": flaw(lambda got: wanted < got),
+            "feat_integers": flaw(lambda got: got == wanted - {f"{mixed}.more.best"}),
             "feat_one_level": flaw(lambda got: got < wanted and f"{mixed}.extra.2.0" not in got),
         }
 

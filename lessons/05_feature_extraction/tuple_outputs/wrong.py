@@ -676,3 +676,27 @@ def every_tensor(model, layers, x):
     for handle in handles:
         handle.remove()
     return found
+
+# %% numbers_with_a_point_only
+# misconception: keeps tensors of floating point numbers only | hint: feat_integers
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            if output.is_floating_point():
+                found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    for name in layers:
+        hook = lambda module, args, output, name=name: put(name, output)
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return found
