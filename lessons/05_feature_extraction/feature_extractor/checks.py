@@ -331,26 +331,26 @@ class AnyModel(Check):
         "features of a model with names that look alike": "name_in_name",
     }
 
-    def outputs(self, case, says):
+    def outputs(self, given):
         """Of leaves that run once and return one tensor, which nothing overwrites."""
-        calls = single_calls(*awkward_models(case, *self.kinds)[says])
+        calls = single_calls(*given)
         leaves = [name for name in calls if not any(other.startswith(f"{name}.") for other in calls)]
         asked = ("fc", "fc1", "my_block.fc") if "fc1" in calls else leaves
         return {name: calls[name].output for name in asked if torch.equal(calls[name].output, calls[name].later)}
 
     def probe(self, nb, case):
-        brought = {}
+        brought, spent = {}, awkward_models(case, *self.kinds)
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            layers = case.shuffled(f"layers of {says}", list(self.outputs(case, says)))
+            layers = case.shuffled(f"layers of {says}", list(self.outputs(spent[says])))
             # A later run of the model may change the dict, so it is copied at once.
             brought[f"features of {says}"] = snapshot(nb.function("FeatureExt")(model, layers)(x))
             brought[f"model(x) afterwards, {says}"] = model(x)
         return brought
 
     def truth(self, case):
-        wanted = {}
+        wanted, spent = {}, awkward_models(case, *self.kinds)
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            wanted[f"features of {says}"] = close(self.outputs(case, says))
+            wanted[f"features of {says}"] = close(self.outputs(spent[says]))
             wanted[f"model(x) afterwards, {says}"] = Close(model(x), rtol=1e-4, atol=1e-4)
         return wanted
 

@@ -202,23 +202,23 @@ class AnyModel(Check):
     def models(self, case):
         return {says: (model.eval(), x) for says, (model, x) in awkward_models(case, *self.kinds).items()}
 
-    def values(self, case, says):
+    def values(self, model, x):
         """Of each leaf that returns one tensor, the first call's: torchvision's tool takes a container's last leaf for it."""
         found = {}
-        for call in calls_of(*self.models(case)[says]):
-            leaf = call.name and not list(self.models(case)[says][0].get_submodule(call.name).children())
+        for call in calls_of(model, x):
+            leaf = call.name and not list(model.get_submodule(call.name).children())
             if leaf and isinstance(call.output, torch.Tensor):
                 found.setdefault(call.name, Close(call.output, rtol=1e-4, atol=1e-4))
         return found
 
     def probe(self, nb, case):
-        brought, value_at = {}, nb.function("value_at")
+        brought, value_at, spent = {}, nb.function("value_at"), self.models(case)
         for says, (model, x) in self.models(case).items():
-            brought[f"values in {says}"] = {step: value_at(model, step, x) for step in self.values(case, says)}
+            brought[f"values in {says}"] = {step: value_at(model, step, x) for step in self.values(*spent[says])}
         return brought
 
     def truth(self, case):
-        return {f"values in {says}": self.values(case, says) for says in self.models(case)}
+        return {f"values in {says}": self.values(*given) for says, given in self.models(case).items()}
 
     def mistakes(self, case):
         return {}

@@ -236,33 +236,31 @@ class AnyModel(Patched):
     blame = {"answers of a model with names that look alike": "name_in_name"}
 
     def asked(self, case):
-        """For each kind: two layers that run once, and the channels to patch."""
+        """For each kind: the model, two inputs, what two layers that run once put out for the first one."""
+        spent = awkward_models(case, *self.kinds)
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            names = list(single_calls(model, x))
-            for layer in ("fc", "fc1") if "fc1" in names else case.shuffled(f"layers of {says}", names)[:2]:
-                for channels in (None, [1]):
-                    yield says, layer, channels
-
-    def given(self, case, says):
-        model, x = awkward_models(case, *self.kinds)[says]
-        return model, x, case.tensor(f"corrupted for {says}", *x.shape, dtype=x.dtype)
+            calls = single_calls(*spent[says])
+            layers = ("fc", "fc1") if "fc1" in calls else list(calls)[:2]
+            kept = {layer: calls[layer].output for layer in layers}
+            yield says, model, x, case.tensor(f"corrupted for {says}", *x.shape, dtype=x.dtype), kept
 
     def probe(self, nb, case):
         brought, patch = {}, nb.function("patch_activation")
-        for says, layer, channels in self.asked(case):
-            model, clean, corrupted = self.given(case, says)
-            answers = brought.setdefault(f"answers of {says}", {})
-            answers[f"{layer}, channels={channels}"] = patch(model, layer, clean, corrupted, channels)
+        for says, model, clean, corrupted, kept in self.asked(case):
+            brought[f"answers of {says}"] = {
+                f"{layer}, channels={channels}": patch(model, layer, clean, corrupted, channels)
+                for layer in kept for channels in (None, [1])
+            }  # fmt: skip
         return brought
 
     def truth(self, case):
         wanted = {}
-        for says, layer, channels in self.asked(case):
-            model, clean, corrupted = self.given(case, says)
-            kept = single_calls(self.given(case, says)[0], clean)[layer].output
-            put = partial(lambda kept, numbers, given, output: mixed(output, kept, numbers), kept, channels)
-            answers = wanted.setdefault(f"answers of {says}", {})
-            answers[f"{layer}, channels={channels}"] = close(run(model, layer, corrupted, put))
+        for says, model, _, corrupted, kept in self.asked(case):
+            answers = wanted[f"answers of {says}"] = {}
+            for layer, output in kept.items():
+                for channels in (None, [1]):
+                    put = partial(lambda kept, numbers, given, now: mixed(now, kept.clone(), numbers), output, channels)
+                    answers[f"{layer}, channels={channels}"] = close(run(model, layer, corrupted, put))
         return wanted
 
     def mistakes(self, case):

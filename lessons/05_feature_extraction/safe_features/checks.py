@@ -126,26 +126,25 @@ class AnyModel(AsItWas):
         trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
         return {"a model in training mode": trains, **awkward_models(case, *self.kinds)}
 
-    def outputs(self, case, says, x=None):
-        model, given = self.models(case)[says]
-        calls = single_calls(model, given if x is None else x)
+    def outputs(self, model, x):
+        calls = single_calls(model, x)
         asked = ("fc", "fc1", "my_block.fc") if "fc1" in calls else calls
         return {name: calls[name].output for name in asked}
 
     def probe(self, nb, case):
-        brought, safe = {}, nb.function("safe_features")
+        brought, safe, spent = {}, nb.function("safe_features"), self.models(case)
         for says, (model, x) in self.models(case).items():
-            layers = case.shuffled(f"layers of {says}", list(self.outputs(case, says)))
+            layers = case.shuffled(f"layers of {says}", list(self.outputs(*spent[says])))
             brought[f"features of {says}"] = snapshot(safe(model, layers, x))
             if says == "a model in training mode":
                 brought[f"features of {says}, in another call"] = snapshot(safe(model, layers, x * 2))
         return brought
 
     def truth(self, case):
-        models = self.models(case)
-        wanted = {f"features of {says}": close(self.outputs(case, says)) for says in models}
+        wanted = {f"features of {says}": close(self.outputs(*given)) for says, given in self.models(case).items()}
         says = "a model in training mode"
-        return {**wanted, f"features of {says}, in another call": close(self.outputs(case, says, models[says][1] * 2))}
+        model, x = self.models(case)[says]
+        return {**wanted, f"features of {says}, in another call": close(self.outputs(model, x * 2))}
 
     def mistakes(self, case):
         model, x = self.models(case)["a model in training mode"]
@@ -206,7 +205,7 @@ class Fragile(nn.Module):
 
 
 class GoneAfterAnError(Check):
-    """Where the model raises, the error reaches the caller, and the hooks are gone all the same."""
+    """If the model raises an error, it reaches the caller, and the hooks are gone all the same."""
 
     errors = ERRORS
     blame = {"the model's error reaches the caller": "feat_error_swallowed"}

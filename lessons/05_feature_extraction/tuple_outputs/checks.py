@@ -252,9 +252,9 @@ class AnyModel(Check):
         "tensors of a model with names that look alike": "name_in_name",
     }
 
-    def parts(self, case, says):
+    def parts(self, given):
         """By layer, for those that run once: what it returned, by place."""
-        calls = calls_of(*awkward_models(case, *self.kinds)[says])
+        calls = calls_of(*given)
         names = [call.name for call in calls]
         asked = ("fc", "fc1", "my_block.fc") if "fc10" in names else [name for name in names if name]
         found = {}
@@ -270,16 +270,16 @@ class AnyModel(Check):
         return {f"{place}.{key}": part.detach() for key, part in pairs}
 
     def probe(self, nb, case):
-        brought = {}
+        brought, spent = {}, awkward_models(case, *self.kinds)
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            layers = case.shuffled(f"layers of {says}", list(self.parts(case, says)))
+            layers = case.shuffled(f"layers of {says}", list(self.parts(spent[says])))
             brought[f"tensors of {says}"] = nb.function("every_tensor")(model, layers, x)
         return brought
 
     def truth(self, case):
         wanted = {}
-        for says in awkward_models(case, *self.kinds):
-            parts = self.parts(case, says)
+        for says, given in awkward_models(case, *self.kinds).items():
+            parts = self.parts(given)
             tensors = {place: one for found in parts.values() for place, one in found.items()}
             fields = {place.replace("halve.0", "halve.left").replace("halve.1", "halve.right"): one for place, one in tensors.items()}
             wanted[f"tensors of {says}"] = AnyOf(close(tensors), close(fields)) if "halve.0" in tensors else close(tensors)

@@ -156,7 +156,7 @@ class Afterwards(Check):
 
 
 class EachInItsOwnMode(Afterwards):
-    """Where modules were in different modes, each one is in its own again."""
+    """If modules were in different modes, each one is in its own again."""
 
     blame = {**AFTER, "in training mode after": "feat_one_mode_for_all"}
 
@@ -170,7 +170,7 @@ class EachInItsOwnMode(Afterwards):
 
 
 class AfterAnError(Afterwards):
-    """Where the block ends with an error, the error reaches the caller, and the model is as it was all the same."""
+    """If the block ends with an error, it reaches the caller, and the model is as it was all the same."""
 
     blame = {**AFTER, "the error reaches the caller": "feat_error_swallowed"}
 
@@ -198,7 +198,7 @@ class AfterAnError(Afterwards):
 
 
 class WhereNothingIsRecorded(Afterwards):
-    """Where autograd did not record before the block, it does not record after it."""
+    """If autograd did not record before the block, it does not record after it."""
 
     def probe(self, nb, case):
         model, x = self.hooked(case)
@@ -225,10 +225,9 @@ class AnyModel(Afterwards):
     }
 
     def probe(self, nb, case):
-        brought = {}
+        brought, spent = {}, awkward_models(case, *self.kinds)
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            got = {}
-            names = single_calls(*awkward_models(case, *self.kinds)[says])
+            got, names = {}, single_calls(*spent[says])
             hooks = {name: self.keeping(got, name) for name in names if name != "fc10"}
             with nb.function("looking_at")(model, hooks):
                 model(x)
@@ -240,9 +239,9 @@ class AnyModel(Afterwards):
         return lambda module, args, output: got.update({name: output.detach().clone()})
 
     def truth(self, case):
-        wanted = {}
+        wanted, spent = {}, awkward_models(case, *self.kinds)
         for says, (model, x) in awkward_models(case, *self.kinds).items():
-            calls = single_calls(awkward_models(case, *self.kinds)[says][0].eval(), x)
+            calls = single_calls(spent[says][0].eval(), x)
             outputs = {name: Close(call.output, rtol=1e-4, atol=1e-4) for name, call in calls.items() if name != "fc10"}
             wanted |= {f"what the hooks got in {says}": outputs, f"after {says}": state(model, x, case, as_before)}
         return wanted
