@@ -20,8 +20,6 @@
 # - **Time** about 90 minutes for the core path, 105 more for what goes further: nine exercises for 26 points, and one question in your own words, 2 points.
 # - **Help** after a check that failed, `hint()` in any cell gives the next step. `hint("verbose_net")`, with an exercise's id, helps you to begin.
 # - **Out of scope** training on the features, gradients of the features.
-#
-# <!-- grading limits -->
 
 # %% nbgrader={"grade": false, "grade_id": "setup_imports", "locked": true, "schema_version": 3, "solution": false, "task": false}
 from course import hint, progress  # first: it makes torchvision importable beside a CPU-only torch
@@ -712,8 +710,8 @@ else:
 found
 
 # %% [markdown]
-# A few maps out of sixteen are enough: the net is then nearly as sure of its 3 as it was of its 8, although most of what runs through it is still the 8. In the
-# picture these are the first columns. You have not only looked into the net, you have found what it goes by.
+# The table shows how many maps it took. All the other maps still carry the 8, and yet the net says 3. In the picture, the maps that
+# did it are the first columns. You have not only looked into the net: you have found what it goes by.
 
 # %% [markdown]
 # ### In your own words: No negative values anywhere
@@ -1310,7 +1308,10 @@ attempt("patch_activation, a layer that runs twice", patch_activation, net, "lay
 # - Hooks see modules. Sums and functions between them are seen by `torch.fx`, if `forward` can be traced.
 #
 # **Next:** lesson 06 builds tools of hooks: Grad-CAM, a search for the first NaN, an optimizer inside the backward pass.
-
+#
+# ### Limits, if a class is graded
+#
+# <!-- grading limits -->
 
 # %%
 progress()
