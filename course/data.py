@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-__all__ = ["digits", "picture"]
+__all__ = ["digits", "jittered", "picture"]
 
 
 def picture(name: str = "flower", size: int = 96) -> torch.Tensor:
@@ -29,6 +29,14 @@ def digits() -> tuple[torch.Tensor, torch.Tensor]:
     with gzip.open(_shipped("data", "digits.csv.gz"), "rt") as lines:
         table = torch.from_numpy(np.loadtxt(lines, delimiter=","))
     return table[:, :-1].reshape(-1, 1, 8, 8).float() / 16, table[:, -1].long()
+
+
+def jittered(pictures: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+    """The same pictures (N, C, H, W), each moved by up to one pixel up or down and left or right; zeros come in."""
+    (rows, columns), (high, wide) = torch.randint(3, (2, len(pictures)), generator=generator), pictures.shape[2:]
+    padded = torch.nn.functional.pad(pictures, (1, 1, 1, 1))
+    moved = [one[:, r : r + high, c : c + wide] for one, r, c in zip(padded, rows, columns, strict=True)]
+    return torch.stack(moved)
 
 
 def _shipped(*parts: str) -> Path:

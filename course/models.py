@@ -67,16 +67,19 @@ class Residual(nn.Module):
 
 
 class TinyResNet(nn.Module):
-    """ResNet-18 in small, for pictures of any size: a stem, one residual block, a head."""
+    """ResNet-18 in small, for pictures of any size: a stem, one residual block, a head.
 
-    def __init__(self, channels: int = 4, classes: int = 3) -> None:
+    Pictures have ``colours`` channels; ``places`` by ``places`` means of each feature map go to the head.
+    """
+
+    def __init__(self, channels: int = 4, classes: int = 3, colours: int = 3, places: int = 1) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(3, channels, 3)
+        self.conv1 = nn.Conv2d(colours, channels, 3)
         self.bn1 = nn.BatchNorm2d(channels)
         self.relu = nn.ReLU(inplace=True)
         self.block = Residual(channels)
-        self.pool = nn.AdaptiveAvgPool2d(1)
-        self.fc = nn.Linear(channels, classes)
+        self.pool = nn.AdaptiveAvgPool2d(places)
+        self.fc = nn.Linear(channels * places**2, classes)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = self.relu(self.bn1(self.conv1(x)))

@@ -7,6 +7,7 @@ import io
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -18,11 +19,14 @@ from nbproof.values.evidence import Evidence
 
 __all__ = [
     "ANYTHING",
+    "Call",
+    "calls_of",
     "hook_counts",
     "missing_lines",
     "other_forward",
     "other_than",
     "printed_lines",
+    "single_calls",
     "such_that",
     "tensor_hook_count",
     "undisclosed",
@@ -69,6 +73,51 @@ def other_forward(module: nn.Module, forward: Callable[..., Any]) -> Iterator[nn
         module.__dict__.pop("forward", None)
         if before is not None:
             module.__dict__["forward"] = before
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a module: its dotted name, its first argument and its output as they were, and the output itself."""
+
+    name: str
+    given: Any
+    output: Any
+    later: Any
+    begins: int
+    """How many calls had begun before this one."""
+
+
+def calls_of(model: nn.Module, x: torch.Tensor) -> list[Call]:
+    """Each call of a module while ``model(x)`` runs, in the order in which they end, without any hook; the model is spent."""
+    calls: list[Call] = []
+    begun: list[str] = []
+
+    def kept(value: Any) -> Any:
+        return value.detach().clone() if isinstance(value, torch.Tensor) else value
+
+    def listening(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            begins, given = len(begun), kept(args[0]) if args else None
+            begun.append(name)
+            output = forward(*args, **kwargs)
+            later = output.detach() if isinstance(output, torch.Tensor) else output
+            calls.append(Call(name, given, kept(output), later, begins))
+            return output
+
+        return run
+
+    for name, module in model.named_modules():
+        module.forward = listening(name, module.forward)
+    model(x)
+    return calls
+
+
+def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
+    """By name, the calls of modules inside the model that run just once in ``model(x)`` and return one tensor."""
+    calls = calls_of(model, x)
+    names = [call.name for call in calls]
+    alone = [call for call in calls if call.name and names.count(call.name) == 1]
+    return {call.name: call for call in alone if isinstance(call.output, torch.Tensor)}
 
 
 def hook_counts(module: nn.Module) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course.data import digits, picture
+from course.data import digits, jittered, picture
 
 
 def test_digits_are_scikit_learns() -> None:
@@ -32,3 +32,13 @@ def test_a_picture_is_the_middle_of_scikit_learns(name: str) -> None:
     assert small.shape == (1, 3, 24, 24)
     assert small.min() >= 0
     assert small.max() <= 1
+
+
+def test_a_jittered_picture_is_the_same_picture_up_to_a_pixel_away() -> None:
+    pictures = torch.zeros(50, 1, 5, 5)
+    pictures[:, :, 2, 2] = 1.0
+    moved = jittered(pictures, torch.Generator().manual_seed(1))
+    assert moved.shape == pictures.shape
+    places = {tuple(one[0].nonzero()[0].tolist()) for one in moved}
+    assert places == {(row, column) for row in (1, 2, 3) for column in (1, 2, 3)}
+    assert torch.equal(moved.sum((1, 2, 3)), torch.ones(50))

@@ -73,6 +73,7 @@ def class_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The course as a class's learners have it: no instructor's notebook, no lessons."""
     shutil.copytree(the_course().folder, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(course_file, "_used", [str(tmp_path / "course")])
+    monkeypatch.chdir(tmp_path)
 
 
 def test_a_trap_is_not_green(answer: Answer) -> None:

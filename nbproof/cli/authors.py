@@ -39,7 +39,7 @@ def _wheels(arguments: argparse.Namespace) -> int:
     for path in write_wheels(arguments.course, arguments.out or arguments.course / "dist"):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     print(
-        "learners: pip install the two wheels; graders, and who studies alone, unpack the zip into the folder they work in"
+        "the wheels are for learners, and hold no hidden checks; who grades, or studies alone, unpacks the zip where they work"
     )
     return 0
 

@@ -7,6 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
+from course.awkward import awkward_models
 from course.models import TinyResNet
 from course.probing import ANYTHING, hook_counts, other_than
 from course.traces import as_before, what_runs
@@ -73,6 +74,13 @@ def mistaken(model, x):
     def one_vector(m, i, o):
         return i[0] * size(m) if isinstance(m, nn.Linear) else macs(m, i, o)
 
+    def off_the_edge(m, i, o):
+        if isinstance(m, nn.Linear):
+            return macs(m, i, o)
+        ones = torch.ones(1, 1, *i[2:]), torch.ones(1, 1, *m.kernel_size)
+        hits = nn.functional.conv2d(*ones, None, m.stride, m.padding, m.dilation)
+        return int(hits.sum()) * o[0] * o[1] * m.weight.shape[1]
+
     def numbers_of(*kinds):
         return total(lambda m, i, o: numel(o), [call for call in calls if isinstance(call[0], kinds)])
 
@@ -92,6 +100,7 @@ def mistaken(model, x):
             sum(one.numel() for m in layers for one in m.parameters()),
         ],
         "feat_input_size": [total(on_input), total(own_formula)],
+        "feat_padding": [total(off_the_edge)],
         "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],
@@ -224,10 +233,6 @@ class NoHookLeft(WholeBatch):
         return {"stale_result": {"the second count": AnyOf(macs, float(macs))}}
 
 
-check("count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class ManyTokens(WholeBatch):
     """A linear layer on inputs with more than two dimensions works for each of the vectors."""
 
@@ -238,4 +243,42 @@ class ManyTokens(WholeBatch):
         return case.build("net", net), case.tensor("x", 2, *case.shape("size", 2, 3, 7), 5)
 
 
-check("count_macs", ManyTokens)
+class AnyModel(WholeBatch):
+    """The layers of any model are counted, whatever its names, dtypes and dimensions are, also if it is itself the layer."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+    )  # fmt: skip
+    errors = {
+        **WholeBatch.errors,
+        r"AttributeError: 'NoneType' object has no attribute": "feat_empty_place",
+        r"AttributeError: '\w+' object has no attribute '(shape|numel|size|dim)'": "feat_every_module",
+        r"(ValueError: (not enough|too many) values to unpack|IndexError)": "some_dimensions",
+    }
+    blame = {
+        "MACs of a model that is one layer itself": "feat_root_forgotten",
+        "MACs of a model with tied weights": "feat_tied_once",
+        "MACs of a model with one layer under two names": "feat_under_each_name",
+    }
+
+    def probe(self, nb, case):
+        count = nb.function("count_macs")
+        return {f"MACs of {says}": whole(count(*given)) for says, given in self.models(case).items()}
+
+    def models(self, case):
+        """Each on a batch that follows from the seed, or else the number would say nothing."""
+        found = {}
+        for number, (says, (model, x)) in enumerate(awkward_models(case, *self.kinds).items()):
+            found[says] = (model, x if x.dim() == 1 else torch.cat([x] * case.integer(f"times {number}", 1, 5)))
+        return found
+
+    def truth(self, case):
+        wanted = {f"MACs of {says}": flops_of(*given) // 2 for says, given in self.models(case).items()}
+        return {field: AnyOf(macs, float(macs)) for field, macs in wanted.items()}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, ManyTokens, AnyModel)

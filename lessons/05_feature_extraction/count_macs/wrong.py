@@ -1,3 +1,5 @@
+# nothing to break: It runs `model` on `x` with forward hooks
+
 # %% convolutions_only
 # misconception: forgets the linear layers | hint: feat_one_kind
 def count_macs(model, x):
@@ -21,6 +23,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% counter_goes_on
 # misconception: a counter in the notebook that nobody sets back | hint: feat_goes_on
+# breaks: Each call of `count_macs` counts afresh
 total = 0
 
 
@@ -68,6 +71,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% dict_by_name
 # misconception: one entry a layer | hint: feat_once_each
+# breaks: for each call of a layer that is used several times
 def count_macs(model, x):
     counts, handles = {}, []
 
@@ -89,6 +93,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% direct_children_only
 # misconception: hooks on the direct children only | hint: feat_top_level
+# breaks: wherever they are in the model
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -110,6 +115,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% every_layer_with_a_weight
 # misconception: counts BatchNorm as well | hint: feat_other_layers
+# breaks: but in no other layers
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -197,6 +203,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
+# breaks: leaves no hook behind
 def count_macs(model, x):
     counts = []
 
@@ -214,6 +221,8 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% list_of_counts
 # misconception: returns the counts unsummed | hint: feat_not_summed
+# breaks: Write `count_macs(model, x)`.
+# breaks: returns how many MACs this one call took, as an `int`
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -281,6 +290,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% one_sample
 # misconception: counts the work for one sample | hint: feat_batch_forgotten
+# breaks: for the **whole batch**
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -302,6 +312,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% one_vector_a_sample
 # misconception: takes inputs of Linear for flat | hint: feat_tokens
+# breaks: inputs of `nn.Linear` may have more than two dimensions
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -433,6 +444,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% walks_over_the_layers
 # misconception: computes sizes by hand, layer after layer | hint: feat_unused
+# breaks: for none of a layer that is not used
 def count_macs(model, x):
     sizes, handles = {}, []
 
@@ -478,6 +490,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% with_bias
 # misconception: adds the bias | hint: feat_bias
+# breaks: without the bias
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -497,3 +510,63 @@ def count_macs(model, x):
 
 
 print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% parts_of_the_model_only
+# misconception: leaves out the model itself | hint: feat_root_forgotten
+# breaks: also if the model is itself such a layer
+def count_macs(model, x):
+    counts = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name and isinstance(module, (nn.Linear, nn.Conv2d)):
+                hook = lambda module, args, output: counts.append(output.numel() * module.weight[0].numel())
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return sum(counts)
+
+# %% each_weight_once
+# misconception: counts layers that share a weight once | hint: feat_tied_once
+def count_macs(model, x):
+    counts, seen = [], set()
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)) and module.weight not in seen:
+                seen.add(module.weight)
+                hook = lambda module, args, output: counts.append(output.numel() * module.weight[0].numel())
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return sum(counts)
+
+# %% a_hook_for_each_name
+# misconception: a hook for each name of a layer | hint: feat_under_each_name
+def count_macs(model, x):
+    counts = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules(remove_duplicate=False):
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                hook = lambda module, args, output: counts.append(output.numel() * module.weight[0].numel())
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return sum(counts)
+
+# %% padding_left_out
+# misconception: does not count products with the zeros of the padding | hint: feat_padding
+# breaks: Windows that reach into the padding count in full.
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        if isinstance(module, nn.Linear):
+            counts.append(output.numel() * module.in_features)
+        else:
+            one = torch.ones_like(args[0][:1, :1])
+            window = torch.ones(1, 1, *module.kernel_size, dtype=one.dtype)
+            hits = F.conv2d(one, window, None, module.stride, module.padding, module.dilation)
+            counts.append(int(hits.sum()) * output.shape[0] * output.shape[1] * module.weight.shape[1])
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return sum(counts)

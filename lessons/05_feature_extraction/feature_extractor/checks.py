@@ -6,14 +6,20 @@ from torchvision.models import resnet18
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
-from course.probing import hook_counts
-from course.traces import same_both_times, what_runs
+from course.awkward import awkward_models
+from course.probing import hook_counts, single_calls
+from course.traces import gradients_from, same_both_times, what_runs
+
+# awkward: norm_in_eval, mixed_modes: an answer on top of torchvision's extractor is right, and forgets the modes of parts
+# awkward: namedtuple: an answer on top of torchvision's extractor is right, and cannot trace such a model
+# awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+\.\w+(\.\w+)*'": "dotted_name",
     r"KeyError: '\w+\.\d+\.\w+'": "dotted_name",
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
     r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(": "hook_replaces_output",
+    r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
 }
 
 
@@ -132,6 +138,7 @@ class NestedNames(Check):
 
         return {
             "returns_nothing": {"features": None},
+            "one_sample": {"features": close({name: value[0] for name, value in wanted.items()})},
             "output_for_features": {
                 "features": AnyOf(Close(output), Matches(lambda got: None if _pair(got, output) else "no", "a pair"))
             },
@@ -293,20 +300,59 @@ class TrainingMode(NestedNames):
 class LeftAsItIs(NestedNames):
     """Wrapped and used, the model itself still returns what it returned before."""
 
-    blame = {"model(x) afterwards": "changes_model"}
+    blame = {"model(x) afterwards": "changes_model", "gradients from it": "feat_freezes"}
 
     def probe(self, nb, case):
         model, layers, x = self.given(case)
         extractor = nb.function("FeatureExt")(model, layers[1:3])
         extractor(x)
-        return {"model(x) afterwards": model(x)}
+        output = model(x)
+        return {"model(x) afterwards": output, "gradients from it": gradients_from([output], model, case)}
 
     def truth(self, case):
         model, _, x = self.given(case)
-        return {"model(x) afterwards": Close(model(x), rtol=1e-4, atol=1e-4)}
+        output = model(x)
+        gradients = close(gradients_from([output], model, case))
+        return {"model(x) afterwards": Close(output, rtol=1e-4, atol=1e-4), "gradients from it": gradients}
 
     def mistakes(self, case):
         return {}
 
 
-check("feature_extractor", NestedNames, OnResNet, CalledAgain, TwoAtOnce, TrainingMode, LeftAsItIs)
+class AnyModel(Check):
+    """Any model is wrapped, whatever its names, dtypes and dimensions are, and stays as it is."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "none_place", "one_dim", "three_dim",
+        "float64", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {**ERRORS, r"ValueError: (not enough|too many) values to unpack": "some_dimensions"}
+    blame = {
+        "features of a model with names that look alike": "name_in_name",
+    }
+
+    def outputs(self, given):
+        """Of leaves that run once and return one tensor, which nothing overwrites."""
+        calls = single_calls(*given)
+        leaves = [name for name in calls if not any(other.startswith(f"{name}.") for other in calls)]
+        asked = ("fc", "fc1", "my_block.fc") if "fc1" in calls else leaves
+        return {name: calls[name].output for name in asked if torch.equal(calls[name].output, calls[name].later)}
+
+    def probe(self, nb, case):
+        brought, spent = {}, awkward_models(case, *self.kinds)
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            layers = case.shuffled(f"layers of {says}", list(self.outputs(spent[says])))
+            # A later run of the model may change the dict, so it is copied at once.
+            brought[f"features of {says}"] = snapshot(nb.function("FeatureExt")(model, layers)(x))
+            brought[f"model(x) afterwards, {says}"] = model(x)
+        return brought
+
+    def truth(self, case):
+        wanted, spent = {}, awkward_models(case, *self.kinds)
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            wanted[f"features of {says}"] = close(self.outputs(spent[says]))
+            wanted[f"model(x) afterwards, {says}"] = Close(model(x), rtol=1e-4, atol=1e-4)
+        return wanted
+
+
+check("feature_extractor", NestedNames, OnResNet, CalledAgain, TwoAtOnce, TrainingMode, LeftAsItIs, AnyModel)

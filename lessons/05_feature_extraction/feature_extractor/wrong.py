@@ -1,3 +1,8 @@
+# nothing to break: The tests ask for layers that run once a call
+# nothing to break: What to do about the others comes right after.
+# nothing to break: What you keep may be detached or not.
+# nothing to break: A later call may change the dict that an earlier one returned.
+
 # %% attribute_access
 # misconception: getattr with a dotted name | hint: dotted_name
 class FeatureExt(nn.Module):
@@ -39,6 +44,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% class_attribute
 # misconception: the dict belongs to the class | hint: shared_state
+# breaks: Two of them, even on one model, do not disturb each other.
 class FeatureExt(nn.Module):
     features = {}
 
@@ -100,6 +106,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% cuts_the_head
 # misconception: cuts the last layer off | hint: changes_model
+# breaks: `model(x)` gives what it gave before
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -122,6 +129,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% every_module
 # misconception: keeps all layers | hint: all_layers
+# breaks: Its keys are exactly the names in `layers`.
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -242,6 +250,7 @@ class FeatureExt(nn.Module):
 
 # %% keeps_first_call
 # misconception: the first call's features stay | hint: stale_result
+# breaks: each call returns the features of its own input
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -261,6 +270,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% keeps_input
 # misconception: keeps the input | hint: input_or_output
+# breaks: Each value is the output of that layer in this run.
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -383,6 +393,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% layers_on_the_input
 # misconception: runs each layer on the model's input | hint: layers_on_the_input
+# breaks: Calling it on `x` runs the model on `x`
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -394,6 +405,7 @@ class FeatureExt(nn.Module):
 
 # %% leaves_eval_behind
 # misconception: leaves the model in eval mode | hint: changes_mode
+# breaks: the model stays in the mode (`train` or `eval`) that it is in
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -532,6 +544,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% paired_by_position
 # misconception: pairs names and outputs by position | hint: by_position
+# breaks: in any order
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -551,6 +564,7 @@ features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
+# breaks: Later calls add no further hooks to the model.
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -684,6 +698,7 @@ class FeatureExt(nn.Module):
 
 # %% typed_in_layers
 # misconception: ResNet's forward typed again | hint: typed_in_names
+# breaks: a module that wraps any model
 class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
@@ -703,3 +718,83 @@ class FeatureExt(nn.Module):
 
 extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
 features = extractor(torch.ones(1, 3, 96, 96))
+
+# %% name_starts_with
+# misconception: matches the beginning of a name | hint: name_in_name
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers = layers
+        self.features = {}
+        for name, module in model.named_modules():
+            for layer in layers:
+                if name.startswith(layer) and not any(name.startswith(other) for other in layers if len(other) > len(layer)):
+                    module.register_forward_hook(partial(self.keep, layer))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
+# %% walks_over_private_places
+# misconception: walks over the places of each module, also the empty ones | hint: feat_empty_place
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers = layers
+        self.features = {}
+        self.walk(model, "")
+
+    def walk(self, module, path):
+        for name, child in module._modules.items():
+            if path + name in self.layers:
+                child.register_forward_hook(partial(self.keep, path + name))
+            self.walk(child, f"{path}{name}.")
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
+# %% one_picture
+# misconception: keeps the first sample of the batch | hint: one_sample
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.layers = layers
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output[0]
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
+# %% freezes_the_model
+# misconception: freezes the parameters, because extraction is no training | hint: feat_freezes
+# breaks: It leaves the model as it is
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model.requires_grad_(False)
+        self.layers = layers
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)

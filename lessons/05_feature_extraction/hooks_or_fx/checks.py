@@ -5,9 +5,12 @@ from torch.nn import functional
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from course.awkward import awkward_models
 from course.models import TinyResNet
-from course.probing import hook_counts
+from course.probing import calls_of, hook_counts
 from course.traces import as_before, what_runs
+
+# awkward: the_layer: the empty name, which is the model's own, is no step
 
 ERRORS = {
     r"AttributeError: \w+ has no attribute `\w+`": "feat_no_module_behind",
@@ -16,7 +19,7 @@ ERRORS = {
     r"RuntimeError: mat1 and mat2 shapes": "children_in_a_row",
     r"TraceError: symbolically traced variables": "feat_cannot_be_traced",
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
-    r"AttributeError: '(Picky|Functional)' object has no attribute '(conv1|bn1|relu|block|pool|fc)'": "typed_in_names",
+    r"AttributeError: '(Picky|Functional|_\w+)' object has no attribute '(conv1|bn1|relu|block|pool|fc)'": "typed_in_names",
 }
 
 
@@ -77,6 +80,7 @@ class Steps(Check):
             "feat_dict_for_value": flaw(lambda got: any(isinstance(value, (dict, list)) for value in got.values())),
             "output_for_features": flaw(lambda got: same(got["bn1"], values["fc"])),
             "changes_mode": flaw(lambda got: same(got["bn1"], model.bn1(train))),
+            "name_in_name": flaw(lambda got: same(got["block.relu"], values["relu"])),
             "feat_suffix": flaw(
                 lambda got: same(got["block.relu"], values["block.relu"]) and same(got["block.relu_1"], values["block.relu"])
             ),
@@ -133,22 +137,19 @@ class OtherFunctions(Steps):
         return {}
 
 
-check("hooks_or_fx", Steps, OtherFunctions)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class Picky(nn.Module):
-    """Asks a tensor how to go on, so it cannot be traced. One layer runs at least twice."""
+    """Asks a tensor how to go on, so it cannot be traced. One layer runs at least twice, another is called like a second call."""
 
     def __init__(self, first, second):
         super().__init__()
-        self.names = (first, second)
+        self.names = (first, f"{first}_1", second)
         self.add_module(first, nn.Linear(4, 4))
+        self.add_module(f"{first}_1", nn.Linear(4, 4))
         self.add_module(second, nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
 
     def forward(self, x):
-        first, second = (getattr(self, name) for name in self.names)
-        x = second(first(x))
+        first, other, second = (getattr(self, name) for name in self.names)
+        x = second(other(first(x)))
         while x.norm() < 1000:
             x = second(x) + x * 100
         return x
@@ -161,21 +162,66 @@ class NotTraceable(Check):
 
     def given(self, case):
         first, second = case.words("names", 2)
-        return case.build("net", Picky, first, second).eval(), [f"{second}.0", first, second], case.tensor("x", 2, 4)
+        steps = [f"{second}.0", first, second, f"{first}_1"]
+        return case.build("net", Picky, first, second).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 4)
 
     def probe(self, nb, case):
         model, steps, x = self.given(case)
         return {"values": {step: nb.function("value_at")(model, step, x) for step in steps}}
 
     def truth(self, case):
-        model, (inner, first, second), x = self.given(case)
+        model, steps, x = self.given(case)
+        first, other, second = model.names
         values = {first: model.get_submodule(first)(x)}
-        values[inner] = model.get_submodule(inner)(values[first])
-        values[second] = torch.tanh(values[inner])
-        return {"values": {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in (inner, first, second)}}
+        values[other] = model.get_submodule(other)(values[first])
+        values[f"{second}.0"] = model.get_submodule(f"{second}.0")(values[other])
+        values[second] = torch.tanh(values[f"{second}.0"])
+        return {"values": {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in steps}}
 
     def mistakes(self, case):
         return {}
 
 
-check("hooks_or_fx", NotTraceable)
+class AnyModel(Check):
+    """Of any model, a module's output is found, whatever the model's names, dtypes and dimensions are."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
+        r"TraceError": "feat_cannot_be_traced",
+    }
+    blame = {
+        "values in a model with names that look alike": "name_in_name",
+        "values in a model with in-place operations behind its layers": "feat_alias",
+    }
+
+    def models(self, case):
+        return {says: (model.eval(), x) for says, (model, x) in awkward_models(case, *self.kinds).items()}
+
+    def values(self, model, x):
+        """Of each leaf that returns one tensor, the first call's: torchvision's tool takes a container's last leaf for it."""
+        found = {}
+        for call in calls_of(model, x):
+            leaf = call.name and not list(model.get_submodule(call.name).children())
+            if leaf and isinstance(call.output, torch.Tensor):
+                found.setdefault(call.name, Close(call.output, rtol=1e-4, atol=1e-4))
+        return found
+
+    def probe(self, nb, case):
+        brought, value_at, spent = {}, nb.function("value_at"), self.models(case)
+        for says, (model, x) in self.models(case).items():
+            brought[f"values in {says}"] = {step: value_at(model, step, x) for step in self.values(*spent[says])}
+        return brought
+
+    def truth(self, case):
+        return {f"values in {says}": self.values(*given) for says, given in self.models(case).items()}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("hooks_or_fx", Steps, OtherFunctions, NotTraceable, AnyModel)

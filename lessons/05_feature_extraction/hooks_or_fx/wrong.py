@@ -1,5 +1,11 @@
+# nothing to break: Write `value_at(model, step, x)`.
+# nothing to break: Choose the tool by the step:
+# nothing to break: Then the model can be traced.
+# nothing to break: (The models are in eval mode, and the value is one tensor.)
+
 # %% alias
 # misconception: keeps the output itself | hint: feat_alias
+# breaks: as it was when it was computed
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -46,6 +52,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% dict_returned
 # misconception: returns the extractor's dict | hint: feat_dict_for_value
+# breaks: returns the value of one step
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)
@@ -61,6 +68,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
+# breaks: also one that cannot be traced
 def value_at(model, step, x):
     return create_feature_extractor(model, [step])(x)[step]
 
@@ -94,6 +102,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
+# breaks: No hook of yours is left on the model.
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -131,6 +140,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% hooks_only
 # misconception: hooks for everything | hint: feat_no_module_behind
+# breaks: Otherwise it is a step as `get_graph_node_names` lists them
 def value_at(model, step, x):
     found = []
     with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
@@ -144,6 +154,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% last_call
 # misconception: keeps the last call of a module | hint: feat_last_call
+# breaks: it means the **first** one's
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -230,6 +241,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features
+# breaks: it means this module's output
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -276,3 +288,15 @@ def value_at(model, step, x):
 for step in ("bn1", "block.add", "flatten"):
     value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
     print(step, None if value is None else tuple(value.shape))
+
+# %% first_name_that_ends_so
+# misconception: takes the first layer whose name ends like the one asked for | hint: name_in_name
+def value_at(model, step, x):
+    modules = {name: module for name, module in model.named_modules() if name}
+    found = [module for name, module in modules.items() if name.endswith(step) or step.endswith(name)]
+    if step not in modules:
+        return create_feature_extractor(model, [step])(x)[step]
+    outputs = []
+    with found[0].register_forward_hook(lambda module, args, output: outputs.append(output.detach().clone())):
+        model(x)
+    return outputs[0]

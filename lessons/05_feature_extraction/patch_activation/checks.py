@@ -7,13 +7,18 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
-from course.probing import hook_counts
+from course.awkward import awkward_models
+from course.probing import hook_counts, single_calls
 from course.traces import as_before, what_runs
+
+# awkward: one_dim: an output without a batch has no dimension 1
+# awkward: the_layer: nobody patches a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
     r"KeyError: '\w+(\.\w+)+'": "dotted_name",
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*(tuple|list|dict)": "hook_replaces_output",
+    r"IndexError: too many indices": "some_dimensions",
     r"IndexError: index \d+ is out of bounds for dimension 0": "feat_channel_dimension",
     r"(IndexError: The shape of the mask|RuntimeError: shape mismatch)": "feat_channel_dimension",
 }
@@ -107,7 +112,7 @@ class Patched(Check):
 
 
 class NoHookLeft(Patched):
-    """Afterwards the model has the hooks that it had before, and answers as it did before."""
+    """Afterwards the model has the hooks that it had before, is in the mode that it was in, and answers as it did before."""
 
     blame = {"model(corrupted) afterwards": "feat_hook_left"}
 
@@ -122,6 +127,7 @@ class NoHookLeft(Patched):
 
     def hooked(self, case):
         model, clean, corrupted = self.given(case)
+        model.train()
         model.block.register_forward_hook(lambda module, args, output: None)
         return model, clean, corrupted
 
@@ -136,7 +142,9 @@ class NoHookLeft(Patched):
         }
 
     def mistakes(self, case):
+        model, _, corrupted = self.given(case)
         return {
+            "changes_mode": {"hooks on the model, 1 before": 1, "model(corrupted) afterwards": close(model(corrupted))},
             "removes_other_hooks": {"hooks on the model, 1 before": 0},
             "feat_hook_left": {"hooks on the model, 1 before": Matches(lambda got: None if got > 1 else "no", "more")},
         }
@@ -150,7 +158,7 @@ class SomeChannels(Patched):
     def numbers(self, case, layer):
         if layer == "conv1":
             return []
-        return case.shuffled(f"channels of {layer}", range(3))[: case.integer(f"how many of {layer}", 1, 2)]
+        return case.shuffled(f"channels of {layer}", range(3))[: 2 if layer == "block.bn2" else 1]
 
     def mistakes(self, case):
         def others(output, numbers):
@@ -181,6 +189,9 @@ class SomeChannels(Patched):
             "feat_zero_elsewhere": some(
                 lambda module, given, output, kept, numbers: mixed(output * 0, kept[1], numbers)
             ),
+            "feat_last_channel": some(
+                lambda module, given, output, kept, numbers: mixed(output, kept[1], numbers[-1:])
+            ),
             "feat_patches_input": some(
                 lambda module, given, output, kept, numbers: type(module).forward(
                     module, mixed(given, kept[0], numbers)
@@ -210,10 +221,52 @@ class EachCallItsOwn(Patched):
         return {}
 
 
-check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn)
+class AnyModel(Patched):
+    """Any model is patched, whatever its names, dtypes and dimensions are, and whatever its other layers return."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
+        r"ValueError: (not enough|too many) values to unpack": "some_dimensions",
+    }
+    blame = {"answers of a model with names that look alike": "name_in_name"}
+
+    def asked(self, case):
+        """For each kind: the model, two inputs, what two layers that run once put out for the first one."""
+        spent = awkward_models(case, *self.kinds)
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            calls = single_calls(*spent[says])
+            layers = ("fc", "fc1") if "fc1" in calls else list(calls)[:2]
+            kept = {layer: calls[layer].output for layer in layers}
+            yield says, model, x, case.tensor(f"corrupted for {says}", *x.shape, dtype=x.dtype), kept
+
+    def probe(self, nb, case):
+        brought, patch = {}, nb.function("patch_activation")
+        for says, model, clean, corrupted, kept in self.asked(case):
+            brought[f"answers of {says}"] = {
+                f"{layer}, channels={channels}": patch(model, layer, clean, corrupted, channels)
+                for layer in kept for channels in (None, [1])
+            }  # fmt: skip
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, model, _, corrupted, kept in self.asked(case):
+            answers = wanted[f"answers of {says}"] = {}
+            for layer, output in kept.items():
+                for channels in (None, [1]):
+                    put = partial(lambda kept, numbers, given, now: mixed(now, kept.clone(), numbers), output, channels)
+                    answers[f"{layer}, channels={channels}"] = close(run(model, layer, corrupted, put))
+        return wanted
+
+    def mistakes(self, case):
+        return {}
 
 
-# --- Hidden checks: graders run them, learners do not get them. ---
 class InputsAsTheyWere(Patched):
     """`clean` and `corrupted` hold afterwards what they held before, also where a layer hands on its own input."""
 
@@ -238,4 +291,4 @@ class InputsAsTheyWere(Patched):
         return {}
 
 
-check("patch_activation", InputsAsTheyWere)
+check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn, InputsAsTheyWere, AnyModel)

@@ -1,5 +1,11 @@
+# nothing to break: Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
+# nothing to break: In the tests both inputs have the same shape
+# nothing to break: the reference solution raises an error that says so
+# nothing to break: No check asks that of yours.
+
 # %% alias
 # misconception: keeps the clean output itself | hint: feat_alias
+# breaks: keeps the output of `layer` (a dotted name), as it was
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -23,6 +29,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% channels_ignored
 # misconception: patches the whole layer always | hint: feat_channels_ignored
+# breaks: only these channels
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
     with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
@@ -54,6 +61,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% clears_all_hooks
 # misconception: empties the layer's dict of hooks | hint: removes_other_hooks
+# breaks: other people's are still there
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -103,6 +111,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% empty_is_none
 # misconception: takes an empty list for None | hint: feat_none_or_empty
+# breaks: an empty list means none
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -224,6 +233,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% last_dimension
 # misconception: takes the last dimension for the channels | hint: feat_channel_dimension
+# breaks: (dimension 1 of the output)
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -316,6 +326,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% patch_stays
 # misconception: leaves the patch there | hint: feat_hook_left
+# breaks: Afterwards your hooks are gone
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -379,6 +390,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% returns_the_feature
 # misconception: returns the activation | hint: feat_returns_feature
+# breaks: returns what the model puts out in this run
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
     with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
@@ -395,6 +407,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% roles_swapped
 # misconception: patches the clean run | hint: feat_roles_swapped
+# breaks: It runs `model` on `corrupted`, with that layer's output replaced by the kept one
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -418,6 +431,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% writes_in_place
 # misconception: writes into the layer's output | hint: feat_writes_into_input
+# breaks: `clean` and `corrupted` hold the numbers that they held
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -441,6 +455,7 @@ print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corr
 
 # %% zeros_elsewhere
 # misconception: begins with zeros | hint: feat_zero_elsewhere
+# breaks: The others stay as the corrupted run made them.
 def patch_activation(model, layer, clean, corrupted, channels=None):
     module, kept = model.get_submodule(layer), []
 
@@ -461,3 +476,76 @@ torch.manual_seed(0)
 clean, corrupted = torch.randn(2, 1, 3, 8, 8)
 model = TinyResNet().eval()
 print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% picture_channels
+# misconception: takes each output for a batch of pictures | hint: some_dimensions
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(module, args, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels, :, :] = kept[0][:, channels, :, :]
+        return patched
+
+    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+# %% first_layer_that_begins_so
+# misconception: takes the last layer whose name begins like the one asked for | hint: name_in_name
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    modules, kept = dict(model.named_modules()), []
+    module = modules[[name for name in modules if name.startswith(layer) and "." not in name[len(layer):]][-1]]
+
+    def patch(module, args, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+# %% last_channel_only
+# misconception: patches one channel of the list, the last one | hint: feat_last_channel
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def patch(module, args, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        for channel in channels:
+            patched = output.clone()
+            patched[:, channel] = kept[0][:, channel]
+        return patched
+
+    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)
+
+# %% switches_to_eval
+# misconception: switches to eval mode, and leaves it so | hint: changes_mode
+# breaks: the model is in the mode that it was in
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    model.eval()
+    module, kept = model.get_submodule(layer), []
+
+    def patch(module, args, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(patch):
+        return model(corrupted)

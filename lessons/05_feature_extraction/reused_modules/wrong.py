@@ -1,3 +1,10 @@
+# nothing to break: Here is a model.
+# nothing to break: Its modules (without the model itself) get a forward hook each.
+# nothing to break: Keep your prediction as you made it.
+# nothing to break: Then write the tool that tells.
+# nothing to break: (In the tests every output is one tensor.
+# nothing to break: The reference solution copies tuples as well.)
+
 # %% a_round_too_many
 # misconception: counts one round too many | hint: feat_rounds_counted
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu", "mix", "relu"]
@@ -23,6 +30,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% alias
 # misconception: keeps the outputs themselves | hint: feat_alias
+# breaks: as they were, and without a gradient
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -123,6 +131,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% dict_keeps_the_last
 # misconception: a dict by name keeps the last call | hint: feat_one_entry
+# breaks: **one for each call** of each module inside the model
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -146,6 +155,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% every_name
 # misconception: a hook for each name of a module | hint: feat_under_each_name
+# breaks: The name is the one that `named_modules()` gives.
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -221,6 +231,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
+# breaks: leaves no hook behind
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -315,6 +326,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% leaves_only
 # misconception: hooks on modules without children only | hint: feat_no_containers
+# breaks: Containers count as well
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -410,6 +422,8 @@ print(record_calls(Rounds(), torch.ones(2, 3)))
 
 # %% nothing_predicted
 # misconception: predicts nothing | hint: feat_no_prediction
+# breaks: Predict first.
+# breaks: Write the names into the list `predicted` before you run anything.
 predicted = []
 
 
@@ -484,6 +498,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% one_list_for_all
 # misconception: one list for all runs, emptied at each | hint: feat_one_dict
+# breaks: Each call of `record_calls` returns a list of its own
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 calls = []
 
@@ -559,6 +574,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% root_included
 # misconception: a hook on the model as well | hint: feat_root_listed
+# breaks: the model itself does not
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -584,6 +600,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% slots_at_the_start
 # misconception: a slot for each call, when it begins | hint: feat_begins
+# breaks: in the order in which the hooks fire
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
@@ -615,6 +632,7 @@ print("happened: ", [name for name, output in happened])
 
 # %% sorted_by_module
 # misconception: expects the calls of one module together | hint: feat_grouped
+# breaks: If the run shows something else, write what ran into `what_ran`.
 predicted = ["enter", "relu", "relu", "relu", "mix", "mix"]
 
 
@@ -635,3 +653,76 @@ def record_calls(model, x):
 happened = record_calls(Rounds(), torch.ones(2, 3)) or []
 print("predicted:", predicted)
 print("happened: ", [name for name, output in happened])
+
+# %% a_try_run_first
+# misconception: runs the model once more, to see which modules run | hint: feat_runs_twice
+# breaks: runs any model on `x` once
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    ran, calls, handles = set(), [], []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(lambda module, args, output: ran.add(module)))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    handles = []
+    for name, module in model.named_modules():
+        if module in ran and name:
+            hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
+            handles.append(module.register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return calls
+
+# %% wrong_and_left_so
+# misconception: writes another wrong list after the run | hint: feat_one_entry
+predicted = ["enter", "mix", "relu"]
+what_ran = ["enter", "relu", "mix"]
+
+
+def record_calls(model, x):
+    calls = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% order_of_init
+# misconception: expects the first calls in the order of __init__ | hint: feat_other_order
+predicted = ["enter", "mix", "relu", "mix", "relu", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% records_in_eval_mode
+# misconception: switches to eval mode before it looks | hint: changes_mode
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    model.eval()
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls

@@ -8,35 +8,21 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
-from course.probing import hook_counts
+from course.awkward import awkward_models
+from course.probing import calls_of, hook_counts, single_calls
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+
+# awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
     r"KeyError: '\w+(\.\w+)+'": "dotted_name",
-    r"AttributeError: '(Fork|Fragile|Sequential)' object has no attribute '(conv1|bn1|relu|block|pool|fc)'": "typed_in_names",
+    r"AttributeError: '(Fork|Fragile|Sequential|_\w+)' object has no attribute '(conv1|bn1|relu|block|pool|fc)'": "typed_in_names",
     r"RuntimeError: Only Tensors created explicitly by the user .*deepcopy": "feat_deepcopy",
     r"RuntimeError: you can only change requires_grad flags of leaf": "feat_graph",
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
     r"AttributeError: 'tuple' object has no attribute 'dim'": "hook_replaces_output",
 }
-
-
-def run_of(model, x):
-    """One run without any hook: {layer name: (its input, a copy of its output, the output itself)}, and what it returned."""
-    seen = {}
-
-    def wrapped(name, forward):
-        def run(x):
-            given, output = x.detach().clone(), forward(x)
-            seen[name] = (given, output.detach().clone(), output.detach())
-            return output
-
-        return run
-
-    for name, module in model.named_modules():
-        module.forward = wrapped(name, module.forward)
-    return seen, model(x)
 
 
 def close(tensors):
@@ -76,17 +62,17 @@ class AsItWas(Check):
 
     def truth(self, case):
         model, layers, x = self.given(case)
-        seen, _ = run_of(model, x)
+        seen = {call.name: call for call in reversed(calls_of(model, x))}
         return {
-            "features": close({name: seen[name][1] for name in layers}),
+            "features": close({name: seen[name].output for name in layers}),
             "features that require a gradient": [],
             "gradients of the model, from the features": no_gradients_from(model, case),
         }
 
     def mistakes(self, case):
         model, layers, x = self.given(case)
-        seen, output = run_of(model, x)
-        given, _, later = ({name: seen[name][part] for name in layers} for part in range(3))
+        seen = {call.name: call for call in reversed(calls_of(model, x))}
+        given, later = {name: seen[name].given for name in layers}, {name: seen[name].later for name in layers}
 
         def flaw(test):
             return {"features": Matches(lambda got: None if test(got) else "no", "this flaw")}
@@ -98,21 +84,72 @@ class AsItWas(Check):
             return is_same(got, Close(value, rtol=1e-4, atol=1e-4))
 
         def pair(got):
-            return any(same(one, output) for one in got)
+            return any(same(one, seen[""].output) for one in got)
 
         return {
             "returns_nothing": {"features": None},
             "output_for_features": flaw(lambda got: (isinstance(got, list) and pair(got)) or pair([got])),
             "nothing_kept": flaw(lambda got: isinstance(got, dict) and all(map(empty, got.values()))),
             "loop_variable": flaw(lambda got: set(got) == {layers[-1]}),
+            "name_in_name": flaw(lambda got: same(got["conv1"], seen["block.conv1"].output)),
             "all_layers": flaw(lambda got: set(got) > set(layers)),
             "feat_alias": flaw(
-                lambda got: all(same(got[name], seen[name][1]) or same(got[name], later[name]) for name in layers)
+                lambda got: all(same(got[name], seen[name].output) or same(got[name], later[name]) for name in layers)
             ),
             "input_or_output": {
                 "features": AnyOf(close(given), {name: [Close(value)] for name, value in given.items()})
             },
         }
+
+
+class AnyModel(AsItWas):
+    """Any model is looked into, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
+        r"ValueError: (not enough|too many) values to unpack": "some_dimensions",
+    }
+    blame = {
+        "features of a model in training mode, in another call": "changes_mode",
+        "features of a model with batch norm in eval mode": "changes_mode",
+        "features of a model with in-place operations behind its layers": "feat_alias",
+        "features of a model in float64": "feat_digits_lost",
+        "features of a model with names that look alike": "name_in_name",
+    }
+
+    def models(self, case):
+        trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
+        return {"a model in training mode": trains, **awkward_models(case, *self.kinds)}
+
+    def outputs(self, model, x):
+        calls = single_calls(model, x)
+        asked = ("fc", "fc1", "my_block.fc") if "fc1" in calls else calls
+        return {name: calls[name].output for name in asked}
+
+    def probe(self, nb, case):
+        brought, safe, spent = {}, nb.function("safe_features"), self.models(case)
+        for says, (model, x) in self.models(case).items():
+            layers = case.shuffled(f"layers of {says}", list(self.outputs(*spent[says])))
+            brought[f"features of {says}"] = snapshot(safe(model, layers, x))
+            if says == "a model in training mode":
+                brought[f"features of {says}, in another call"] = snapshot(safe(model, layers, x * 2))
+        return brought
+
+    def truth(self, case):
+        wanted = {f"features of {says}": close(self.outputs(*given)) for says, given in self.models(case).items()}
+        says = "a model in training mode"
+        model, x = self.models(case)[says]
+        return {**wanted, f"features of {says}, in another call": close(self.outputs(model, x * 2))}
+
+    def mistakes(self, case):
+        model, x = self.models(case)["a model in training mode"]
+        calm = {name: call.output for name, call in single_calls(model.eval(), x).items()}
+        return {"changes_mode": {"features of a model in training mode": close(calm)}}
 
 
 class NoHookLeft(AsItWas):
@@ -168,7 +205,7 @@ class Fragile(nn.Module):
 
 
 class GoneAfterAnError(Check):
-    """Where the model raises, the error reaches the caller, and the hooks are gone all the same."""
+    """If the model raises an error, it reaches the caller, and the hooks are gone all the same."""
 
     errors = ERRORS
     blame = {"the model's error reaches the caller": "feat_error_swallowed"}
@@ -319,4 +356,4 @@ class StaysTrue(Check):
         }
 
 
-check("safe_features", AsItWas, NoHookLeft, GoneAfterAnError, OnlyWhatRan, StaysTrue)
+check("safe_features", AsItWas, AnyModel, NoHookLeft, GoneAfterAnError, OnlyWhatRan, StaysTrue)

@@ -5,7 +5,7 @@ class Keeper:
         self.handles = [model.get_submodule(name).register_forward_hook(self.hook(name)) for name in layers]
 
     def hook(self, name):
-        return lambda module, args, output: self.features.__setitem__(name, torch.tensor(output.tolist()))
+        return lambda module, args, output: self.features.__setitem__(name, torch.tensor(output.tolist(), dtype=output.dtype))
 
     def __enter__(self):
         return self.features

@@ -1,3 +1,9 @@
+# nothing to break: Now deal with both troubles at once.
+# nothing to break: Write `safe_features(model, layers, x)`.
+# nothing to break: In the tests each layer runs at most once a call and returns one tensor.
+# nothing to break: For a layer that returns a tuple, as an LSTM does, the reference solution raises a `TypeError` that names the layer.
+# nothing to break: No check asks that of yours.
+
 # %% alias
 # misconception: keeps the output itself | hint: feat_alias
 def safe_features(model, layers, x):
@@ -42,6 +48,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% clears_all_hooks
 # misconception: empties the model's dicts of hooks | hint: removes_other_hooks
+# breaks: Other people's hooks stay.
 def safe_features(model, layers, x):
     features = {}
 
@@ -62,6 +69,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% clone_without_detach
 # misconception: takes clone for a cut | hint: feat_graph
+# breaks: No feature requires a gradient.
 def safe_features(model, layers, x):
     features, handles = {}, []
 
@@ -160,6 +168,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% detach_only
 # misconception: takes detach for a copy | hint: feat_alias
+# breaks: Each value is what the layer put out **at that moment**.
 def safe_features(model, layers, x):
     features, handles = {}, []
     try:
@@ -197,6 +206,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% entries_prepared
 # misconception: prepares an entry for each layer | hint: feat_not_run
+# breaks: has no entry.
 def safe_features(model, layers, x):
     features, handles = dict.fromkeys(layers), []
 
@@ -313,6 +323,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% never_removed
 # misconception: leaves the hooks there | hint: feat_hook_left
+# breaks: Afterwards your hooks are gone
 def safe_features(model, layers, x):
     features = {}
 
@@ -329,6 +340,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% no_finally
 # misconception: removes at the end only | hint: feat_error_skips
+# breaks: also if the model raises an error
 def safe_features(model, layers, x):
     features, handles = {}, []
 
@@ -376,6 +388,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% one_dict_cleared
 # misconception: one dict for all calls, emptied at each | hint: feat_one_dict
+# breaks: by a later call
 KEPT = {}
 
 
@@ -436,6 +449,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% return_in_finally
 # misconception: a return in finally hides the error | hint: feat_error_swallowed
+# breaks: The error reaches the caller.
 def safe_features(model, layers, x):
     features, handles = {}, []
 
@@ -457,6 +471,7 @@ features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.
 
 # %% returns_both
 # misconception: returns output and features | hint: output_for_features
+# breaks: returns a dict: under each name in `layers` the output of that layer
 def safe_features(model, layers, x):
     features, handles = {}, []
 
@@ -533,3 +548,66 @@ def safe_features(model, layers, x):
 
 
 features = safe_features(TinyResNet().eval(), ["bn1", "block.bn2", "fc"], torch.ones(1, 3, 8, 8))
+
+# %% in_eval_mode
+# misconception: switches to eval mode before it looks | hint: changes_mode
+# breaks: in the mode that it is in
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    model.eval()
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+# %% some_errors_only
+# misconception: cleans up after one kind of error only | hint: feat_error_skips
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    for name in layers:
+        hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    try:
+        model(x)
+    except RuntimeError:
+        for handle in handles:
+            handle.remove()
+        raise
+    for handle in handles:
+        handle.remove()
+    return features
+
+# %% through_float32
+# misconception: keeps every feature as float32 | hint: feat_digits_lost
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: features.update({name: output.detach().clone().float()})
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features
+
+# %% names_that_contain
+# misconception: takes every layer whose name contains the one asked for | hint: name_in_name
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    try:
+        for name, module in model.named_modules():
+            for layer in layers:
+                if name == layer or name.endswith(f".{layer}"):
+                    hook = lambda module, args, output, layer=layer: features.update({layer: output.detach().clone()})
+                    handles.append(module.register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return features

@@ -3,8 +3,11 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from course.probing import hook_counts
+from course.awkward import awkward_models
+from course.probing import calls_of, hook_counts
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+
+# awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 
 ERRORS = {
     r"AttributeError: 'tuple' object has no attribute": "feat_output_is_tuple",
@@ -60,11 +63,11 @@ class LstmAndAttention(Check):
     """`every_tensor(model, layers, x)` holds every tensor of an LSTM, of attention and of a linear layer, by its place."""
 
     errors = ERRORS
-    blame = {"tensors that require a gradient": "feat_graph"}
+    blame = {"tensors that require a gradient": "feat_graph", "what runs in model(x) afterwards": "changes_mode"}
 
     def given(self, case):
         names = case.words("names", 3)
-        model = case.build("net", Reader, *names).eval()
+        model = case.build("net", Reader, *names)
         return model, [names[1], f"{names[2]}.0", names[0]], case.tensor("x", *case.shape("size", 2, 2, 5), 4)
 
     def probe(self, nb, case):
@@ -134,7 +137,7 @@ class Mixed(nn.Module):
     def forward(self, x):
         score = self.fc(x)
         extra = [score * 2, None, (x + 1,), []]
-        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": {"mean": score.mean(0)}}
+        return {"score": score, "extra": extra, "name": "mixed", "size": 3, "more": {"mean": score.mean(0), "best": score.argmax(-1)}}
 
 
 class NoneAndDicts(Check):
@@ -170,6 +173,7 @@ class NoneAndDicts(Check):
             f"{mixed}.extra.0": found["score"] * 2,
             f"{mixed}.extra.2.0": middle + 1,
             f"{mixed}.more.mean": found["score"].mean(0),
+            f"{mixed}.more.best": found["score"].argmax(-1),
             f"{attention}.0": middle,
         }
         return {"tensors": close(tensors)}
@@ -186,14 +190,11 @@ class NoneAndDicts(Check):
                 lambda got: got == {f"{attention}.0"} or f"{mixed}.more.0" in got or f"{mixed}.0" in got
             ),
             "feat_none_part": flaw(lambda got: wanted < got),
+            "feat_integers": flaw(lambda got: got == wanted - {f"{mixed}.more.best"}),
             "feat_one_level": flaw(lambda got: got < wanted and f"{mixed}.extra.2.0" not in got),
         }
 
 
-check("tuple_outputs", LstmAndAttention, NoneAndDicts)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class WritesBehind(nn.Module):
     """A pair, of which the caller overwrites the first part."""
 
@@ -233,4 +234,59 @@ class InPlaceAfterwards(Check):
         return {"feat_alias": {"tensors": {f"{name}.0": (x * 2).relu(), f"{name}.1": x * 3}}}
 
 
-check("tuple_outputs", InPlaceAfterwards)
+class AnyModel(Check):
+    """Any model is looked into, whatever its names, dtypes and dimensions are; named tuples and ordered dicts are opened."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
+    )  # fmt: skip
+    errors = {
+        **ERRORS,
+        r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
+    }
+    blame = {
+        "tensors of a model in which a layer gives a named tuple": "feat_named_tuple",
+        "tensors of a model in which a layer gives a dict": "feat_dict_skipped",
+        "tensors of a model in float64": "feat_digits_lost",
+        "tensors of a model with names that look alike": "name_in_name",
+    }
+
+    def parts(self, given):
+        """By layer, for those that run once: what it returned, by place."""
+        calls = calls_of(*given)
+        names = [call.name for call in calls]
+        asked = ("fc", "fc1", "my_block.fc") if "fc10" in names else [name for name in names if name]
+        found = {}
+        for call in calls:
+            if call.name in asked and names.count(call.name) == 1:
+                found[call.name] = self.by_place(call.name, call.output)
+        return found
+
+    def by_place(self, place, output):
+        if isinstance(output, torch.Tensor):
+            return {place: output.detach()}
+        pairs = output.items() if isinstance(output, dict) else enumerate(output)
+        return {f"{place}.{key}": part.detach() for key, part in pairs}
+
+    def probe(self, nb, case):
+        brought, spent = {}, awkward_models(case, *self.kinds)
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            layers = case.shuffled(f"layers of {says}", list(self.parts(spent[says])))
+            brought[f"tensors of {says}"] = nb.function("every_tensor")(model, layers, x)
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, given in awkward_models(case, *self.kinds).items():
+            parts = self.parts(given)
+            tensors = {place: one for found in parts.values() for place, one in found.items()}
+            fields = {place.replace("halve.0", "halve.left").replace("halve.1", "halve.right"): one for place, one in tensors.items()}
+            wanted[f"tensors of {says}"] = AnyOf(close(tensors), close(fields)) if "halve.0" in tensors else close(tensors)
+        return wanted
+
+    def mistakes(self, case):
+        return {}
+
+
+check("tuple_outputs", LstmAndAttention, NoneAndDicts, InPlaceAfterwards, AnyModel)

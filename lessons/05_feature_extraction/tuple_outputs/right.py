@@ -97,7 +97,7 @@ def every_tensor(model, layers, x):
     found = {}
 
     def key_of(entry):
-        return str(getattr(entry, "idx", getattr(entry, "key", "")))
+        return str(getattr(entry, "idx", getattr(entry, "key", getattr(entry, "name", ""))))
 
     def make_hook(name):
         def hook(module, args, output):
@@ -133,7 +133,7 @@ class Opener:
             self.tensors[".".join(path)] = value.detach().clone()
         elif hasattr(value, "items"):
             [self.open(part, [*path, str(key)]) for key, part in value.items()]
-        elif type(value) in (tuple, list):
+        elif isinstance(value, (tuple, list)):
             [self.open(part, [*path, str(i)]) for i, part in enumerate(value)]
 
 
@@ -152,3 +152,27 @@ def every_tensor(model, layers, x):
 
 tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
 print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% fields_of_a_named_tuple
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif hasattr(output, "_asdict"):
+            put(place, output._asdict())
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    for name in layers:
+        hook = lambda module, args, output, name=name: put(name, output)
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return found

@@ -1,5 +1,10 @@
+# nothing to break: Write `every_tensor(model, layers, x)`.
+# nothing to break: (For the numbers of a named tuple you may use the names of its fields.)
+# nothing to break: (Each layer runs once a call.)
+
 # %% alias
 # misconception: keeps the tensors themselves | hint: feat_alias
+# breaks: as they were
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -28,6 +33,8 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% counted_through
 # misconception: counts the tensors through | hint: feat_flat_numbers
+# breaks: Its keys tell where each one was:
+# breaks: a tuple or list, as an LSTM does: `(output, (h, c))` | `rnn.0`, `rnn.1.0`, `rnn.1.1`
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -60,6 +67,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% dict_values_numbered
 # misconception: numbers the values of a dict | hint: feat_dict_skipped
+# breaks: a dict `{"score": ..., "extra": [...]}` | `rnn.score`, `rnn.extra.0`, ...
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -140,6 +148,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% first_of_tuples
 # misconception: takes the first part of each tuple | hint: feat_first_part
+# breaks: returns a flat dict with **every** tensor that the named layers return
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -212,6 +221,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% graph_kept
 # misconception: keeps the graph | hint: feat_graph
+# breaks: without a gradient
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -240,6 +250,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
+# breaks: Afterwards your hooks are gone
 def every_tensor(model, layers, x):
     found = {}
 
@@ -350,6 +361,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% none_kept
 # misconception: keeps None and numbers as well | hint: feat_none_part
+# breaks: Leave out what is no tensor at the end of its path: `None`, a number, text.
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -460,6 +472,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% takes_tensors_apart
 # misconception: loops over tensors | hint: feat_tensor_apart
+# breaks: a tensor | `rnn`
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -529,6 +542,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% two_levels
 # misconception: opens two levels, as many as an LSTM has | hint: feat_one_level
+# breaks: Go on like this, however deep the parts lie.
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -613,3 +627,76 @@ def every_tensor(model, layers, x):
 
 tensors = every_tensor(nn.Sequential(nn.LSTM(4, 3)), ["0"], torch.ones(5, 2, 4)) or {}
 print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
+
+# %% plain_tuples_only
+# misconception: asks for just the classes tuple, list and dict | hint: feat_named_tuple
+# breaks: an `OrderedDict` is a dict
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif type(output) is dict:
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif type(output) in (tuple, list):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    for name in layers:
+        hook = lambda module, args, output, name=name: put(name, output)
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return found
+
+# %% in_eval_mode
+# misconception: switches to eval mode, and leaves it so | hint: changes_mode
+# breaks: the model is in the mode that it was in
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+    model.eval()
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    for name in layers:
+        hook = lambda module, args, output, name=name: put(name, output)
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return found
+
+# %% numbers_with_a_point_only
+# misconception: keeps tensors of floating point numbers only | hint: feat_integers
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            if output.is_floating_point():
+                found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    for name in layers:
+        hook = lambda module, args, output, name=name: put(name, output)
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return found

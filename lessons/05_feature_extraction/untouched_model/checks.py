@@ -4,8 +4,9 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
+from course.awkward import awkward_models
 from course.models import TinyResNet
-from course.probing import ANYTHING, hook_counts
+from course.probing import ANYTHING, hook_counts, single_calls
 from course.traces import as_before, what_runs
 
 ERRORS = {
@@ -15,6 +16,7 @@ ERRORS = {
     r"RuntimeError: generator didn't (yield|stop)": "feat_no_yield",
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
     r"KeyError: '\w+(\.\w+)+'": "dotted_name",
+    r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|training|eval|train|modules|children)'": "feat_empty_place",
 }
 AFTER = {
     "in training mode after": "feat_mode_lost",
@@ -22,6 +24,10 @@ AFTER = {
     "requires_grad after": "feat_freezes",
     "autograd records after": "feat_grad_mode",
 }
+
+
+def looks_on(module, args, output):
+    """A hook that changes nothing."""
 
 
 def training(model):
@@ -130,7 +136,7 @@ class Afterwards(Check):
 
     def probe(self, nb, case):
         model, x = self.hooked(case)
-        with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
+        with nb.function("looking_at")(model, dict.fromkeys(["bn1", "block.conv2", "fc"], looks_on)):
             model(x)
         return state(model, x, case)
 
@@ -150,7 +156,7 @@ class Afterwards(Check):
 
 
 class EachInItsOwnMode(Afterwards):
-    """Where modules were in different modes, each one is in its own again."""
+    """If modules were in different modes, each one is in its own again."""
 
     blame = {**AFTER, "in training mode after": "feat_one_mode_for_all"}
 
@@ -164,7 +170,7 @@ class EachInItsOwnMode(Afterwards):
 
 
 class AfterAnError(Afterwards):
-    """Where the block ends with an error, the error reaches the caller, and the model is as it was all the same."""
+    """If the block ends with an error, it reaches the caller, and the model is as it was all the same."""
 
     blame = {**AFTER, "the error reaches the caller": "feat_error_swallowed"}
 
@@ -172,7 +178,7 @@ class AfterAnError(Afterwards):
         model, x = self.hooked(case)
         reached = "nothing"
         try:
-            with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
+            with nb.function("looking_at")(model, dict.fromkeys(["bn1", "block.conv2", "fc"], looks_on)):
                 model(x)
                 raise ZeroDivisionError(case.words("error", 1)[0])
         except ZeroDivisionError as error:
@@ -191,17 +197,13 @@ class AfterAnError(Afterwards):
         }
 
 
-check("untouched_model", Inside, Afterwards, EachInItsOwnMode, AfterAnError)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class WhereNothingIsRecorded(Afterwards):
-    """Where autograd did not record before the block, it does not record after it."""
+    """If autograd did not record before the block, it does not record after it."""
 
     def probe(self, nb, case):
         model, x = self.hooked(case)
         with torch.no_grad():
-            with nb.function("looking_at")(model, {"bn1": lambda module, args, output: None}):
+            with nb.function("looking_at")(model, dict.fromkeys(["bn1", "block.conv2", "fc"], looks_on)):
                 model(x)
             return state(model, x, case)
 
@@ -210,4 +212,83 @@ class WhereNothingIsRecorded(Afterwards):
             return super().truth(case)
 
 
-check("untouched_model", WhereNothingIsRecorded)
+class AnyModel(Afterwards):
+    """Any model is looked at and left alone, whatever its names, dtypes and dimensions are, also if a layer has two names."""
+
+    kinds = (
+        "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
+        "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
+    )  # fmt: skip
+    blame = {
+        "after a model with one layer under two names": "feat_shared_mode",
+        "what the hooks got in a model with names that look alike": "name_in_name",
+    }
+
+    def probe(self, nb, case):
+        brought, spent = {}, awkward_models(case, *self.kinds)
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            got, names = {}, single_calls(*spent[says])
+            hooks = {name: self.keeping(got, name) for name in names if name != "fc10"}
+            with nb.function("looking_at")(model, hooks):
+                model(x)
+            brought |= {f"what the hooks got in {says}": got, f"after {says}": state(model, x, case)}
+        return brought
+
+    @staticmethod
+    def keeping(got, name):
+        return lambda module, args, output: got.update({name: output.detach().clone()})
+
+    def truth(self, case):
+        wanted, spent = {}, awkward_models(case, *self.kinds)
+        for says, (model, x) in awkward_models(case, *self.kinds).items():
+            calls = single_calls(spent[says][0].eval(), x)
+            outputs = {name: Close(call.output, rtol=1e-4, atol=1e-4) for name, call in calls.items() if name != "fc10"}
+            wanted |= {f"what the hooks got in {says}": outputs, f"after {says}": state(model, x, case, as_before)}
+        return wanted
+
+    def mistakes(self, case):
+        return {}
+
+
+class UsedAgain(Afterwards):
+    """One block within another, and a further one later, leave the model as each of them found it."""
+
+    blame = {
+        "after the inner block": "feat_once_only", "after the outer block": "feat_once_only", "after another block": "feat_once_only",
+    }  # fmt: skip
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        look = nb.function("looking_at")
+        with look(model, {"conv1": looks_on, "block": looks_on}):
+            with look(model, {"block.bn1": looks_on}):
+                model(x)
+            inner = state(model, x, case)
+        outer = state(model, x, case)
+        self.owner_trains(model)
+        with look(model, {"pool": looks_on}):
+            model(x)
+        return {"after the inner block": inner, "after the outer block": outer, "after another block": state(model, x, case)}
+
+    def owner_trains(self, model):
+        model.train()
+        model.block.bn2.eval()
+        model.conv1.requires_grad_(True)
+
+    def truth(self, case):
+        model, x = self.given(case)
+        outer = state(model, x, case, as_before)
+        self.owner_trains(model)
+        another = state(model, x, case, as_before)
+        looked_at = self.given(case)[0].eval()
+        for name in ("conv1", "block"):
+            looked_at.get_submodule(name).register_forward_hook(looks_on)
+        with torch.no_grad():
+            inner = state(looked_at, x, case, as_before)
+        return {"after the inner block": inner, "after the outer block": outer, "after another block": another}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("untouched_model", Inside, Afterwards, EachInItsOwnMode, AfterAnError, WhereNothingIsRecorded, AnyModel, UsedAgain)

@@ -5,7 +5,7 @@ def looking_at(model, hooks):
     handles = []
 
     def enter(module):
-        training[module] = module.training
+        training.setdefault(module, module.training)  # a layer in two places is visited twice
         module.training = False
 
     def leave(module):

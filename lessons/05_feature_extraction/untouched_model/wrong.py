@@ -1,3 +1,6 @@
+# nothing to break: `hooks` is a dict {layer name: forward hook}.
+# nothing to break: You may write a function with `@contextmanager` and `yield`
+
 # %% always_train
 # misconception: switches to training mode at the end | hint: feat_one_mode_for_all
 @contextmanager
@@ -14,6 +17,7 @@ def looking_at(model, hooks):
 
 # %% batchnorm_only
 # misconception: switches the BatchNorm layers only | hint: feat_some_modules_only
+# breaks: every module of the model is in eval mode
 @contextmanager
 def looking_at(model, hooks):
     norms = [(m, m.training) for m in model.modules() if isinstance(m, nn.BatchNorm2d)]
@@ -64,6 +68,7 @@ def looking_at(model, hooks):
 
 # %% clears_all_hooks
 # misconception: empties the dicts of hooks | hint: removes_other_hooks
+# breaks: other people's are still there
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -80,6 +85,7 @@ def looking_at(model, hooks):
 
 # %% eval_only
 # misconception: takes eval for no_grad | hint: feat_eval_is_not_no_grad
+# breaks: autograd records nothing
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -116,6 +122,7 @@ class looking_at:
 
 # %% freezes_as_well
 # misconception: freezes and thaws all parameters | hint: feat_freezes
+# breaks: the `requires_grad` of the parameters are what they were
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -168,6 +175,7 @@ def looking_at(model, hooks):
 
 # %% hooks_after_the_block
 # misconception: registers after the block | hint: feat_hooks_silent
+# breaks: **Inside** the block each hook sits on its layer
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -184,6 +192,7 @@ def looking_at(model, hooks):
 
 # %% hooks_stay
 # misconception: leaves the hooks there | hint: feat_hook_left
+# breaks: your hooks are gone
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -230,6 +239,7 @@ def looking_at(model, hooks):
 
 # %% modes_of_children
 # misconception: remembers the direct children's modes | hint: feat_one_mode_for_all
+# breaks: each module is in the mode in which it was before (they may differ)
 @contextmanager
 def looking_at(model, hooks):
     modes = [(child, child.training) for child in model.children()]
@@ -248,6 +258,7 @@ def looking_at(model, hooks):
 
 # %% no_decorator
 # misconception: a generator without @contextmanager | hint: feat_no_context_manager
+# breaks: Write the context manager `looking_at(model, hooks)`.
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
     handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
@@ -263,6 +274,7 @@ def looking_at(model, hooks):
 
 # %% no_finally
 # misconception: puts things back where no error comes | hint: feat_error_skips
+# breaks: All this also holds if the block ends with an error
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -277,6 +289,7 @@ def looking_at(model, hooks):
 
 # %% no_grad_only
 # misconception: takes no_grad for eval | hint: feat_no_grad_is_not_eval
+# breaks: BatchNorm's statistics
 @contextmanager
 def looking_at(model, hooks):
     handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
@@ -323,6 +336,7 @@ def looking_at(model, hooks):
 
 # %% recording_again
 # misconception: switches autograd on at the end | hint: feat_grad_mode
+# breaks: Autograd records again if it did before.
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -399,6 +413,7 @@ def looking_at(model, hooks):
 
 # %% swallows_the_error
 # misconception: hides the error | hint: feat_error_swallowed
+# breaks: the error reaches the caller
 @contextmanager
 def looking_at(model, hooks):
     modes = [(module, module.training) for module in model.modules()]
@@ -442,3 +457,101 @@ def looking_at(model, hooks):
             handle.remove()
             for module, training in modes:
                 module.training = training
+
+# %% remembers_on_a_shared_list
+# misconception: keeps what it remembers in one place for all blocks | hint: feat_once_only
+# breaks: It can be used again, also inside a block of its own.
+modes, handles = {}, []
+
+
+@contextmanager
+def looking_at(model, hooks):
+    for module in model.modules():
+        modes[module] = module.training
+    for name, hook in hooks.items():
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes.items():
+            module.training = training
+        for handle in handles:
+            handle.remove()
+
+# %% apply_visits_twice
+# misconception: remembers a shared layer's mode a second time, when it is switched already | hint: feat_shared_mode
+@contextmanager
+def looking_at(model, hooks):
+    training, handles = {}, []
+
+    def enter(module):
+        training[module] = module.training
+        module.training = False
+
+    model.apply(enter)
+    for name, hook in hooks.items():
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, mode in training.items():
+            module.training = mode
+        for handle in handles:
+            handle.remove()
+
+# %% remembers_on_the_model
+# misconception: keeps the modes on the modules, where a second block overwrites them | hint: feat_once_only
+@contextmanager
+def looking_at(model, hooks):
+    handles = [model.get_submodule(name).register_forward_hook(hook) for name, hook in hooks.items()]
+    for module in model.modules():
+        module.was_training = module.training
+        module.training = False
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module in model.modules():
+            module.training = module.was_training
+        for handle in handles:
+            handle.remove()
+
+# %% keeps_the_last_handle
+# misconception: one variable for all handles | hint: feat_hook_left
+@contextmanager
+def looking_at(model, hooks):
+    modes, handle = [(module, module.training) for module in model.modules()], None
+    for name, hook in hooks.items():
+        handle = model.get_submodule(name).register_forward_hook(hook)
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        if handle:
+            handle.remove()
+
+# %% names_that_begin_so
+# misconception: takes every layer whose name begins like the one asked for | hint: name_in_name
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    for layer, hook in hooks.items():
+        for name, module in model.named_modules():
+            if name.startswith(layer) and "." not in name[len(layer):]:
+                handles.append(module.register_forward_hook(hook))
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        for handle in handles:
+            handle.remove()

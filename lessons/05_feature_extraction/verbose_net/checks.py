@@ -6,12 +6,20 @@ from torch import nn
 from torchvision.models import resnet18
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import Close, Matches
-from course.probing import missing_lines, printed_lines
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from course.awkward import awkward_models
+from course.models import TinyResNet
+from course.probing import calls_of, missing_lines, printed_lines, such_that
+from course.traces import gradients_from
+
+# awkward: shared, called_twice: every child in the tests runs once a call
+# awkward: look_alike: a child of it never runs; the names of the other models look alike
+# awkward: namedtuple, dictionary: every child in the tests returns one tensor
 
 ERRORS = {
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
     r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(": "hook_replaces_output",
+    r"AttributeError: 'NoneType' object has no attribute 'register_forward_hook'": "feat_empty_place",
 }
 
 
@@ -52,10 +60,20 @@ def step_by_step(model, x):
     return inputs, outputs, run("fc", torch.flatten(x, 1))
 
 
+def crowded(line, shapes):
+    """Whether a line is about several children: two of their names, or more shapes of theirs than an input's and an output's."""
+    names = [name for name in shapes if not name.isdigit() and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", line)]
+    told = {tuple(map(int, re.findall(r"\d+", one))) for one in re.findall(r"[(\[]((?:\d+, ?)+\d*)[)\]]", line)}
+    return len(names) > 1 or len(told & set(shapes.values())) > 2
+
+
 def lines_for(shapes):
-    return Matches(
-        lambda got: missing_lines(got, shapes), f"one line, with name and output shape, for each of {list(shapes)}"
-    )
+    def wrong(got):
+        many = [line for line in got if crowded(line, shapes)] if isinstance(got, list) and len(shapes) > 1 else []
+        return f"{many[0]!r}, which is about several children" if many else missing_lines(got, shapes)
+
+    says = f"one line, with name and output shape, for each of {list(shapes)}"
+    return Matches(wrong, says if shapes else "no line, for there is no child")
 
 
 def told(test):
@@ -103,6 +121,7 @@ def flaws(model, x, field="what calling it prints"):
         },
         "input_or_output": {field: Matches(lambda got: missing_lines(got, inputs), "the shapes of the inputs")},
         "one_sample": {field: Matches(lambda got: missing_lines(got, one_sample), "the shapes of one sample")},
+        "line_about_all": {field: told(lambda got, words: any(crowded(line, outputs) for line in got))},
     }
 
 
@@ -220,4 +239,52 @@ class TwoAtOnce(OneLineAChild):
         return {"shared_state": {"what the first one prints": lines_for(foreign)}}
 
 
-check("verbose_net", OneLineAChild, OnResNet, CalledAgain, TwoAtOnce)
+class AnyModel(Check):
+    """Any model is wrapped, whatever its modes, dtypes and dimensions, and gives what it gives in the modes that it is in."""
+
+    errors = {**ERRORS, r"ValueError: (not enough|too many) values to unpack": "some_dimensions"}
+    blame = {
+        "what it prints for a model on an input without a batch": "some_dimensions",
+        "what it prints for a model on an input with three dimensions": "some_dimensions",
+        "gradients from what it returns": "output_cut_off",
+    }
+    kinds = (
+        "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
+        "float64", "the_layer",
+    )  # fmt: skip
+
+    def models(self, case):
+        trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
+        return {"a model in training mode": trains, **awkward_models(case, *self.kinds)}
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, (model, x) in self.models(case).items():
+            with printed_lines() as lines:
+                output = nb.function("VerboseNet")(model)(x)
+            brought |= {f"what it returns for {says}": output, f"what it prints for {says}": lines}
+            if says == "a model in training mode":
+                brought["gradients from what it returns"] = gradients_from([output], model, case)
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, (model, x) in self.models(case).items():
+            calls = {call.name: call.output for call in calls_of(model, x)}
+            children = {name: tuple(calls[name].shape) for name, _ in model.named_children()}
+            wanted[f"what it returns for {says}"] = Close(calls[""], rtol=1e-4, atol=1e-4)
+            wanted[f"what it prints for {says}"] = lines_for(children)
+        model, x = self.models(case)["a model in training mode"]
+        gradients = gradients_from([model(x)], model, case)
+        return {**wanted, "gradients from what it returns": {name: Close(one, 1e-4, 1e-4) for name, one in gradients.items()}}
+
+    def mistakes(self, case):
+        model, x = self.models(case)["a model in training mode"]
+        field, other = "what it returns for a model in training mode", "what it returns for a model whose block is in eval mode"
+        block, given = self.models(case)["a model whose block is in eval mode"]
+        as_it_is = Close(block(given), rtol=1e-4, atol=1e-4)
+        changed = such_that(lambda got: got.shape == (*given.shape[:-1], 3) and not is_same(got, as_it_is))
+        return {"changes_mode": AnyOf({field: Close(model.eval()(x), rtol=1e-4, atol=1e-4)}, {other: changed})}
+
+
+check("verbose_net", OneLineAChild, OnResNet, CalledAgain, TwoAtOnce, AnyModel)

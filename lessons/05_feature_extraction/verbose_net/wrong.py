@@ -1,5 +1,10 @@
+# nothing to break: The order of the lines, the notation of the shape and other words on the line are up to you
+# nothing to break: You may print the input's shape as well.
+# nothing to break: Every child in the tests runs once a call and returns one tensor.
+
 # %% all_modules
 # misconception: hooks on every module of the tree | hint: children_or_modules
+# breaks: one line for each **direct child** of the model
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -67,6 +72,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% forgets_return
 # misconception: forward returns None | hint: returns_nothing
+# breaks: Calling it returns what the model returns.
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -202,6 +208,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% name_only
 # misconception: prints no shape | hint: line_without_shape
+# breaks: the shape of the child's output
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -218,6 +225,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% names_in_a_global
 # misconception: the names live in one variable for all objects | hint: shared_state
+# breaks: Two of them, on two models, do not disturb each other.
 names = []
 
 
@@ -238,6 +246,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% prints_a_heading
 # misconception: a heading besides the children's lines | hint: extra_lines
+# breaks: and nothing else
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -305,6 +314,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% removed_after_first_call
 # misconception: the hooks are gone after the first call | hint: silent_afterwards
+# breaks: Each call prints its own lines.
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -326,6 +336,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% shape_only
 # misconception: prints no name | hint: line_without_name
+# breaks: The line gives the child's name
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -380,6 +391,7 @@ _ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% trial_run_at_build
 # misconception: tries the hooks while building | hint: prints_while_building
+# breaks: Building it prints nothing.
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -409,6 +421,7 @@ class VerboseNet(nn.Module):
 
 # %% typed_in_names
 # misconception: the names of ResNet-18, typed in | hint: typed_in_names
+# breaks: a module that wraps any model
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -437,6 +450,138 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% name_inside_a_word
+# misconception: glues the name to other letters | hint: line_without_name
+# breaks: as a word of its own
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(f"layer_{name}_{tuple(output.shape)}"))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% whole_table_in_each_line
+# misconception: each line holds all names and shapes | hint: line_about_all
+# breaks: It is about this child only.
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.shapes = {}
+        for name, layer in model.named_children():
+            layer.register_forward_hook(partial(self.note, name))
+
+    def note(self, name, module, args, output):
+        self.shapes[name] = tuple(output.shape)
+
+    def forward(self, x):
+        output = self.model(x)
+        for name in self.shapes:
+            print(name, self.shapes)
+        return output
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% all_shapes_so_far
+# misconception: prints the list of all shapes so far | hint: line_about_all
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        self.shapes = []
+        for name, layer in model.named_children():
+            layer.register_forward_hook(partial(self.note, name))
+
+    def note(self, name, module, args, output):
+        self.shapes.append(tuple(output.shape))
+        print(name, self.shapes)
+
+    def forward(self, x):
+        self.shapes = []
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% switches_to_eval
+# misconception: switches the model to eval mode | hint: changes_mode
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model.eval()
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% places_of_the_parent
+# misconception: walks over the places of the model, also the empty ones | hint: feat_empty_place
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model._modules.items():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% image_shapes_only
+# misconception: takes each output for a batch of pictures | hint: some_dimensions
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(partial(self.tell, name))
+
+    def tell(self, name, module, args, output):
+        samples, channels, *places = output.shape
+        print(f"{name}: ({', '.join(map(str, [samples, channels, *places]))})")
+
+    def forward(self, x):
+        return self.model(x)
+
+
+verbose = VerboseNet(resnet18(weights=None).eval())
+_ = verbose(torch.ones(1, 3, 96, 96))
+
+# %% without_gradients
+# misconception: runs the model without autograd | hint: output_cut_off
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        with torch.no_grad():
+            return self.model(x)
 
 
 verbose = VerboseNet(resnet18(weights=None).eval())
