@@ -128,8 +128,8 @@ def hook_counts(module: nn.Module) -> dict[str, int]:
         counts["forward"] += len(part._forward_hooks)
         counts["backward_pre"] += len(part._backward_pre_hooks)
         counts["backward"] += len(part._backward_hooks)
-    for parameter in module.parameters():
-        counts["tensor"] += tensor_hook_count(parameter)
+    for one in module.parameters():
+        counts["tensor"] += tensor_hook_count(one)
     return counts
 
 

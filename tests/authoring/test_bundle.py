@@ -53,12 +53,16 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path) -> None:
-    # Found here in another way than by the bundle's own search: region by region, from the lessons.
+def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path, tmp_path: Path) -> None:
+    # Found here in another way than by the bundle's own search: region by region, from the lessons. Also in its wheel.
+    (wheel,) = unpacked.rglob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
     shown = {
-        path: {" ".join(line.split()) for line in _lines(path)}
-        for path in unpacked.rglob("*")
-        if path.is_file() and path.suffix not in (".db", ".pyc")
+        path.relative_to(root): {" ".join(line.split()) for line in _lines(path)}
+        for root in (unpacked, tmp_path)
+        for path in root.rglob("*")
+        if path.is_file() and path.suffix not in (".db", ".pyc", ".whl")
     }
     lessons = the_lessons()
     public = {" ".join(line.split()) for lesson in lessons for cell in lesson.cells for line in _outside(cell.source)}
@@ -67,8 +71,8 @@ def test_no_line_of_a_solution_or_a_hidden_test_is_in_it(unpacked: Path) -> None
         telling = {line for line in private - public if len(line) >= 12}
         assert len(telling) > 30
         for path, lines in shown.items():
-            assert not lines & telling, f"{path.relative_to(unpacked)}: {sorted(lines & telling)[:3]}"
-    names = {part for path in shown for part in path.relative_to(unpacked).parts}
+            assert not lines & telling, f"{path}: {sorted(lines & telling)[:3]}"
+    names = {part for path in shown for part in path.parts}
     assert not names & {"lessons", "source", "right.py", "wrong.py", "lesson.py", "authoring", "grading", "tests"}
 
 
