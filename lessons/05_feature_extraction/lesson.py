@@ -102,7 +102,7 @@ for how, everything in (("up to a pixel off", moved), ("all in the middle", stra
 
 # %% [markdown]
 # The net has never seen a 4, a 7 or a 9. Yet the numbers that it works out on the way sort them much better than the pixels do, as soon as
-# the pictures are a little off their place, which they are in life. (If every digit sits exactly in the middle, pixels do well, too.)
+# the pictures are a little off their place, as they are in real life. (If every digit sits exactly in the middle, pixels do well, too.)
 # Such inner outputs are called **features**.
 # The net computes them at each call and throws them away, because its `forward` returns the scores only. A hook got them out, and not a line of the net was changed.
 #
@@ -236,7 +236,7 @@ print("<- the name is fixed when the hook is made")
 # <details><summary>Fine print</summary>
 #
 # The order of the lines, the notation of the shape and other words on the line are up to you: `conv1: torch.Size([1, 64, 48, 48])` is as good
-# as `(1, 64, 48, 48) from conv1`. You may print the input's shape as well. Every child in the tests runs once a call and returns one tensor.
+# as `(1, 64, 48, 48) from conv1`. The numbers of a shape stand in their order, with commas or an `x` between them. You may print the input's shape as well. Every child in the tests runs once a call and returns one tensor.
 #
 # </details>
 
@@ -420,7 +420,7 @@ draw_clobber(kept["clone"], kept["alias"], columns=4, title=title)
 # %% [markdown]
 # `detach()` cuts the tensor off from autograd, but it shares the memory. Only `clone()` has memory of its own.
 #
-# Whatever a later operation writes into is at risk. Which outputs of ResNet-18 are that? Keep each of them twice, and compare after the run:
+# Whatever a later operation writes into is at risk. Which outputs of ResNet-18 are at risk? Keep each of them twice, and compare after the run:
 
 # %%
 pairs = {}
@@ -600,7 +600,8 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 # <details><summary>Fine print</summary>
 #
 # In the tests both inputs have the same shape, and the layer runs once a call and returns one tensor. If it does not, the
-# reference solution raises an error that says so, because a patch of both calls by the first one's output would mean nothing. No check asks that of yours.
+# reference solution raises an error that says so, because a patch of both calls by the first one's output would mean nothing. No check asks that of yours,
+# nor what is left after an error.
 #
 # </details>
 
@@ -793,6 +794,8 @@ for visitor in ("eval() and train()", "create_feature_extractor"):
 # - All this also holds if the block ends with an error, and the error reaches the caller.
 # - It can be used again, also inside a block of its own.
 #
+# It is always used as `with looking_at(model, hooks):`. A layer that belongs to two parents is in the same mode as both of them.
+#
 # You may write a function with `@contextmanager` and `yield`, or a class with `__enter__` and `__exit__`.
 
 
@@ -853,7 +856,7 @@ output = nn.Linear(4, 3)(tokens)
 print(tuple(output.shape), "-> output[0] is the first sentence only:", tuple(output[0].shape))
 
 # %% [markdown]
-# And some layers never speak. `attention` has a child `out_proj`, but it hands that layer's weights to a function and does not call the layer. A hook on it stays silent:
+# And some layers are never called. `attention` has a child `out_proj`, but it hands that layer's weights to a function and does not call the layer. A hook on it stays silent:
 
 # %%
 attention.out_proj.register_forward_hook(lambda m, args, output: print("out_proj has run"))
@@ -871,11 +874,11 @@ _ = attention(tokens, tokens, tokens)
 # | --- | --- |
 # | a tensor | `rnn` |
 # | a tuple or list, as an LSTM does: `(output, (h, c))` | `rnn.0`, `rnn.1.0`, `rnn.1.1` |
-# | a dict `{"score": ..., "extra": [...]}` | `rnn.score`, `rnn.extra.0`, ... |
+# | a dict `{"score": ..., "extra": [...]}`, whose keys are text | `rnn.score`, `rnn.extra.0`, ... |
 #
 # - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict. (For the numbers of a named tuple you may use the names of its fields.)
-# - Leave out what is no tensor at the end of its path: `None`, a number, text.
-# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in. (Each layer runs once a call.)
+# - Leave out what is no tensor at the end of its path: `None`, a number, text. A parameter, a tensor of one number, and one without any are tensors.
+# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in. (Each layer runs once a call. What is left after an error is not asked here.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -919,8 +922,8 @@ check("tuple_outputs")
 # %% [markdown]
 # ## One layer, two calls
 #
-# A hook fires at each call of its module. Each block of ResNet-18 has one `relu` and calls it twice. If you keep outputs in a dict, the second
-# replaces the first.
+# A hook fires at each call of its module. Each block of ResNet-18 has one `relu` and calls it twice. If you keep outputs in a dict, the second call's output
+# replaces the first one's.
 
 # %%
 calls = {}
@@ -937,7 +940,7 @@ with torch.no_grad(), ExitStack() as stack:
 print("more than once:", [name for name, times in calls.items() if times > 1])
 
 # %% [markdown]
-# The other way round, one module may have several names. Where would a loop give it two hooks? `named_modules()` lists it once, under its
+# The other way round, one module may have several names. Which of these loops would give it two hooks? `named_modules()` lists it once, under its
 # first name. `named_children()` drops doubles too, but it only looks at one parent. Whoever walks from parent to parent meets the layer
 # again in the second one.
 
@@ -962,7 +965,7 @@ for model in (twins, cousins):
 #
 # medium · 12 min · 3 points · further · `reused_modules`
 #
-# Predict first. Here is a model. Its modules (without the model itself) get a forward hook each. Which names do the hooks report
+# Predict first. Here is a model. Each of its modules, but not the model itself, gets a forward hook. Which names do the hooks report
 # in one call, in which order?
 
 # %%
@@ -970,7 +973,7 @@ show_source(Rounds)
 
 # %% [markdown]
 # Write the names into the list `predicted` before you run anything. Keep your prediction as you made it. If the run shows something else,
-# write what ran into `what_ran`.
+# write what ran into `what_ran`. Otherwise leave it `None`.
 #
 # Then write the tool that tells. `record_calls(model, x)` runs any model on `x` once, and returns a list of pairs `(name, output)`: **one
 # for each call** of each module inside the model, in the order in which the hooks fire. Containers count as well, the model itself does not.
@@ -979,7 +982,7 @@ show_source(Rounds)
 # - Outputs are kept as in `safe_features`: as they were, and without a gradient.
 # - Each call of `record_calls` returns a list of its own, and leaves no hook behind.
 #
-# (In the tests every output is one tensor. The reference solution copies tuples as well.)
+# (In the tests every output is one tensor, and no model raises an error. The reference solution copies tuples as well.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "reused_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1039,7 +1042,7 @@ check("reused_modules")
 #
 # A hook sees modules: what goes in, and what comes out. The sum in the residual block is no module, and neither is `torch.flatten`. torchvision's
 # tool sees them, because it does not listen. It runs `forward` with stand-ins instead of tensors, and writes down each operation. This is called
-# *tracing*, and `torch.fx` does it. Here are the steps that it writes down for the small model, as far as they are no calls of a module for the first time:
+# *tracing*, and `torch.fx` does it. Here are the steps of the small model that are not simply the first call of a module:
 
 # %%
 tiny = TinyResNet().eval()
@@ -1110,11 +1113,11 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # Write `value_at(model, step, x)`. It runs `model` on `x` and returns the value of one step, as it was when it was computed. Choose the
 # tool by the step:
 #
-# - If `step` is the dotted name of a module, it means this module's output. If there are several calls, it means the **first** one's. The model may be any,
-#   also one that cannot be traced.
-# - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`. Then the model can be traced.
+# - If `step` is the dotted name of a module, as `named_modules()` gives it, it means this module's output. If there are several calls, it means the **first** one's. It works for any model,
+#   even one that cannot be traced. In a model that can be traced, each container runs once.
+# - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
 #
-# No hook of yours is left on the model. (The models are in eval mode, and the value is one tensor.)
+# No hook of yours is left on the model. What is left after an error is not asked. (The models are in eval mode, and the value is one tensor.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "hooks_or_fx", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1169,14 +1172,16 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # hard · 20 min · 3 points · further · `count_macs`
 #
-# Write `count_macs(model, x)`. It runs `model` on `x` with forward hooks, and returns how many MACs this one call took, as an `int`:
+# Write `count_macs(model, x)`. It runs `model` on `x` with forward hooks, and returns how many MACs this one call took, as a whole number:
 #
 # - in all `nn.Linear` and `nn.Conv2d` layers, wherever they are in the model, also if the model is itself such a layer,
 # - but in no other layers (BatchNorm and the like count as 0), and without the bias,
 # - for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions,
 # - for each call of a layer that is used several times, and for none of a layer that is not used.
 #
-# Windows that reach into the padding count in full. Each call of `count_macs` counts afresh, and leaves no hook behind.
+# Windows that reach into the padding count in full. Each call of `count_macs` counts afresh, and leaves no hook behind, also if the model raises an error;
+# each module stays in its mode. (In the tests there are no classes derived from these two, no other kinds of convolution and no matrix products outside of layers,
+# and inputs of `nn.Conv2d` have a batch.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "count_macs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1210,7 +1215,7 @@ check("count_macs")
 # %% [markdown]
 # torch can count as well, below the modules: `FlopCounterMode` counts the matrix products and convolutions that run, also those in functions without a module. It counts
 # **FLOPs**, the multiplication and the addition apart, so its numbers are twice as large. Papers mix the two units: look which one they mean.
-# The second line is what `create_feature_extractor` saves, the third one shows what hooks on layers miss: attention multiplies in functions.
+# The second line shows what is left after the cut; the difference is what it saves. The third one shows what hooks on layers miss: attention multiplies in functions.
 
 # %%
 from torch.utils.flop_counter import FlopCounterMode

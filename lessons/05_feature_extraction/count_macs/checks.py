@@ -1,3 +1,4 @@
+import contextlib
 import math
 import numbers
 
@@ -122,7 +123,7 @@ def whole(number):
 
 
 class WholeBatch(Check):
-    """`count_macs(model, x)` is the number of MACs of all linear and convolution layers, for the whole batch, as an int."""
+    """`count_macs(model, x)` is the number of MACs of all linear and convolution layers, for the whole batch."""
 
     field = "count_macs(model, x)"
     errors = {
@@ -233,6 +234,37 @@ class NoHookLeft(WholeBatch):
         return {"stale_result": {"the second count": AnyOf(macs, float(macs))}}
 
 
+class AfterAnError(Check):
+    """No hook is left either if the model raises an error, and the model stays in its mode."""
+
+    cases = 1
+    errors = WholeBatch.errors
+    blame = {"hooks on the model after an error": "feat_error_skips", "what runs in model(x) after an error": "changes_mode"}
+
+    def given(self, case):
+        def net():
+            return nn.Sequential(nn.Linear(4, 3), nn.Sequential(nn.Tanh()), nn.Linear(3, 2))
+
+        return case.build("net", net), case.tensor("x", 2, 4)
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        model[1].eval()
+        with contextlib.suppress(RuntimeError):  # the shape does not fit
+            nb.function("count_macs")(model, torch.cat([x, x], 1))
+        runs = what_runs(model, case, lambda: model(x).sum().backward())
+        return {"hooks on the model after an error": sum(hook_counts(model).values()), "what runs in model(x) after an error": runs}
+
+    def truth(self, case):
+        model, x = self.given(case)
+        model[1].eval()
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {"hooks on the model after an error": 0, "what runs in model(x) after an error": runs}
+
+    def mistakes(self, case):
+        return {}
+
+
 class ManyTokens(WholeBatch):
     """A linear layer on inputs with more than two dimensions works for each of the vectors."""
 
@@ -281,4 +313,4 @@ class AnyModel(WholeBatch):
         return {}
 
 
-check("count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, ManyTokens, AnyModel)
+check("count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, AfterAnError, ManyTokens, AnyModel)

@@ -1,3 +1,4 @@
+# nothing to break: In the tests there are no classes derived from these two
 # nothing to break: It runs `model` on `x` with forward hooks
 
 # %% convolutions_only
@@ -222,7 +223,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 # %% list_of_counts
 # misconception: returns the counts unsummed | hint: feat_not_summed
 # breaks: Write `count_macs(model, x)`.
-# breaks: returns how many MACs this one call took, as an `int`
+# breaks: returns how many MACs this one call took, as a whole number
 def count_macs(model, x):
     counts, handles = [], []
 
@@ -570,3 +571,46 @@ def count_macs(model, x):
                 stack.enter_context(module.register_forward_hook(count))
         model(x)
     return sum(counts)
+
+# %% removes_unless_an_error_comes
+# misconception: removes the hooks in a line that an error skips | hint: feat_error_skips
+# breaks: also if the model raises an error
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            handles.append(module.register_forward_hook(count))
+    model(x)
+    for handle in handles:
+        handle.remove()
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% eval_and_train
+# misconception: sets the modes of all modules to the model's own | hint: changes_mode
+# breaks: each module stays in its mode
+def count_macs(model, x):
+    counts, training = [], model.training
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    model.eval()
+    try:
+        with ExitStack() as stack:
+            for module in model.modules():
+                if isinstance(module, (nn.Linear, nn.Conv2d)):
+                    stack.enter_context(module.register_forward_hook(count))
+            model(x)
+    finally:
+        model.train(training)
+    return sum(counts)
+
+
+print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))

@@ -182,6 +182,31 @@ class NotTraceable(Check):
         return {}
 
 
+class AnotherInput(Check):
+    """A second call runs the model on its own input."""
+
+    cases = 1
+    errors = ERRORS
+    blame = {"values": "stale_result"}
+
+    def given(self, case):
+        first, last = case.words("names", 2)
+        return case.build("net", Functional, first, last).eval(), [first, "mul"], [case.tensor(f"x{i}", 2, 4) for i in (1, 2)]
+
+    def probe(self, nb, case):
+        model, steps, inputs = self.given(case)
+        return {"values": [[nb.function("value_at")(model, step, x) for step in steps] for x in inputs]}
+
+    def truth(self, case):
+        model, (first, _), inputs = self.given(case)
+        layer = getattr(model, first)
+        values = [[layer(x), functional.relu(layer(functional.relu(layer(x)))) * 3] for x in inputs]
+        return {"values": [[Close(one.detach(), rtol=1e-4, atol=1e-4) for one in pair] for pair in values]}
+
+    def mistakes(self, case):
+        return {}
+
+
 class AnyModel(Check):
     """Of any model, a module's output is found, whatever the model's names, dtypes and dimensions are."""
 
@@ -224,4 +249,4 @@ class AnyModel(Check):
         return {}
 
 
-check("hooks_or_fx", Steps, OtherFunctions, NotTraceable, AnyModel)
+check("hooks_or_fx", Steps, OtherFunctions, NotTraceable, AnotherInput, AnyModel)

@@ -1,3 +1,5 @@
+# nothing to break: In a model that can be traced, each container runs once.
+# nothing to break: What is left after an error is not asked.
 # nothing to break: Write `value_at(model, step, x)`.
 # nothing to break: Choose the tool by the step:
 # nothing to break: Then the model can be traced.
@@ -68,7 +70,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% fx_only
 # misconception: torchvision's extractor for everything | hint: feat_cannot_be_traced
-# breaks: also one that cannot be traced
+# breaks: even one that cannot be traced
 def value_at(model, step, x):
     return create_feature_extractor(model, [step])(x)[step]
 
@@ -300,3 +302,25 @@ def value_at(model, step, x):
     with found[0].register_forward_hook(lambda module, args, output: outputs.append(output.detach().clone())):
         model(x)
     return outputs[0]
+
+# %% remembers_values
+# misconception: remembers a step's value from the first call | hint: stale_result
+# breaks: It runs `model` on `x`
+values = {}
+
+
+def value_at(model, step, x):
+    if (model, step) not in values:
+        if step in dict(model.named_modules()):
+            found = []
+            with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+                model(x)
+            values[model, step] = found[0]
+        else:
+            values[model, step] = create_feature_extractor(model, [step])(x)[step]
+    return values[model, step]
+
+
+for step in ("bn1", "block.add", "flatten"):
+    value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
+    print(step, None if value is None else tuple(value.shape))

@@ -217,7 +217,7 @@ class InPlaceAfterwards(Check):
 
             def forward(self, x):
                 one, two = getattr(self, name)(x)
-                return one.relu_() + two
+                return one.relu_() + two.mul_(2)
 
         return Caller(), name, case.tensor("x", 3, 4)
 
@@ -231,7 +231,71 @@ class InPlaceAfterwards(Check):
 
     def mistakes(self, case):
         _, name, x = self.given(case)
-        return {"feat_alias": {"tensors": {f"{name}.0": (x * 2).relu(), f"{name}.1": x * 3}}}
+        first, second = (x * 2, (x * 2).relu()), (x * 3, x * 6)
+        flaws = [{f"{name}.0": one, f"{name}.1": two} for one in first for two in second][1:]
+        return {"feat_alias": {"tensors": AnyOf(*flaws)}}
+
+
+class Odd(nn.Module):
+    """Returns tensors that are easily overlooked."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        deep = {"a": [({"b": [(x + 3, {"c": x + 4})]},)]}
+        return {"sum": x.sum(), "scale": self.scale, "none_left": x[:0], "twice": (x + 1, x + 1), "same": [x, x], "deep": deep}
+
+
+class EveryPart(Check):
+    """A parameter counts, and so does a tensor without dimensions or numbers; one tensor in two places has two keys; any depth."""
+
+    cases = 1
+    errors = ERRORS
+
+    def given(self, case):
+        (name,) = case.words("name", 1)
+
+        class Caller(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.add_module(name, Odd())
+
+            def forward(self, x):
+                return getattr(self, name)(x)["sum"]
+
+        return case.build("net", Caller), name, case.tensor("x", 2, 3)
+
+    def probe(self, nb, case):
+        model, name, x = self.given(case)
+        return {"tensors": nb.function("every_tensor")(model, [name], x)}
+
+    def truth(self, case):
+        model, name, x = self.given(case)
+        parts = {
+            "sum": x.sum(), "scale": getattr(model, name).scale.detach(), "none_left": x[:0],
+            "twice.0": x + 1, "twice.1": x + 1, "same.0": x, "same.1": x,
+            "deep.a.0.0.b.0.0": x + 3, "deep.a.0.0.b.0.1.c": x + 4,
+        }  # fmt: skip
+        return {"tensors": {f"{name}.{place}": tensor for place, tensor in parts.items()}}
+
+    def mistakes(self, case):
+        _, name, _ = self.given(case)
+        wanted = {place.removeprefix(f"{name}.") for place in self.truth(case)["tensors"]}
+
+        def missing(*places):
+            def test(got):
+                lacks = wanted - {place.removeprefix(f"{name}.") for place in got}
+                return None if lacks and all(one.startswith(places) for one in lacks) else "no"
+
+            return {"tensors": Matches(test, "without these")}
+
+        return {
+            "feat_overlooked": missing("sum", "scale", "none_left"),
+            "feat_one_place": missing("same", "twice"),
+            "feat_one_level": missing("deep"),
+        }
 
 
 class AnyModel(Check):
@@ -289,4 +353,4 @@ class AnyModel(Check):
         return {}
 
 
-check("tuple_outputs", LstmAndAttention, NoneAndDicts, InPlaceAfterwards, AnyModel)
+check("tuple_outputs", LstmAndAttention, NoneAndDicts, InPlaceAfterwards, EveryPart, AnyModel)

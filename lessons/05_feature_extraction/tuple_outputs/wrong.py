@@ -1,6 +1,7 @@
 # nothing to break: Write `every_tensor(model, layers, x)`.
 # nothing to break: (For the numbers of a named tuple you may use the names of its fields.)
-# nothing to break: (Each layer runs once a call.)
+# nothing to break: (Each layer runs once a call.
+# nothing to break: What is left after an error is not asked here.
 
 # %% alias
 # misconception: keeps the tensors themselves | hint: feat_alias
@@ -67,7 +68,7 @@ print({place: tuple(tensor.shape) for place, tensor in tensors.items()})
 
 # %% dict_values_numbered
 # misconception: numbers the values of a dict | hint: feat_dict_skipped
-# breaks: a dict `{"score": ..., "extra": [...]}` | `rnn.score`, `rnn.extra.0`, ...
+# breaks: a dict `{"score": ..., "extra": [...]}`, whose keys are text | `rnn.score`, `rnn.extra.0`, ...
 def every_tensor(model, layers, x):
     found, handles = {}, []
 
@@ -699,4 +700,164 @@ def every_tensor(model, layers, x):
     model(x)
     for handle in handles:
         handle.remove()
+    return found
+
+# %% just_this_class
+# misconception: keeps objects of just the class torch.Tensor | hint: feat_overlooked
+# breaks: **every** tensor that the named layers return
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if type(output) is torch.Tensor:
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+# %% no_scalars
+# misconception: takes a tensor without dimensions for a number | hint: feat_overlooked
+# breaks: A parameter, a tensor of one number, and one without any are tensors.
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor) and output.dim():
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+# %% no_empty_ones
+# misconception: leaves out tensors without numbers | hint: feat_overlooked
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor) and output.numel():
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+# %% each_object_once
+# misconception: keeps each tensor object once | hint: feat_one_place
+# breaks: keys tell where each one was
+def every_tensor(model, layers, x):
+    found, handles, seen = {}, [], []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            if any(one is output for one in seen):
+                return
+            seen.append(output)
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+# %% four_levels
+# misconception: opens four levels | hint: feat_one_level
+# breaks: however deep the parts lie
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if place.count(".") > 4:
+            return
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return found
+
+# %% copies_the_first_part
+# misconception: copies the first part of a tuple only | hint: feat_alias
+def every_tensor(model, layers, x):
+    found, handles = {}, []
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach() if place.endswith(".1") else output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    try:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
     return found

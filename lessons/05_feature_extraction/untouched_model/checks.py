@@ -1,6 +1,7 @@
 import contextlib
 
 import torch
+from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
@@ -197,6 +198,79 @@ class AfterAnError(Afterwards):
         }
 
 
+def two_layers():
+    return nn.Sequential(nn.Linear(4, 5), nn.Sequential(nn.Tanh(), nn.Dropout(0.5)), nn.Linear(5, 3))
+
+
+class WhatTheBlockDoes(Check):
+    """A hook's value replaces the output; modes that the block sets are put back; a hook that somebody adds meanwhile stays."""
+
+    cases = 1
+    errors = ERRORS
+    blame = {**AFTER, "model(x), where a hook doubles an output": "hook_returns_nothing", "hooks after": "removes_other_hooks"}
+
+    def given(self, case):
+        model = case.build("net", two_layers).train()
+        model[1].eval()
+        return model, case.tensor("x", 3, 4)
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        with nb.function("looking_at")(model, {"0": lambda module, args, output: output * 2}):
+            output = model(x)
+            model.train()
+            model[2].register_forward_hook(looks_on)
+        return {"model(x), where a hook doubles an output": output, **self.after(model, x, case)}
+
+    def after(self, model, x, case, known=lambda number: number):
+        found = state(model, x, case, known)
+        return {"hooks after": found.pop("hooks after, 1 before"), **found}
+
+    def truth(self, case):
+        model, x = self.given(case)
+        model[2].register_forward_hook(looks_on)
+        output = model[2](torch.tanh(model[0](x) * 2)).detach()
+        return {"model(x), where a hook doubles an output": output, **self.after(model, x, case, as_before)}
+
+    def mistakes(self, case):
+        return {"feat_hook_left": {"hooks after": Matches(lambda got: None if got > 1 else "no", "more")}}
+
+
+class AnyError(Check):
+    """Whatever the error is, it reaches the caller, and the model is as it was."""
+
+    cases = 1
+    errors = ERRORS
+    kinds = (KeyError, AttributeError, ValueError, TypeError, RuntimeError, StopIteration, KeyboardInterrupt)
+
+    def given(self, case):
+        return case.build("net", two_layers).train(), case.tensor("x", 3, 4)
+
+    def probe(self, nb, case):
+        reached, model, x = {}, *self.given(case)
+        for kind, word in zip(self.kinds, case.words("errors", len(self.kinds))):
+            reached[kind.__name__] = "nothing"
+            try:
+                with nb.function("looking_at")(model, {"0": looks_on, "1.0": looks_on}):
+                    raise kind(word)
+            except kind as error:
+                reached[kind.__name__] = error.args[0]
+        return {"what reaches the caller": reached, **state(model, x, case)}
+
+    def truth(self, case):
+        words = case.words("errors", len(self.kinds))
+        reached = {kind.__name__: word for kind, word in zip(self.kinds, words)}
+        return {"what reaches the caller": reached, **state(*self.given(case), case, as_before)}
+
+    def mistakes(self, case):
+        more = Matches(lambda got: None if got else "no", "more")
+        silent = Matches(lambda got: None if "nothing" in got.values() else "no", "nothing")
+        return {
+            "feat_error_swallowed": {"what reaches the caller": silent},
+            "feat_error_skips": {"hooks after, 1 before": more},
+        }
+
+
 class WhereNothingIsRecorded(Afterwards):
     """If autograd did not record before the block, it does not record after it."""
 
@@ -291,4 +365,4 @@ class UsedAgain(Afterwards):
         return {}
 
 
-check("untouched_model", Inside, Afterwards, EachInItsOwnMode, AfterAnError, WhereNothingIsRecorded, AnyModel, UsedAgain)
+check("untouched_model", Inside, Afterwards, EachInItsOwnMode, AfterAnError, WhatTheBlockDoes, AnyError, WhereNothingIsRecorded, AnyModel, UsedAgain)

@@ -1,3 +1,5 @@
+# nothing to break: It is always used as `with looking_at(model, hooks):`.
+# nothing to break: A layer that belongs to two parents is in the same mode as both of them.
 # nothing to break: `hooks` is a dict {layer name: forward hook}.
 # nothing to break: You may write a function with `@contextmanager` and `yield`
 
@@ -555,3 +557,106 @@ def looking_at(model, hooks):
             module.training = training
         for handle in handles:
             handle.remove()
+
+# %% trains_those_that_trained
+# misconception: puts back training mode only | hint: feat_mode_lost
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    try:
+        for name, hook in hooks.items():
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()
+        with torch.no_grad():
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        for module, mode in modes:
+            if mode:
+                module.training = True
+
+# %% drops_the_value
+# misconception: a wrapper that drops what the hook returns | hint: hook_returns_nothing
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    try:
+        for name, hook in hooks.items():
+            handles.append(model.get_submodule(name).register_forward_hook(lambda m, a, o, hook=hook: (hook(m, a, o), None)[1]))
+        model.eval()
+        with torch.no_grad():
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        for module, mode in modes:
+            module.training = mode
+
+# %% hides_a_key_error
+# misconception: hides the errors that mean a missing layer | hint: feat_error_swallowed
+# breaks: the error reaches the caller
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    try:
+        for name, hook in hooks.items():
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()
+        with torch.no_grad():
+            yield
+    except KeyError as error:
+        print("no such layer:", error)
+    finally:
+        for handle in handles:
+            handle.remove()
+        for module, mode in modes:
+            module.training = mode
+
+# %% all_but_an_interrupt
+# misconception: puts things back after an Exception only | hint: feat_error_skips
+# breaks: All this also holds if the block ends with an error
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+
+    def undo():
+        for handle in handles:
+            handle.remove()
+        for module, mode in modes:
+            module.training = mode
+
+    try:
+        for name, hook in hooks.items():
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()
+        with torch.no_grad():
+            yield
+    except Exception:
+        undo()
+        raise
+    undo()
+
+# %% puts_the_dicts_back
+# misconception: puts the dicts of hooks back as they were | hint: removes_other_hooks
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    before = {module: dict(module._forward_hooks) for module in model.modules()}
+    try:
+        for name, hook in hooks.items():
+            handles.append(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()
+        with torch.no_grad():
+            yield
+    finally:
+        for module, old in before.items():
+            module._forward_hooks.clear()
+            module._forward_hooks.update(old)
+        for module, mode in modes:
+            module.training = mode
