@@ -236,7 +236,7 @@ print("<- the name is fixed when the hook is made")
 # <details><summary>Fine print</summary>
 #
 # The order of the lines, the notation of the shape and other words on the line are up to you: `conv1: torch.Size([1, 64, 48, 48])` is as good
-# as `(1, 64, 48, 48) from conv1`. The numbers of a shape stand in their order, with commas or an `x` between them. You may print the input's shape as well. Every child in the tests runs once a call and returns one tensor.
+# as `(1, 64, 48, 48) from conv1`. The numbers of a shape stand in their order, with commas or an `x` between them. You may print the input's shape as well. Every child in the tests runs once a call and returns one tensor, and no model raises an error.
 #
 # </details>
 
@@ -300,7 +300,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 #
 # medium · 15 min · 3 points · `feature_extractor`
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of layer names as `named_modules()` gives them, in any order.
+# Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of layer names as `named_modules()` gives them (but not `''`, the model itself), in any order.
 #
 # - Calling it on `x` runs the model on `x` and returns a dict. Its keys are exactly the names in `layers`. Each value is the output of
 #   that layer in this run.
@@ -1117,7 +1117,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #   even one that cannot be traced. In a model that can be traced, each container runs once.
 # - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
 #
-# No hook of yours is left on the model. What is left after an error is not asked. (The models are in eval mode, and the value is one tensor.)
+# You may stop the run as soon as you have the value. No hook of yours is left on the model. What is left after an error is not asked. (The models are in eval mode, and the value is one tensor.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "hooks_or_fx", "locked": false, "schema_version": 3, "solution": true, "task": false}

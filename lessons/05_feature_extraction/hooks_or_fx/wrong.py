@@ -1,3 +1,4 @@
+# nothing to break: You may stop the run as soon as you have the value.
 # nothing to break: In a model that can be traced, each container runs once.
 # nothing to break: What is left after an error is not asked.
 # nothing to break: Write `value_at(model, step, x)`.

@@ -1,7 +1,7 @@
 # nothing to break: Write `patch_activation(model, layer, clean, corrupted, channels=None)`.
 # nothing to break: In the tests both inputs have the same shape
 # nothing to break: the reference solution raises an error that says so
-# nothing to break: No check asks that of yours.
+# nothing to break: No check asks that of yours, nor what is left after an error.
 
 # %% alias
 # misconception: keeps the clean output itself | hint: feat_alias

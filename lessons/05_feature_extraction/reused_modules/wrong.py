@@ -1,8 +1,9 @@
 # nothing to break: Here is a model.
-# nothing to break: Its modules (without the model itself) get a forward hook each.
+# nothing to break: Each of its modules, but not the model itself, gets a forward hook.
+# nothing to break: Otherwise leave it `None`.
 # nothing to break: Keep your prediction as you made it.
 # nothing to break: Then write the tool that tells.
-# nothing to break: (In the tests every output is one tensor.
+# nothing to break: (In the tests every output is one tensor, and no model raises an error.
 # nothing to break: The reference solution copies tuples as well.)
 
 # %% a_round_too_many
