@@ -12,7 +12,8 @@
 # Welcome! This is the first lesson of a hands-on course on PyTorch hooks and `Module.apply`. A hook is a function of yours
 # that runs inside somebody else's model. With hooks you can look into a model, and change what it does, without touching
 # its code. Before you attach anything to a model, it helps to know what it consists of already, and that is what this
-# lesson is about. It begins with a network that learns well and has forgotten most of it the next morning.
+# lesson is about. It begins with a network that learns well, and has forgotten most of what it learned the
+# next morning.
 #
 # - **You will do** this: take models apart, exchange their layers, and train a parameter that you add from outside.
 # - **You will learn** what PyTorch registers in a module, what it does not see, and how to walk through any model.
@@ -153,8 +154,8 @@ net = TinyNet()
 draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
-# What stands in this picture is *registered*. PyTorch finds it when it trains the model, saves it, or moves it to a GPU. By
-# the end of this lesson you know how each of these things got there, and how to put others in their place. We begin with
+# What stands in this picture is *registered*. Whoever trains the model finds its parameters there, and whoever saves it or moves
+# it to a GPU finds its buffers as well. By the end of this lesson you know how each of these things got there, and how to put others in their place. We begin with
 # the grey boxes.
 #
 # ## Containers: modules that hold modules
@@ -206,8 +207,8 @@ except NotImplementedError as error:
     print("a ModuleList by itself:", error)
 
 # %% [markdown]
-# Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. If it is a module, it is
-# registered. If it is a list, nobody looks inside. This is what happened to the network that forgets: its hidden layers stand
+# Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. A module, a
+# `Parameter` or a buffer is registered. If it is a list, nobody looks inside. This is what happened to the network that forgets: its hidden layers stand
 # in a list. The next class puts them into a `ModuleList`, and changes nothing else.
 
 
@@ -347,14 +348,14 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 #
 # - It has two parameters of its own, both filled with ones to start with: `weight` of shape `(out_features, in_features)` and
 #   `bias` of shape `(out_features,)`.
-# - `forward(x)` returns x · weightᵀ + bias. `x` has the shape `(..., in_features)`: one row, a batch of rows, or a batch of
-#   matrices. Gradients reach the weight, the bias and `x`.
+# - `forward(x)` returns x · weightᵀ + bias. `x` has the shape `(..., in_features)`: one row, a batch of rows, a batch of matrices, and
+#   so on, never with a size of 0. Gradients reach the weight, the bias and `x`.
 #
 # <details><summary>Fine print</summary>
 #
-# No `nn.Linear` inside, none as the base class, and nothing else that is registered. The parameters begin as
-# `torch.float32`. `forward` uses the weight and the bias that the layer has at that moment: they may have been trained,
-# replaced, or turned into float64 by `.double()`.
+# No `nn.Linear` inside, none as the base class, none that computes for you, and nothing else that is registered. (`F.linear` is
+# fine, and so is an `nn.Linear` from which you only take the two parameters.) The parameters begin as `torch.float32`. `forward` uses the weight and the bias that the layer has at that moment:
+# they may have been trained, replaced, or turned into float64 by `.double()`. `x` stays as it was.
 #
 # </details>
 
@@ -439,7 +440,7 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # | attribute | start value | what it is |
 # | --- | --- | --- |
 # | `gain` | `torch.ones(1)` | the loudness: to be learned |
-# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained, needed in a saved file |
+# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained, and without a gradient; needed in a saved file |
 # | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
 # | `rate` | the argument `rate`, an int | samples per second: a setting |
 
@@ -535,13 +536,15 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 # | `"children"` | list of the names of the modules that stand directly in the model |
 # | `"modules"` | list of the names of all modules in the model, at any depth |
 # | `"leaves"` | an int: how many of those `"modules"` have no children |
-# | `"parameters"` | dict: name of each parameter → its shape, as a tuple |
+# | `"parameters"` | dict: name of each parameter → its shape, as a tuple (a `torch.Size` is one) |
 # | `"buffers"` | list of the names of all buffers, saved or not |
 #
 # <details><summary>Fine print</summary>
 #
 # The model itself is not one of its parts, so a single layer has no modules and no leaves. An object that stands at two
-# places counts once, and an empty place does not count. The model stays as it was.
+# places counts once in each entry, and an empty place does not count. A child of the model is among its `"children"`, and a
+# block that holds something is no leaf, also if the same object stands elsewhere as well. Each call says what is in the model at that moment. The model stays as it
+# was. (No child has a dot in its own name.)
 #
 # </details>
 
@@ -598,7 +601,8 @@ print("setattr with '0.0'               :", [name for name, _ in tiny.named_chil
 # - **The second place** of a shared module. If you replace it at one place, the old module still stands at the other.
 # - **The mode.** `model.eval()` sets a flag on each module that is there at that moment. A module made later starts in
 #   training mode.
-# - **Too much.** `"ReLU" in type(m).__name__` also takes `LeakyReLU`. `isinstance(m, nn.ReLU)` asks for the class itself.
+# - **Too much.** `"ReLU" in type(m).__name__` also takes `LeakyReLU`. `isinstance(m, nn.ReLU)` asks
+#   what the module is, not what it is called.
 
 # %%
 shared.set_submodule("one.1", nn.Tanh())
@@ -620,10 +624,12 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 # depth, where an `nn.ReLU` stood.
 #
 # - A ReLU, or a whole block, that stands at two places is replaced at both.
-# - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU.
-# - Everything else stays as it was. The model may have empty places, and classes that only have ReLU in their name.
+# - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU. If one ReLU stands at two places, one Tanh for
+#   both places and one for each are equally right.
+# - Everything else stays as it was, also other models that hold the same ReLU. The model may have empty places, and layers whose
+#   class only has ReLU in its name.
 #
-# (The model itself is not a ReLU.)
+# (The model itself is not a ReLU, nothing in it is of a subclass of `nn.ReLU`, and no child has a dot in its own name.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "swap_submodules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -765,7 +771,7 @@ print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 # easy · 5 min · 2 points · further · `extra_repr`
 #
 # Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this Clip
-# has when it is printed, each as `print` shows the number. A Clip may stand in a model, or have submodules itself: `print`
+# has when it is printed, ints or floats, each as `print` shows the number, and nothing else. A Clip may stand in a model, or have submodules itself: `print`
 # still shows the tree. The rest of the class stays as it is.
 
 
@@ -844,12 +850,14 @@ print("without the hook:", model(x).detach())
 #
 # hard · 15 min · 5 points · further · `parameter_from_outside`
 #
-# Training has begun, and the optimizer is there. Write `add_offset(model, size, optimizer)` for any model:
+# Training has begun, and the optimizer is there; it may hold a part of the model only. (No optimizer here is without groups, as
+# `LBFGS` is.) Write `add_offset(model, size, optimizer)` for any model:
 #
 # - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
 # - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups
 #   may have settings of their own, and these are not meant for `offset`.
-# - Everything else goes on as if nothing had happened: the values, gradients, momentum and settings of all other parameters.
+# - Everything else goes on as if nothing had happened: the values, gradients, momentum and settings of all other parameters,
+#   which stay in their groups, in their order.
 #
 # Leave `forward` and the model's output alone: the check adds `model.offset` to the output itself.
 
@@ -904,14 +912,13 @@ def find_unregistered(model: nn.Module) -> list[str]:
     registered = {id(one) for one in (*model.modules(), *model.parameters(), *model.buffers())}
     internal = set(vars(nn.Module()))
 
-    def unknown(value):
+    def unknown(value, around=()):
         if isinstance(value, (nn.Module, torch.Tensor)):
             return id(value) not in registered
-        if isinstance(value, dict):
-            value = value.values()
-        elif not isinstance(value, (list, tuple, set)):
+        if not isinstance(value, (dict, list, tuple, set)) or id(value) in around:
             return False
-        return any(unknown(one) for one in value)
+        around = (*around, id(value))  # a list may hold itself
+        return any(unknown(one, around) for one in (value.values() if isinstance(value, dict) else value))
 
     found = []
     for name, module in model.named_modules():

@@ -466,10 +466,10 @@ print("grad.clone():       ", kept_after_two_passes(lambda grad: grad.clone()))
 #
 # medium · 10 min · 2 points · `intermediate_grad`
 #
-# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph. It returns a list at once, still empty. Every
-# later backward pass that reaches `tensor` adds one entry to this list: the gradient of `tensor` in that pass, which no
-# later pass may change. All gradients stay as they are. Each call has a list of its own. Nothing may be kept in
-# `tensor.grad`, neither by `retain_grad` nor by your own hand.
+# Write `watch_gradient(tensor)`, for a tensor in the middle of a graph, of any shape and floating-point dtype. It returns
+# a list at once, still empty. Every later backward pass that reaches `tensor`, or begins there, adds one entry to this
+# list: the gradient of `tensor` in that pass, which no later pass may change. All gradients stay as they are. Each call
+# has a list of its own. Nothing may be kept in `tensor.grad`, neither by `retain_grad` nor by your own hand.
 
 
 # %% nbgrader={"grade": false, "grade_id": "intermediate_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -518,7 +518,8 @@ draw_autograd_graph(loss, {"w": w, "h": h, "left": left, "right": right, "loss":
 #
 # 1. `predicted`: a list with one number for each call of the hook on `h`, in the order of the calls: what it is called
 #    with. Write your prediction down before you run the cell, and keep it. If the run shows something else, write that
-#    into `what_ran`, in the same form. A prediction that came true and a `what_ran` that is right earn the same point.
+#    into `what_ran`, in the same form. You get the point for a prediction that came true, and just as well
+#    for a right `what_ran`.
 # 2. `log_gradients(tensors)`, to find out. `tensors` is a dict from names to tensors. Put a hook on each tensor, and
 #    return a list at once, still empty. From then on each call of a hook adds one pair to this list,
 #    `(name, gradient)`: the name of the hook's tensor, and the gradient as a tensor, which no later pass may change.
@@ -653,7 +654,7 @@ print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 #    never negative. Negative elements become 0, the others stay. Everything earlier than `tensor` follows, everything
 #    else stays. `tensor` is any tensor in the middle of a graph, of any shape.
 #
-# What the two functions return does not matter.
+# What the two functions return does not matter. All gradients are finite.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -755,7 +756,8 @@ except (AttributeError, NameError) as error:
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. Two passes leave the sum of two clamped
 # gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
-# model itself stays as it is, its parameters and its mode, and the function returns this very model.
+# model itself stays as it is, its parameters with the hooks that they have, and its mode, and the function returns this
+# very model.
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -886,7 +888,8 @@ print(f"200 more steps with the tiny number: loss {loss.item():.3f}, weights {'N
 #
 # A hook on `h` changes the sum of all that comes back, so it changes it for every use of `h`. How can you see, or change,
 # what comes back through one use alone? Not on `h`. Give that use a tensor of its own to work on: `h.view_as(h)` has the
-# same values, in the same memory, but it is a new tensor in the graph, with one use.
+# same values, in the same memory, but it is a new tensor in the graph, with one use. (If the branch begins with an in-place
+# operation, take `h.clone()`.)
 
 # %%
 w = torch.tensor(2.0, requires_grad=True)
@@ -940,8 +943,10 @@ except RuntimeError as error:
 #
 # - everything later, which is computed from the returned tensor, gets the same gradients as ever;
 # - other uses of `tensor` send back what they always did, also if they are added to the reversed branch again;
-# - in evaluation, under `no_grad` or for a tensor that needs no gradient, the function just returns the values. The
-#   result of a tensor that needs no gradient needs none either.
+# - under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. The result of a tensor
+#   that needs no gradient needs none either.
+#
+# All values are finite, and nobody changes the returned tensor in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1005,7 +1010,8 @@ for name, clipped_net in {"clip_grad_norm_": by_norm, "one hook per tensor": by_
 # So can no hook ever see the total norm? One can: a hook that waits until the gradients of *several* tensors are there.
 # `torch.autograd.graph.register_multi_grad_hook(tensors, function)` takes a list of tensors. Backward then calls
 # `function` once, with one list: the gradients of the tensors, in their order. Tensors that this pass does not reach are
-# not waited for; None stands in their place.
+# not waited for; None stands in their place. It waits for what comes back from later operations: if backward begins at such
+# a tensor itself, the function does not run, and `torch.autograd.grad` refuses leaves that have such a hook.
 
 # %%
 torch.manual_seed(0)
@@ -1057,7 +1063,8 @@ except (AssertionError, RuntimeError) as error:
 #
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
 # `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
-# is what `clip_grad_norm_` calls the total norm. A Python number and a tensor without dimensions are both fine.
+# is what `clip_grad_norm_` calls the total norm. A Python number and a tensor without dimensions are both fine,
+# and five significant digits are enough. All gradients are in float32 or float64.
 # Parameters that a pass does not reach, and frozen ones, count for nothing; one that two layers share counts once. All
 # gradients stay as they are.
 
@@ -1133,9 +1140,9 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
 # gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
-# zeros at first. At that moment no such parameter has a `.grad`. From then on each backward pass adds the gradients of
+# zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then on each backward pass adds the gradients of
 # this pass to these tensors. After backward `.grad` is None for all these parameters, so that nothing adds up in
-# bfloat16. Frozen parameters (`requires_grad` is False) are left out, and left alone.
+# bfloat16. A new sum under the old key is fine, too. Frozen parameters (`requires_grad` is False) are left out, and left alone.
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1336,7 +1343,8 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 # %% [markdown]
 # A hook hangs at a place in the **graph**: where the gradient comes out of the later operations and goes into the one that
 # made the tensor. A recorded in-place operation is a new operation, with a new place, and the hook stays at the old
-# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered**. A change that is
+# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered** (not so for a view
+# of another tensor, such as `h[0]`: there the hook is lost). A change that is
 # not recorded, under `no_grad` or by an optimizer, makes no new place, and the hook runs as before. That is why hooks on
 # parameters survive training.
 #
@@ -1345,9 +1353,9 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 # medium · 9 min · 2 points · further · `after_in_place`
 #
 # Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
-# `torch.relu_`, and that autograd records. Call it once, on `tensor`; what it returns does not matter. Return two lists,
+# `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it returns does not matter. Return two lists,
 # `before` and `after`, both still empty. Each later backward pass adds one gradient to each list: to `before` the
-# gradient of the value that `tensor` held before the change, to `after` that of the value it holds now. No later pass may
+# gradient of the value that `tensor` held before the change, to `after` that of the value it holds after the change. No later pass may
 # change an entry. All gradients stay as they are.
 
 
@@ -1465,7 +1473,9 @@ for name, tensor in tensors.items():
 #
 # And there is one trap. A tensor holds its graph. The graph holds what pack has returned, and it holds pack itself, with
 # all the variables that pack uses. If the tensor is among these, the two hold each other, and **nobody ever frees the
-# memory**, not even Python's garbage collector. That is why pack returns `tensor.detach()`, a tensor without a graph:
+# memory**, not even Python's garbage collector. That is why pack returns `tensor.detach()`, a tensor without a graph. (It has
+# a price: autograd no longer notices if a saved tensor is changed in place before backward, and the gradient is wrong
+# without an error.)
 
 
 # %%
@@ -1505,7 +1515,8 @@ for name, reference in references.items():
 # - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
 # - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
 #   counts like any other;
-# - afterwards autograd saves as it did before;
+# - a storage that is given up before `model(x)` returns may count or not;
+# - afterwards, even if the model raises an error, autograd saves as it did before;
 # - when the caller has let go of the output, nothing of what was saved stays in memory (1 of the 4 points).
 
 

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network trains for a while, the loss stops at 2.30, and nothing tells you why. You cannot put a `print` into its
+# A network trains for a while, the loss stops at 2.30, but for one dip, and nothing tells you why. You cannot put a `print` into its
 # code, because the code is not yours. In this lesson you look inside it all the same.
 #
 # - **You will do** this: collect what goes into a module and what comes out, change it on the way, do the same with
@@ -187,7 +187,7 @@ except TypeError as error:
 # <details><summary>Fine print</summary>
 #
 # The check calls `add` with tensors of its own, and for a while gives it another `forward`. So take what you store from
-# the hooks' arguments.
+# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already stays.
 #
 # </details>
 
@@ -302,6 +302,7 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
 # The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
+# It returns a new tensor, for a `forward` may hand an input through, and gradients flow on as before.
 
 # %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()
@@ -369,12 +370,13 @@ print("autograd:", (x1.grad, x2.grad))
 #
 # Collect the gradients of `model` in backward, with the full backward hook `module_hook`. Whenever a backward pass goes
 # through `model(x1, x2)`, three new entries come to the end of the list `answer`: the gradient that this pass brings
-# for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The hook only watches:
+# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The hook only watches:
 # no gradient changes, neither those of the inputs nor that of `W`.
 #
 # <details><summary>Fine print</summary>
 #
 # Both inputs require a gradient. The check uses tensors of its own, and for a while gives `model` another `forward`.
+# Each pass counts, whatever numbers it brings, and what is in the list already stays.
 #
 # </details>
 
@@ -444,8 +446,8 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 #
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input
 # gradients by the sum of the two, element by element. So with the gradients `g1` and `g2` of two inputs of equal shape,
-# `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`: together they are 1 at every element. The
-# gradient of `W` stays as it was.
+# `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`: together they are 1 wherever the sum is not 0,
+# however small it is. The gradient of `W` stays as it was.
 
 # %% nbgrader={"grade": false, "grade_id": "unit_grad_sum", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -504,7 +506,7 @@ print("frozen: not a word from the hook")
 # | --- | --- | --- | --- |
 # | requires a gradient | requires a gradient | when the gradient of the input is there | `(gradient,)` |
 # | requires none | requires a gradient, because of the parameters | when the gradient of the output is there | `(None,)` |
-# | requires none | requires none, because its parameters are frozen | never | - |
+# | requires none | requires none, because its parameters are frozen or it has none | never | - |
 #
 # You meet `None` at other places as well: in `grad_output` for an output that nobody uses, and in `grad_input` for an
 # argument that is not a tensor. Data **beside** an input that requires a gradient shows zeros:
@@ -557,8 +559,8 @@ print("two:", shapes_of_two)
 #
 # Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`. It registers a full
 # backward hook on `layer` and returns a list. Each time that backward comes through the layer, the list gets one entry,
-# a pair: the norm of the gradient of the layer's **input**, then the norm of the gradient of its **output**. A norm is a
-# number, `grad.norm().item()`. If the input needs no gradient, there is none: then the first entry of the pair is
+# a tuple or list of two: the norm of the gradient of the layer's **input**, then the norm of the gradient of its
+# **output**. A norm is a number, `grad.norm().item()`, however small or large. If the input needs no gradient, there is none: then the first entry of the pair is
 # `None`.
 #
 # It works for any layer with one input and one output, at any place, and each layer has a list of its own. The hook only
@@ -813,6 +815,7 @@ except RuntimeError as error:
 # - Inside the block each of them calls `hook`, and what `hook` returns counts. After the block these hooks are gone **in
 #   any case**: also after an error, and after `KeyboardInterrupt`, which is what the stop button raises. The error
 #   itself comes out of the block.
+# - No hook stays behind where a module stands twice in the list, nor where the caller changes the list in the block.
 # - It removes its **own** hooks and nothing else. Others may have hooks on the same modules, even the same function,
 #   and may register more of them while the block runs.
 # - If an entry of `modules` turns out not to be a module, an error comes out before the block begins, and the hooks
@@ -868,8 +871,8 @@ for lr in (3.0, 0.5):
 
 # %% [markdown]
 # Forward comes first, so you read the ReLUs in the order of the network, and then the Linear layers from the loss
-# back. In the dead network the gradient shrinks to nothing, or nearly so, on its way to the earlier layers: they cannot
-# learn any more, however long you train. The smaller learning rate keeps about half of each ReLU alive.
+# back. In the dead network the gradient shrinks to less than a hundredth on its way to the earlier layers: they learn next to
+# nothing, however long you train. With the smaller learning rate the gradient reaches all of them.
 #
 # This is the end of the core path. You can collect, change and measure what flows through any module, in both
 # directions, and you leave no hook behind. It is a good place for a break, or for lesson 04.
@@ -932,7 +935,8 @@ print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.
 # `x2`: by place as in `module(x1, x2)`, or by name as in `module(x1, x2=x2)` or `module(x2=x2, x1=x1)`.
 #
 # `x1` arrives as it is. The caller's own tensors stay as they are, and gradients flow back to them through the factor.
-# Other modules, and hooks of others, notice nothing. Return the handle, so that the caller can turn the input up again.
+# Other modules notice nothing. Hooks of others stay, and find each argument where the caller has put it, by place or by
+# name. Return the handle, so that the caller can turn the input up again. Called twice, it turns the input down twice.
 
 
 # %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1206,7 +1210,7 @@ print("retain_grad:                         ", tensor.grad.tolist())
 
 # %% [markdown]
 # The earlier operation has made `[-1., 2.]`, and the ReLU lets no gradient through to the -1. So the first line is what
-# you want. The other two tell the gradient of the ReLU's result.
+# you want. The other two lines show the gradient of the ReLU's result.
 #
 # One more trap: under `torch.no_grad()` the model runs, too, and its tensors require no gradient. Registering a tensor
 # hook on one of those raises an error:
@@ -1266,7 +1270,7 @@ check("in_place_safe")
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing. They act in place, on `state_dict`, which is a dict of names and tensors. Its keys start with
+# They return nothing. Those that get a `state_dict`, a dict of names and tensors, change it in place. Its keys start with
 # `prefix`, the module's own place in the model. So a hook that looks at `prefix` works at any depth.
 #
 # Say your class has got a buffer `scale` that old checkpoints know nothing of. A pre-hook of loading adds what is
@@ -1417,8 +1421,8 @@ layer_report(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn
 # ## Recap
 #
 # - Hooks run when you call `module(x)`. A forward hook takes three arguments, and acts by what it **returns**.
-# - `args`, `grad_input` and `grad_output` are tuples. A returned tuple replaces all of it. Arguments that the caller
-#   passes by name are seen `with_kwargs=True` only.
+# - `args`, `grad_input` and `grad_output` are tuples. A returned tuple replaces the whole tuple. Only a hook that is
+#   registered with `with_kwargs=True` sees arguments passed by name.
 # - An entry of `grad_input` or `grad_output` may be `None`, as it is in the first layer.
 # - Use `register_full_backward_hook`. The one without *full* reports the last operation.
 # - Keep the handle, or better, use `with`.

@@ -173,7 +173,7 @@ print(net)
 # | --- | --- | --- |
 # | `isinstance(module, nn.Linear)` | the class and its subclasses | the most reliable one |
 # | `"Function" in type(module).__name__` | every class whose name says so | also true for a class that only happens to be called like that |
-# | `hasattr(module, "W")` | every module with such an attribute | the attribute may be `None`, or a **child** of that name: our `Layer_AB` has a `b` |
+# | `hasattr(module, "W")` | every module with such an attribute | the attribute may be `None`, or a **child** of that name: `Layer_AB` has a child called `b` |
 #
 # A class name is a weak sign, because some tools of PyTorch give an object a new class. Weight normalisation is one of them:
 
@@ -335,10 +335,11 @@ print("input:", x, "| output:", wrong(x), "| W:", wrong.ab.a.W.data)
 #
 # Write `weight_initialization(module)`: if `module` has a parameter `W`, its value becomes 1, **whatever it was before**.
 # `W` keeps its shape `(1,)` and can still be trained, independently of the others. What the model computes with `W` stays the
-# same.
+# same, also when `W` has another value later on.
 #
 # Apply the function to `model`, and keep what `apply` returns in `returned_module`. Use the module that the function is
-# given: the check applies your function to another tree as well.
+# given: the check applies your function to another tree as well, and to a single `Function_*`. You may rely on this: the trees
+# are made of the classes above, so that every parameter in them is a `W`; none is frozen, and none holds NaN or infinity.
 
 # %% nbgrader={"grade": false, "grade_id": "init_ones", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -418,7 +419,7 @@ print("lambda: ", {name: text() for name, text in by_lambda.items()})
 print("partial:", {name: text() for name, text in by_partial.items()})
 
 # %% [markdown]
-# With `apply` the trap is closed: each call of your function has a variable `module` of its own.
+# With `apply` you cannot fall into this trap: each call of your function has a variable `module` of its own.
 #
 # ### Exercise: names in the repr
 #
@@ -431,7 +432,10 @@ print("partial:", {name: text() for name, text in by_partial.items()})
 # - Apply `add_repr` to `model`, and keep what `apply` returns in `returned_module`.
 #
 # All other modules keep their repr. So does every `Function_*` outside `model`: do not change the
-# classes. The check applies `add_repr` to other trees as well, with other names.
+# classes. The check applies `add_repr` to other trees as well, with other names, and to a single `Function_*`.
+#
+# You may rely on this: the trees are made of the classes above, and every `Function_*` has a name that is not empty and does
+# not change later on.
 
 # %% nbgrader={"grade": false, "grade_id": "named_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -552,7 +556,9 @@ seen = rewired(two)
 #
 # The check applies your functions, in this order, to a fresh tree as well, and changes `W` and `b` to other values.
 # It uses symmetric `W`, so `X @ W.T + b`, which is what `nn.Linear` computes, is right too. If your `model` was made by
-# `Model()`, without a shape, the check gives its `W` the shape (2, 2).
+# `Model()`, without a shape, the check gives its `W` the shape (2, 2). `Function_*` means the four classes `Function_A` to
+# `Function_D`. Whether gradients reach `W` and `b`, and what becomes of a `Function_*` outside the trees, is not asked here:
+# that is the matter of 'Linear, for good', further on.
 #
 # </details>
 
@@ -639,7 +645,7 @@ for name, start in starts.items():
 # %% [markdown]
 # With PyTorch's own start each layer lets less than half of the spread through, so that after twenty layers hardly any
 # difference between the inputs is left. Kaiming's rule chooses the weights so that the factor is close to 1 for layers with a
-# ReLU. Xavier's rule does the same for layers without one. With ReLUs it loses a little at each layer, which is good enough
+# ReLU. Xavier's rule does the same for layers without one, if a layer has about as many outputs as inputs. With ReLUs it loses a little at each layer, which is good enough
 # for a few of them, such as the last ones of a net of convolutions.
 #
 # So an initialisation goes by type, and `apply` is made for it. Two things stop most first attempts. The functions that
@@ -668,7 +674,8 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 #
 # medium · 15 min · 3 points · `init_by_type`
 #
-# Write `init_by_type(module)`, a function for `apply`. It initialises the module that it is given:
+# Write `init_by_type(module)`, a function for `apply`. It initialises the module that it is given, and leaves what is inside
+# that module to the other calls, each time that it is called:
 #
 # | module | weight | bias |
 # | --- | --- | --- |
@@ -680,7 +687,7 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # - A weight or a bias that is not there stays away.
 # - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
 #   are, whatever their class is called.
-# - Frozen layers are initialised like any other, and two layers of the same size start with different numbers.
+# - Frozen layers are initialised like any other (whether they stay frozen is up to you), and two layers of the same size start with different numbers.
 # - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards.
 
 
@@ -790,7 +797,8 @@ print("lines in the log from the encoder:", calls.count(encoder))
 # the handles**, one for each registration, so that the caller can take all the hooks off again.
 #
 # - Hooks that somebody else has registered stay.
-# - A later call with another hook registers that one in the same way, whether the first hook is still there or not.
+# - A later call with another hook registers that one in the same way, whether the first hook is still there or not. And when
+#   its handles have taken a hook off, a later call may register it again, as with any other. Hooks run in either mode.
 # - A value that `hook` returns replaces the output, as with any forward hook.
 #
 # With or without `apply`: as you like.
@@ -870,19 +878,22 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 
 # %% [markdown]
 # So **write into** the parameter: with `copy_`, `fill_`, `mul_`, or the functions of `nn.init`. `copy_` takes values from any
-# tensor that fits, and keeps the parameter's own memory and dtype.
+# tensor that fits, and keeps the parameter's own memory and dtype. A smaller tensor fits, too, if it can be broadcast: nobody
+# tells you.
 #
 # ### Exercise: a new start in mid-training
 #
 # medium · 10 min · 3 points · further · `init_in_place`
 #
 # An optimizer, some hooks and perhaps other people hold the parameters of `model`. Write `init_in_place(model, new)`:
-# every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`.
+# every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`. What
+# `p` held before, be it NaN, does not matter, nor how it lies in memory.
 #
 # - It stays the same Parameter object, with its dtype, its hooks and its optimizer.
-# - `new` is called once for each parameter, also if two layers share it, or if a layer appears in two places.
+# - `new` is called once for each parameter, and gets the parameter itself, also if two layers share it, or if a layer appears in two places.
 # - A frozen parameter (`requires_grad=False`) gets new values too, and stays frozen. One that is trained stays so.
 # - What `new` returns may be used again by whoever wrote `new`, for another parameter even: take a copy.
+#   But while your function runs, `new` does not change a tensor that it has returned.
 # - Buffers are not touched.
 
 
@@ -979,15 +990,18 @@ for what, set_mode in (
 # medium · 15 min · 3 points · further · `freeze_where`
 #
 # Write `freeze_where(model, choose, frozen=True)`. For every module of the model, at any depth, for which
-# `choose(module)` is true:
+# `choose(module)` is true, or counts as true in an `if`:
 #
 # - all parameters of the module, and of everything inside it, no longer need a gradient,
-# - their `.grad` is None, so that no optimizer moves them any more,
+# - their `.grad` is None, so that no optimizer moves them any more, also if they were frozen before,
 # - the module, and everything inside it, is in eval mode.
 #
 # With `frozen=False` it is the way back: the parameters need a gradient, and the modules are in training mode. All other
 # parameters and modules stay as they are, **whatever** they are: frozen or not, with or without a gradient, in training or
 # in eval mode. No value changes, and the gradient still reaches whatever is not frozen. The function returns the model.
+#
+# You may rely on this: what `choose` says of a module does not depend on what your function changes. And what becomes of
+# `.grad` where a module is thawed is up to you.
 
 
 # %% nbgrader={"grade": false, "grade_id": "freeze_where", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1090,8 +1104,8 @@ print(TwoBranches().apply(wrap_children).left[0])
 # begin to replace when the list is complete.
 #
 # Two more things are easy to overlook. `named_children()` leaves out doubles within one parent, so it hides
-# the second place of a shared module. The dict `_modules` of a module shows every place, as does
-# `named_modules(remove_duplicate=False)`; a place in `_modules` may also hold `None`, if somebody has registered it so. And a
+# the second place of a shared module. The dict `_modules` of a module shows every place in that module, and all places of the model are shown by
+# `named_modules(remove_duplicate=False)`. A place in `_modules` may also hold `None`, if somebody has registered it so. And a
 # new module is in training mode, whatever mode the model is in:
 
 # %%
@@ -1109,17 +1123,19 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #
 # hard · 20 min · 4 points · further · `replace_modules`
 #
-# Write `replace_modules(model, wanted, make)`. It looks at every place in `model`, at any depth. If `wanted(module)` is true for
-# the module in that place, it puts `make(module)` there instead. The function changes `model` itself and returns it.
+# Write `replace_modules(model, wanted, make)`. It looks at every place in `model`, at any depth. If `wanted(module)` is true,
+# or counts as true in an `if`, for the module in that place, it puts `make(module)` there instead. The function changes `model` itself and returns it.
 #
 # - `make` is called once for each such module. A module that appears in several places gets **one** replacement, which goes
 #   to all of them: what was shared stays shared.
-# - What `make` returns is not searched for more modules to replace, even if the old module is inside.
-# - A replacement is in the mode, training or eval, of the module that it replaces, with everything inside.
+# - What `make` returns is not searched for more modules to replace, even if the old module, or another one that would be
+#   wanted, is inside.
+# - A replacement is in the mode, training or eval, that the module which it replaces had before, with everything inside.
 # - Everything else stays: the same objects, in the same order. A place that holds `None` stays empty, and `wanted` is asked
 #   about modules only.
 #
-# You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one.
+# You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one. And `make`
+# never returns an empty container.
 
 
 # %% nbgrader={"grade": false, "grade_id": "replace_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1196,15 +1212,19 @@ for way in (closing_over, by_argument, by_partial):
 # `model.apply(make_linear)` every `Function_*` in `model`
 #
 # - has a `Parameter` called `b`, zeros of shape `(m,)`, and no other new parameter,
-# - returns `X @ W + b` for an `X` of shape `(rows, n)`, with any number of rows. The old `forward` cannot work with that, so it
-#   must not run any more.
+# - returns `X @ W + b` for an `X` of shape `(rows, n)`, with one row or more, in training and in eval mode. The old `forward`
+#   cannot work with that, so it must not run any more.
 # - `W`, `b` and `X` get their gradients.
 #
 # And it lasts:
 #
 # - **Applied again**, it changes nothing. A `b` that is there stays, the same object with its values.
 # - **Copied** with `copy.deepcopy`, the copy computes with its own `W` and `b`.
-# - Everything else computes what it did before: a `Function_*` outside `model`, the layers, the model itself.
+# - Everything else keeps its own `forward`: a `Function_*` outside `model`, the layers, the model itself. Do not change the
+#   classes.
+#
+# You may rely on this: the trees are made of the classes of this lesson only, though a tree may be a single `Function_*`, and no
+# `Function_*` has a `b` before your function has been there.
 
 # %% nbgrader={"grade": false, "grade_id": "linear_any_weight", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model(shape=(3, 3))
@@ -1236,7 +1256,8 @@ check("linear_any_weight")
 # ## To take to work
 #
 # A census of a model, made with `apply`: how many modules of each class there are, and how many numbers they hold in
-# parameters of their own. It counts a shared module once. Read it before you write an initialisation: it tells you which
+# parameters of their own. It counts a shared module once, but a parameter
+# that two modules share, as tied layers do, twice. Read it before you write an initialisation: it tells you which
 # classes you must not forget.
 
 
@@ -1273,7 +1294,7 @@ for name, (modules, elements) in census(nn.TransformerDecoderLayer(d_model=16, n
 # - Parameters can come from outside. A forward hook replaces the output, after the old `forward` has run; a
 #   `forward` on the object replaces the computation.
 # - A layer to which two paths lead is visited twice. What adds up, such as a hook, must be done once.
-# - To freeze is three things: no need for a gradient, no old gradient in `.grad`, eval mode for the modules.
+# - Freezing takes three things: no need for a gradient, no old gradient in `.grad`, eval mode for the modules.
 # - A module is replaced in its parent. First look, then change.
 # - In a hook, use the module that the hook is given. Then it works in a copy of the model, too.
 #
@@ -1283,6 +1304,6 @@ for name, (modules, elements) in census(nn.TransformerDecoderLayer(d_model=16, n
 progress()
 
 # %% [markdown]
-# ### What the checks do not see
+# ### Limits while it is graded
 #
 # <!-- grading limits -->

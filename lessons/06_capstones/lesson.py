@@ -14,7 +14,7 @@
 #   fills the memory.
 # - **You will learn** how to make a tool of hooks that somebody else can trust: it works on any model, or says aloud that it does not, cleans up after
 #   itself, and changes nothing that it should only watch.
-# - **You need** lessons 02, 03 and 05. The five parts do not build on each other. After each of them is a good place for a break.
+# - **You need** lessons 02, 03 and 05. The five exercises do not need each other, but some cells between them use names of earlier parts: run all cells in order. After each of them is a good place for a break.
 # - **Time** about 90 minutes for the core path, 80 more for what goes further: five exercises for 21 points, and one question in your own words, 2 points.
 #   The cells after an exercise put your own tool to work, so they run once it is there.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("grad_cam")`, with an exercise's id, helps you to begin.
@@ -257,17 +257,17 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 # | `"bad_output"` | the name of the first module, in the order in which the modules *finish*, whose output holds a NaN or an infinity; `None` if there is none |
 # | `"bad_gradient"` | the name of the first module, in the order of the *backward* pass, whose output gets a gradient that holds a NaN or an infinity; `None` if there is none |
 # | `"dead"` | a dict: name of each `nn.ReLU` → the share of its units that are dead, from 0.0 to 1.0 |
-# | `"no_gradient"` | a list: the names of the parameters whose `.grad` is `None` at the end of the block |
+# | `"no_gradient"` | a list or a tuple: the names of the parameters whose `.grad` is `None` at the end of the block |
 # | `"gradient_size"` | a dict: name of each other parameter → the mean absolute value of its `.grad` |
 #
 # - All of it is plain data (text, numbers, lists, dicts), so that it can go into a log.
-# - Names are those of `named_modules()` and `named_parameters()`, in their order; the model itself is `''`.
+# - Names are those of `named_modules()` and `named_parameters()`; the model itself is `''`. `"no_gradient"` keeps their order; in the dicts any order will do.
 # - It works on any model: nested, with in-place ReLUs, with functions between its modules, with frozen layers (the output of a frozen first layer requires no gradient).
-# - It only looks. Outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone and those of others are still there. The error comes out of the block.
+# - It only looks. The values of outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone and those of others are still there. The error comes out of the block.
 #
 # <details><summary>Fine print</summary>
 #
-# In the check every module runs at most once, has one name, and returns one tensor of at least two dimensions. With `tensors_in` your tool works on an LSTM as well: no check asks for it, the cells after the exercise do.
+# In the check every module runs at most once, has one name, and returns one tensor of at least two dimensions; every ReLU runs. Where a block and its last child return the same tensor, either name will do as `"bad_gradient"`. An error is an `Exception`, and what the report holds after one is not asked. Hooks on outputs may stay with them, for they go when the outputs go; what a second backward does to the report is not asked. With `tensors_in` your tool works on an LSTM as well: no check asks for it, the cells after the exercise do.
 #
 # </details>
 
@@ -372,7 +372,7 @@ for key, value in report.items():
     print(f"{key:13} {value}")
 
 # %% [markdown]
-# Every fault has its line. And on the models that people use at work? In a ResNet-18 most ReLUs work in place and run twice, which the share counts together. An LSTM and a Transformer's attention return tuples; here the Transformer computes in half precision (**autocast**).
+# Every fault has its line. And on the models that people use at work? In a ResNet-18 all ReLUs work in place, and all but the first run twice, which the share counts together. An LSTM and a Transformer's attention return tuples; here the Transformer computes in half precision (**autocast**).
 
 # %%
 from torchvision.models import resnet18
@@ -540,7 +540,7 @@ print("and made by", kept[0].grad_fn.name())
 
 # %% [markdown]
 # Not one negative value, and the tensor now counts as the ReLU's: a gradient that you ask for later is the ReLU's, too. There are two ways out. A tensor hook that is registered *inside* the forward hook belongs
-# to the value of that moment, and stays with it; so does one on the operation itself, `output.grad_fn.register_prehook`. Or the forward hook keeps a tensor of its own and returns a clone of it, with which the model goes on: then the ReLU overwrites the clone.
+# to the value of that moment, and stays with it; so does one on the operation itself, `output.grad_fn.register_prehook`, unless the output is a view of another tensor. Or the forward hook keeps a tensor of its own and returns a clone of it, with which the model goes on: then the ReLU overwrites the clone. This works with views, too.
 #
 # The second way: call `backward()` just to look. It leaves something behind:
 
@@ -567,11 +567,11 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 # - Each picture counts for itself, with the class of its own.
 # - `A` is what the layer returned, and `G` the gradient with respect to that, also if a later layer works in place.
 # - The model may be frozen in part or as a whole: then no parameter requires a gradient, and neither does `x`.
-# - Nothing is left behind. Your hooks are gone, also after an error, and those of others are still there. Every `.grad` and every `requires_grad` is as it was, that of `x` as well. An error in the model comes out of the call.
+# - Nothing is left behind. Your hooks are gone, no attribute of yours stays on the model, and the hooks of others are still there. Every `.grad` and every `requires_grad` is as it was, that of `x` as well. All of this also after an error in the model, which comes out of the call.
 #
 # <details><summary>Fine print</summary>
 #
-# In the check the model is in evaluation mode, gradients are switched on, and the layer runs once and returns one tensor `(N, K, h, w)`. What should a tool for work do with other models? Raise an error that says so, rather than draw a wrong map. If a layer runs several times, the solution takes its last call.
+# In the check the model is in evaluation mode and in float32, gradients are switched on, and the layer runs once and returns one new tensor `(N, K, h, w)`, not its input. What should a tool for work do with other models? Raise an error that says so, rather than draw a wrong map. If a layer runs several times, the solution takes its last call.
 #
 # </details>
 
@@ -615,7 +615,7 @@ titles = {digit: f"What speaks for {digit}" for digit in heats}
 beside(*((draw_heat(board, heats[digit], title), title) for digit, title in titles.items()))
 
 # %% [markdown]
-# After `features` come the mean and one linear layer. For such a net the gradient needs no autograd: it is the weight of the class, the same at each position. That is **CAM**, Grad-CAM's
+# After `features` come the mean and one linear layer. For such a net the gradient needs no autograd: it is the weight of the class, divided by the number of positions, and the same at each of them. That is **CAM**, Grad-CAM's
 # predecessor, and a test for your tool. Grad-CAM works with whatever layers come later.
 
 # %%
@@ -741,7 +741,7 @@ print("late bound:", [function() for function in late_bound], "  with partial:",
 #   for the whole model. This holds for any optimizer that treats each parameter on its own: SGD, with momentum and
 #   weight decay, Adam.
 # - A parameter takes its step as soon as its gradient is complete, and the gradient is released at once: `.grad` is
-#   None. There is never more than one parameter's gradient in memory.
+#   None, and nothing else keeps it. There is never more than one parameter's gradient in memory.
 # - Parameters that need no gradient stay as they are. A parameter that is used in two places takes one step.
 # - After the block backward is what it was before: it fills `.grad` and changes no parameter. This also holds if the
 #   block has raised an error, which is passed on. Hooks of other people stay.
@@ -835,7 +835,7 @@ print("The parameters after ten steps are equal, bit by bit:", torch.equal(*resu
 draw_memory(bars, title="A net in training: what the model and its optimizer need")
 
 # %% [markdown]
-# Of the gradients only the largest one is ever there. Is that so on large models, too? Here are three, each trained for two steps in both ways.
+# There is never more than one gradient in memory, at most the largest. Is that so on large models, too? Here are three, each trained for two steps in both ways.
 
 # %%
 for title, (model, pixels) in real_models.items():
@@ -866,7 +866,7 @@ for title, (model, pixels) in real_models.items():
 # | --- | --- |
 # | to clip each parameter's gradient | in the same hook, before the step |
 # | to clip by the norm of *all* gradients | not possible: by the time the norm is known, the gradients are gone |
-# | to add up the gradients of several batches | not possible, for the same reason |
+# | to add up the gradients of several batches | not possible: each gradient is gone before the next batch |
 # | `torch.amp.GradScaler` | not as it is: the scaler looks at all gradients before it lets the optimizer step |
 # | a learning-rate schedule | keep the optimizers in a list, and make one schedule for each |
 # | to look at a parameter right after its step | `optimizer.register_step_post_hook`, a hook of the optimizer's own |
@@ -987,14 +987,14 @@ print("outer product of its two rows:  ", outer.flatten())
 # - `reduction` says what the loss is over the samples: their `"mean"` or their `"sum"`. With "mean",
 #   `gradients[name].mean(0)` is the parameter's `.grad`; with "sum", `.sum(0)` is.
 # - A layer may be called more than once in one forward. Then a sample's gradient is the sum over the calls.
-# - It only looks. `.grad` becomes what it is without the tool. After the block the model carries no hook and no
+# - It only looks. `.grad` becomes what it is without the tool, and no tensor of the caller's is changed. After the block the model carries no hook and no
 #   attribute of yours, also if the block has raised an error; hooks of other people stay, and the error is passed
 #   on.
 # - Each block gathers its own results, and leaves the results of earlier ones alone.
 #
 # <details><summary>Fine print</summary>
 #
-# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen, no two share a weight, their inputs have shape (N, in), and nothing works in place on their outputs. An object is used for one block. The cells after the exercise go further.
+# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen, no two share a weight, their inputs have shape (N, in), and nothing works in place on their outputs. Each `Linear` runs, and the result of each call is used. Hooks on outputs may stay with them: what a second backward does to the results is not asked. An object is used for one block. The cells after the exercise go further.
 #
 # </details>
 
@@ -1353,7 +1353,7 @@ print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(t
 #
 # <details><summary>Fine print</summary>
 #
-# In a block there is one forward of the model, and an object is used for one block. Layers that save nothing may be missing from `by_layer`, or have 0.
+# In a block there is one forward of the model, and an object is used for one block. In the check each parameter is all of its storage and is used as it is or in slices, all parameters are the model's, and no layer fails while the model goes on. What happens to a saved tensor when backward asks for it is not asked, as long as the gradients are right. Layers that save nothing may be missing from `by_layer`, or have 0.
 #
 # </details>
 

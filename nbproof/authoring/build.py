@@ -35,10 +35,6 @@ from nbproof.nbgrader_setup import course_config
 __all__ = ["LIMITS", "build", "derive", "notebook_of"]
 
 
-_INSTALL = "install"
-"""The id of the first code cell of each notebook."""
-
-
 def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: bool = False) -> nbformat.NotebookNode:
     """The instructor's notebook: all cells with fixed ids, no outputs, solutions and hidden tests inside.
 
@@ -47,6 +43,7 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     said = (limits or GradingLimits()).sentence()
     seen: set[str] = set()
     cells = []
+    first = two_lines and bool(the_course().package)
     for cell in lesson.cells:
         make = nbformat.v4.new_markdown_cell if cell.kind in ("prose", "written") else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
@@ -55,9 +52,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind == "test" and not (two_lines and cell.call))}
         )
-        if two_lines and the_course().package and node.cell_type == "code" and _INSTALL not in seen:
-            cells.append(nbformat.v4.new_code_cell(how_to_install(), id=_INSTALL))
-            seen.add(_INSTALL)
+        if first and node.cell_type == "code":
+            cells.append(nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen)))
+            first = False
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
 

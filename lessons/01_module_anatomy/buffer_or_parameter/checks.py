@@ -4,6 +4,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.probing import ANYTHING, other_than
+from course.traces import gradients_left
 
 _NAMES = ("gain", "mean", "window", "rate")
 
@@ -103,16 +104,32 @@ class InTheRightPlace(_OfTheFrame):
 
 
 class StartValues(_OfTheFrame):
-    """The four have their start values, and after `.double()` all tensors are float64."""
+    """Each frame has start values of its own, and computes with them in either mode; after `.double()` all tensors are float64."""
 
     n = 4
-    blame = {name: "wrong_start" for name in ("gain", "mean", "window", "rate")}
+    blame = {
+        **{name: "wrong_start" for name in ("gain", "mean", "window", "rate", "rate of another frame")},
+        **{f"{name} of a frame that is made later": "anatomy_kept_on_the_class" for name in ("gain", "window")},
+        "a mean of float64": "anatomy_wrong_dtype",
+        "output of another frame in eval mode": "anatomy_changes_the_rest",
+    }
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", self.n), case.integer("rate", 1_000, 99_000)).double()
-        nb.function("AudioFrame")(case.tensor("another mean", self.n), 500)  # has a rate of its own
+        another = nb.function("AudioFrame")(case.tensor("another mean", self.n), case.integer("low rate", 100, 900))
+        with torch.no_grad():
+            for tensor in (another.gain, another.window):
+                tensor.mul_(3)
+        later = nb.function("AudioFrame")(case.tensor("long mean", self.n, dtype=torch.float64), 500)
         x = case.tensor("x", 3, self.n, dtype=torch.float64)
-        return {**{name: getattr(frame, name) for name in _NAMES}, "output": frame(x)}
+        return {
+            **{name: getattr(frame, name) for name in _NAMES},
+            "output": frame(x),
+            "output of another frame in eval mode": another.eval()(case.tensor("another x", 3, self.n)),
+            "rate of another frame": another.rate,
+            **{f"{name} of a frame that is made later": getattr(later, name) for name in ("gain", "window")},
+            "a mean of float64": later.mean,
+        }
 
     def truth(self, case):
         gain, mean = torch.ones(1).double(), case.tensor("mean", self.n).double()
@@ -120,7 +137,15 @@ class StartValues(_OfTheFrame):
         x = case.tensor("x", 3, self.n, dtype=torch.float64)
         output = (x - mean) * window * gain
         rounded = {"window": Close(window, 1e-5, 1e-6), "output": Close(output, 1e-5, 1e-6)}  # float32 until .double()
-        return {"gain": gain, "mean": mean, "rate": rate, **rounded}
+        faded = (case.tensor("another x", 3, self.n) - case.tensor("another mean", self.n)) * torch.hann_window(self.n) * 9
+        return {
+            **{"gain": gain, "mean": mean, "rate": rate, **rounded},
+            "output of another frame in eval mode": Close(faded, 1e-5, 1e-5),
+            "rate of another frame": case.integer("low rate", 100, 900),
+            "gain of a frame that is made later": torch.ones(1),
+            "window of a frame that is made later": Close(torch.hann_window(self.n), 1e-5, 1e-6),
+            "a mean of float64": case.tensor("long mean", self.n, dtype=torch.float64),
+        }
 
     def mistakes(self, case):
         return {
@@ -130,21 +155,23 @@ class StartValues(_OfTheFrame):
 
 
 class OnlyTheGainLearns(_OfTheFrame):
-    """One step of an optimizer changes `gain`, and nothing else."""
+    """One step of an optimizer changes `gain`, and nothing else; the mean gets no gradient."""
 
-    blame = {"window": "anatomy_wrong_dtype"}
+    blame = {"window": "anatomy_wrong_dtype", "mean.grad": "anatomy_buffer_with_gradient"}
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
         frame(case.tensor("x", 3, 4, requires_grad=True)).backward(case.tensor("upstream", 3, 4))
         torch.optim.SGD(frame.parameters(), lr=0.1).step()
-        return {"gain": frame.gain, "mean": frame.mean, "window": frame.window}
+        left = gradients_left({"mean.grad": frame.mean}, case)
+        return {"gain": frame.gain, "mean": frame.mean, "window": frame.window, **left}
 
     def truth(self, case):
         gain, mean, window = torch.ones(1, requires_grad=True), case.tensor("mean", 4), torch.hann_window(4)
         output = (case.tensor("x", 3, 4) - mean) * window * gain
         (gradient,) = torch.autograd.grad(output, gain, case.tensor("upstream", 3, 4))
-        return {"gain": (gain - 0.1 * gradient).detach(), "mean": mean, "window": Close(window, 1e-5, 1e-6)}
+        left = gradients_left({"mean.grad": mean}, case)
+        return {"gain": (gain - 0.1 * gradient).detach(), "mean": mean, "window": Close(window, 1e-5, 1e-6), **left}
 
     def mistakes(self, case):
         return {"gradient_cut": {"gain": torch.ones(1)}}

@@ -1,5 +1,4 @@
 # nothing to break: `AudioFrame` prepares short pieces of sound
-# nothing to break: Its `forward` is ready.
 
 # %% all_buffers
 # misconception: everything is a buffer | hint: parameter_as_buffer
@@ -456,3 +455,93 @@ class AudioFrame(nn.Module):
         found = super().state_dict(*args, **kwargs)
         found.pop('window')
         return found
+
+# %% mean_in_float32
+# misconception: turns every mean into float32 | hint: anatomy_wrong_dtype
+# breaks: the argument `mean`, shape `(n,)`
+class AudioFrame(nn.Module):
+    """Removes the mean of a piece of sound, fades its ends, and scales it."""
+
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean.float())
+        self.window = nn.Buffer(torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% no_gain_in_eval_mode
+# misconception: leaves the gain out in eval mode | hint: anatomy_changes_the_rest
+# breaks: Its `forward` is ready.
+class AudioFrame(nn.Module):
+    """Removes the mean of a piece of sound, fades its ends, and scales it."""
+
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean)
+        self.window = nn.Buffer(torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.training:
+            return (x - self.mean) * self.window
+        return (x - self.mean) * self.window * self.gain
+
+# %% one_window_for_all
+# misconception: all frames of one length share a window | hint: anatomy_kept_on_the_class
+# breaks: `torch.hann_window(n)`
+WINDOWS = {}
+
+
+class AudioFrame(nn.Module):
+    """Removes the mean of a piece of sound, fades its ends, and scales it."""
+
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean)
+        self.window = nn.Buffer(WINDOWS.setdefault(n, torch.hann_window(n)), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% lowest_rate
+# misconception: knows better where the rate is low | hint: wrong_start
+# breaks: the argument `rate`, an int
+class AudioFrame(nn.Module):
+    """Removes the mean of a piece of sound, fades its ends, and scales it."""
+
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean)
+        self.window = nn.Buffer(torch.hann_window(n), persistent=False)
+        self.rate = max(rate, 8_000)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% mean_needs_a_gradient
+# misconception: a buffer that gets a gradient | hint: anatomy_buffer_with_gradient
+# breaks: never trained, and without a gradient
+class AudioFrame(nn.Module):
+    """Removes the mean of a piece of sound, fades its ends, and scales it."""
+
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean.detach().clone().requires_grad_())
+        self.window = nn.Buffer(torch.hann_window(n), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

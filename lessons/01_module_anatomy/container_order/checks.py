@@ -6,7 +6,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
-from course.traces import gradients_left
+from course.traces import attributes_on, gradients_left
 
 
 def _linear_steps(case, count):
@@ -183,11 +183,13 @@ class AnyOrderTwice(_OfTheChain):
 
 
 class AnySteps(_OfTheChain):
-    """Whatever the steps are, also one module twice, gradients reach all of them and `x`; they keep their modes and what is frozen."""
+    """Whatever the steps are, also one module twice, gradients reach all of them and `x`; they stay as they were."""
 
     blame = {
         "gradient of the frozen step": "anatomy_changes_the_rest",
         "gradient of the unused step": "anatomy_changes_the_rest",
+        "gradient of an x that needs none": "anatomy_changes_the_rest",
+        "attributes of the steps": "anatomy_changes_the_rest",
         "x.grad": "anatomy_input_cut",
     }
 
@@ -200,8 +202,8 @@ class AnySteps(_OfTheChain):
         return [first, norms[0], frozen.requires_grad_(False), norms[1], first, last, unused]
 
     def order(self, case):
-        """Batch norm in training mode would hide what came before it: the one in eval mode comes later."""
-        return [*case.shuffled("order", [0, 1, 2, 4]), 3, 5]
+        """Batch norm in training mode would hide what came before it: the one in eval mode comes later, then one step twice."""
+        return [*case.shuffled("order", [0, 1, 2, 4]), 3, 5, 5]
 
     def truth(self, case):
         steps = self.steps(case)
@@ -215,14 +217,16 @@ class AnySteps(_OfTheChain):
         x = case.tensor("x", 4, 3, requires_grad=True)
         output = chain(x)
         output.backward(case.tensor("upstream", 4, 3))
-        chain(case.tensor("another x", 4, 3)).backward(case.tensor("upstream", 4, 3))  # its x needs no gradient
+        needs_none = case.tensor("another x", 4, 3)
+        chain(needs_none).backward(case.tensor("upstream", 4, 3))
         (steps[6](x) - x).sum().backward()
         named = {"first": steps[0].weight, "frozen": steps[2].weight, "last": steps[5].weight, "unused": steps[6].weight}
         gradients = gradients_left(named, case)
         return {
             "output": output,
             **{f"gradient of the {name} step": gradient for name, gradient in gradients.items()},
-            **gradients_left({"x.grad": x}, case),
+            **gradients_left({"x.grad": x, "gradient of an x that needs none": needs_none}, case),
+            "attributes of the steps": attributes_on(nn.ModuleList(steps), case),
         }
 
     def mistakes(self, case):

@@ -620,3 +620,55 @@ class Chain(nn.Module):
         for i in self.order:
             x = self.steps[i](x)
         return x
+
+# %% cuts_before_a_repetition
+# misconception: detaches before a step that has run already | hint: gradient_cut
+# breaks: An index may appear twice
+# breaks: Gradients reach the steps
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        done = set()
+        for i in self.order:
+            if i in done:
+                x = x.detach()
+            done.add(i)
+            x = self.steps[i](x)
+        return x
+
+# %% asks_for_a_gradient_of_x
+# misconception: makes x need a gradient | hint: anatomy_changes_the_rest
+# breaks: `x`, the two lists and the modules in them stay as they were
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.is_floating_point() and not x.requires_grad:
+            x.requires_grad_()
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% writes_numbers_on_the_steps
+# misconception: writes its place on each step | hint: anatomy_changes_the_rest
+# breaks: `x`, the two lists and the modules in them stay as they were
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList()
+        for number, step in enumerate(steps):
+            step.position = number
+            self.steps.append(step)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x

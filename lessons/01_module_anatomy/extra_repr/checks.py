@@ -3,7 +3,8 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING
+from course.probing import ANYTHING, printed_lines
+from course.traces import as_before, what_runs
 
 
 def _limits(case):
@@ -142,4 +143,71 @@ class ShowsTheMoment(_OfTheClip):
         return -case.integer("later low", 6, 19) / 10, case.integer("later high", 6, 19) / 10
 
 
-check("extra_repr", ShowsLimits, TreeStays, ShowsTheMoment)
+class _Untouched(nn.Module):
+    """What is to be as it was: the rest of the class."""
+
+    def __init__(self, low, high):
+        super().__init__()
+        self.low, self.high = low, high
+
+    def forward(self, x):
+        return x.clamp(self.low, self.high)
+
+
+class NothingElse(_OfTheClip):
+    """It shows the limits and nothing else, in either mode; the rest of the class stays, also for limits that are crossed."""
+
+    blame = {
+        "repr(clip) for whole limits with a point": "repr_rounded",
+        "repr(clip) with an attribute more": "repr_more_than_asked",
+        "repr(clip) in eval mode": "repr_more_than_asked",
+        "what print(clip) prints": "repr_prints",
+        **{
+            what: "anatomy_changes_the_rest"
+            for what in ("clip(x) for crossed limits", "clip(x) in eval mode", "what runs", "a Clip without limits")
+        },
+    }
+
+    def whole(self, case):
+        return float(-case.integer("low", 3, 99)), float(case.integer("high", 3, 99))
+
+    def probe(self, nb, case):
+        clip, whole = self.clip(nb, case), nb.function("Clip")(*self.whole(case))
+        with printed_lines() as lines:
+            print(clip)
+        clip.note = "seen"
+        found = {
+            "repr(clip) for whole limits with a point": repr(whole),
+            "repr(clip) with an attribute more": repr(clip),
+            "what print(clip) prints": lines,
+            **self.ran(nb.function("Clip"), case),
+        }
+        found["repr(clip) in eval mode"] = repr(clip.eval())
+        try:
+            nb.function("Clip")()
+        except TypeError:
+            found["a Clip without limits"] = case.tensor("refused", 2)
+        return found
+
+    def ran(self, make, case):
+        x, limits = case.tensor("x", 3, 4), (case.integer("crossed", 6, 19) / 10, -case.integer("low", 1, 9) / 10)
+        clip = make(*limits)
+        return {
+            "what runs": what_runs(clip, case, lambda: clip(x)),
+            "clip(x) for crossed limits": clip(x),
+            "clip(x) in eval mode": make(*limits[::-1]).eval()(x),
+        }
+
+    def truth(self, case):
+        text, ran = "Clip(low={}, high={})".format(*_limits(case)), self.ran(_Untouched, case)
+        return {
+            "repr(clip) for whole limits with a point": "Clip(low={}, high={})".format(*self.whole(case)),
+            "repr(clip) with an attribute more": text,
+            "repr(clip) in eval mode": text,
+            "what print(clip) prints": [text],
+            **{**ran, "what runs": as_before(ran["what runs"])},
+            "a Clip without limits": case.tensor("refused", 2),
+        }
+
+
+check("extra_repr", ShowsLimits, TreeStays, ShowsTheMoment, NothingElse)

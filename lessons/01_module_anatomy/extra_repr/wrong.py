@@ -401,3 +401,127 @@ class Clip(nn.Module):
 
     def extra_repr(self) -> str:
         return f"low={self.low}, high={self.high}"
+
+# %% whole_numbers_without_a_point
+# misconception: shows 1.0 as 1 | hint: repr_rounded
+# breaks: each as `print` shows the number
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        low, high = (int(limit) if limit == int(limit) else limit for limit in (self.low, self.high))
+        return f"low={low}, high={high}"
+
+# %% every_attribute
+# misconception: shows whatever it finds among the attributes | hint: repr_more_than_asked
+# breaks: and nothing else
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{k}={v}" for k, v in vars(self).items() if not k.startswith("_") and k != "training")
+
+# %% shows_the_mode
+# misconception: shows the mode as well | hint: repr_more_than_asked
+# breaks: and nothing else
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        text = f"low={self.low}, high={self.high}"
+        return text if self.training else text + ", eval"
+
+# %% prints_as_well
+# misconception: prints the text as well | hint: repr_prints
+# breaks: so that `print(Clip(-1, 2))` shows
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        text = f"low={self.low}, high={self.high}"
+        print(text)
+        return text
+
+# %% puts_the_limits_in_order
+# misconception: forward puts crossed limits in order | hint: anatomy_changes_the_rest
+# breaks: The rest of the class stays as it is.
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(min(self.low, self.high), max(self.low, self.high))
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"
+
+# %% begins_in_eval_mode
+# misconception: a new Clip is in eval mode | hint: anatomy_changes_the_rest
+# breaks: The rest of the class stays as it is.
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+        self.training = False
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"
+
+# %% limits_by_default
+# misconception: gives the limits default values | hint: anatomy_changes_the_rest
+# breaks: The rest of the class stays as it is.
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float = -1, high: float = 1):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"

@@ -1,3 +1,5 @@
+from contextlib import contextmanager
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -5,7 +7,7 @@ import torch.nn.functional as F
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import other_than
-from course.traces import is_a
+from course.traces import gradients_left, is_a
 
 
 class _OfMyLinear(Check):
@@ -30,6 +32,21 @@ class _OfMyLinear(Check):
             layer.weight.copy_(case.tensor("weight", size[1], size[0]))
             layer.bias.copy_(case.tensor("bias", size[1]))
         return layer
+
+
+@contextmanager
+def _another_linear():
+    """Within the block the forward of nn.Linear computes something else, whoever has borrowed it."""
+
+    def forward(self, input):
+        return input @ self.weight.T - 2 * self.bias
+
+    computes = nn.Linear.forward.__code__
+    nn.Linear.forward.__code__ = forward.__code__
+    try:
+        yield
+    finally:
+        nn.Linear.forward.__code__ = computes
 
 
 def _those(says, test):
@@ -120,14 +137,18 @@ class HasParameters(_OfMyLinear):
 
 
 class ComputesTheFormula(_OfMyLinear):
-    """The output is x · weightᵀ + bias, whatever the values of the parameters."""
+    """The output is x · weightᵀ + bias, whatever the values of the parameters, also if the weight is square."""
+
+    blame = {"output of a square layer": "anatomy_square_not_transposed"}
 
     def probe(self, nb, case):
-        return {"output": self.layer(nb, case, 3, 4)(case.tensor("x", 2, 3))}
+        made = {"output": self.layer(nb, case, 3, 4), "output of a square layer": self.layer(nb, case, 3, 3)}
+        return {what: layer(case.tensor("x", 2, 3)) for what, layer in made.items()}
 
     def truth(self, case):
         x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
-        return {"output": F.linear(x, weight, bias)}
+        square = F.linear(x, case.tensor("weight", 3, 3), case.tensor("bias", 3))
+        return {"output": F.linear(x, weight, bias), "output of a square layer": square}
 
     def mistakes(self, case):
         x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
@@ -142,20 +163,37 @@ class ComputesTheFormula(_OfMyLinear):
 
 
 class AnyLeadingShape(_OfMyLinear):
-    """`x` may be one row, a batch of rows, or a batch of matrices; `forward` uses the parameters that are there by then."""
+    """`x` may have any number of dimensions; `forward` uses the parameters that are there by then, in either mode."""
 
-    shapes = ((4,), (3, 5, 4), (1, 4))
+    shapes = ((4,), (3, 5, 4), (1, 4), (2, 1, 3, 4))
     errors = {**_OfMyLinear.errors, r"(Runtime|Value|Index|Type)Error: ": "matrix_only"}
-    blame = {f"output for x of shape {shape}": "matrix_only" for shape in ((4,), (3, 5, 4), (1, 4))}
+    blame = {
+        **{f"output for x of shape {shape}": "matrix_only" for shape in shapes},
+        "output in eval mode": "anatomy_kept_copy",
+        "output under no_grad": "anatomy_kept_copy",
+    }
 
     def probe(self, nb, case):
-        layer = nb.function("MyLinear")(4, 2)
-        layer(case.tensor("x before", 3, 4))
+        layer, x = nb.function("MyLinear")(4, 2), case.tensor("x", 3, 4)
+        self.in_either_mode(layer, case.tensor("x before", 3, 4))
         layer.weight, layer.bias = nn.Parameter(case.tensor("weight", 2, 4)), nn.Parameter(case.tensor("bias", 2))
-        return {f"output for x of shape {shape}": layer(case.tensor("x", *shape)) for shape in self.shapes}
+        outputs = {f"output for x of shape {shape}": layer(case.tensor("x", *shape)) for shape in self.shapes}
+        return {**outputs, **self.in_either_mode(layer, x)}
+
+    def in_either_mode(self, layer, x):
+        layer(x.clone())
+        found = {"output in eval mode": layer.eval()(x.clone())}
+        with torch.no_grad():
+            found["output under no_grad"] = layer.train()(x)
+        return found
 
     def with_parameters(self, case, weight, bias):
-        return {f"output for x of shape {s}": F.linear(case.tensor("x", *s), weight, bias) for s in self.shapes}
+        output = F.linear(case.tensor("x", 3, 4), weight, bias)
+        return {
+            **{f"output for x of shape {s}": F.linear(case.tensor("x", *s), weight, bias) for s in self.shapes},
+            "output in eval mode": output,
+            "output under no_grad": output,
+        }
 
     def truth(self, case):
         return self.with_parameters(case, case.tensor("weight", 2, 4), case.tensor("bias", 2))
@@ -167,21 +205,36 @@ class AnyLeadingShape(_OfMyLinear):
 
 
 class GradientsArrive(_OfMyLinear):
-    """Gradients reach the weight, the bias and `x`, in training mode and in eval mode."""
+    """Gradients reach the weight, the bias and `x`, in training mode and in eval mode; `x` stays as it was."""
 
-    blame = {"weight.grad": "gradient_cut", "bias.grad": "gradient_cut", "x.grad": "anatomy_input_cut"}
+    blame = {
+        "weight.grad": "gradient_cut",
+        "bias.grad": "gradient_cut",
+        "x.grad": "anatomy_input_cut",
+        "x afterwards": "anatomy_changes_the_rest",
+        "gradient of an x that needs none": "anatomy_changes_the_rest",
+    }
 
     def probe(self, nb, case):
         layer, x = self.layer(nb, case, 3, 2), case.tensor("x", 5, 3, requires_grad=True)
         for in_training in (True, False):
             layer.train(in_training)(x).backward(case.tensor("upstream", 5, 2))
-        return {"weight.grad": layer.weight.grad, "bias.grad": layer.bias.grad, "x.grad": x.grad}
+        found = {"weight.grad": layer.weight.grad, "bias.grad": layer.bias.grad, "x.grad": x.grad}
+        return {**found, **self.of_another_x(self.layer(nb, case, 3, 2), case)}
+
+    def of_another_x(self, layer, case):
+        x = case.tensor("another x", 5, 3)
+        output = layer(x)
+        if output.requires_grad:
+            output.backward(case.tensor("upstream", 5, 2))
+        return {"x afterwards": x.detach(), **gradients_left({"gradient of an x that needs none": x}, case)}
 
     def truth(self, case):
         weight, bias = case.tensor("weight", 2, 3, requires_grad=True), case.tensor("bias", 2, requires_grad=True)
         leaves = weight, bias, x = weight, bias, case.tensor("x", 5, 3, requires_grad=True)
         gradients = torch.autograd.grad(2 * F.linear(x, weight, bias), leaves, case.tensor("upstream", 5, 2))
-        return dict(zip(("weight.grad", "bias.grad", "x.grad"), gradients))
+        found = dict(zip(("weight.grad", "bias.grad", "x.grad"), gradients))
+        return {**found, **self.of_another_x(nn.Linear(3, 2), case)}
 
 
 class InFloat64(_OfMyLinear):
@@ -199,4 +252,17 @@ class InFloat64(_OfMyLinear):
         return {"output after .double()": F.linear(x, case.tensor("weight", 2, 3).double(), case.tensor("bias", 2).double())}
 
 
-check("linear_from_parameters", HasParameters, ComputesTheFormula, AnyLeadingShape, GradientsArrive, InFloat64)
+class OnItsOwn(_OfMyLinear):
+    """The output is the same while the forward of `nn.Linear` computes something else: MyLinear does not use it."""
+
+    blame = {"output while nn.Linear is another": "linear_inside"}
+
+    def probe(self, nb, case):
+        with _another_linear():
+            return {"output while nn.Linear is another": self.layer(nb, case, 3, 2)(case.tensor("x", 5, 3))}
+
+    def truth(self, case):
+        return {"output while nn.Linear is another": F.linear(case.tensor("x", 5, 3), case.tensor("weight", 2, 3), case.tensor("bias", 2))}
+
+
+check("linear_from_parameters", HasParameters, ComputesTheFormula, AnyLeadingShape, GradientsArrive, InFloat64, OnItsOwn)

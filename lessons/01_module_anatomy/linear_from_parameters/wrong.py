@@ -1,3 +1,5 @@
+# nothing to break: and so is an `nn.Linear` from which you only take the two parameters
+
 # %% addmm_only
 # misconception: matrices only, by addmm | hint: matrix_only
 class MyLinear(nn.Module):
@@ -176,7 +178,7 @@ class MyLinear(nn.Module):
 
 # %% mm_only
 # misconception: matrices only | hint: matrix_only
-# breaks: one row, a batch of rows, or a batch of matrices
+# breaks: one row, a batch of rows
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -497,3 +499,117 @@ class MyLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return x.float() @ self.weight.T + self.bias
+
+# %% square_not_transposed
+# misconception: does not transpose a square weight | hint: anatomy_square_not_transposed
+# breaks: returns x · weightᵀ + bias
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weight = self.weight if x.shape[-1] == self.weight.shape[0] else self.weight.T
+        return x @ weight + self.bias
+
+# %% columns_without_gradients
+# misconception: has a faster way where no gradient is needed, with the first weight | hint: anatomy_kept_copy
+# breaks: that the layer has at that moment
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+        self.columns = list(self.weight.detach().T)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not torch.is_grad_enabled():
+            return sum(x[..., i : i + 1] * column for i, column in enumerate(self.columns)) + self.bias
+        return x @ self.weight.T + self.bias
+
+# %% kept_in_eval_mode
+# misconception: keeps the transposed weight in eval mode | hint: anatomy_kept_copy
+# breaks: that the layer has at that moment
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+        self.kept = None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if self.training:
+            return x @ self.weight.T + self.bias
+        if self.kept is None:
+            self.kept = [self.weight.T]
+        return x @ self.kept[0] + self.bias
+
+# %% three_dimensions_at_most
+# misconception: a way for each number of dimensions, up to three | hint: matrix_only
+# breaks: a batch of matrices, and so on
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.dim() == 3:
+            return torch.bmm(x, self.weight.T.expand(len(x), -1, -1)) + self.bias
+        if x.dim() > 3:
+            raise ValueError("at most a batch of matrices")
+        return x @ self.weight.T + self.bias
+
+# %% asks_for_a_gradient_of_x
+# misconception: makes x need a gradient | hint: anatomy_changes_the_rest
+# breaks: `x` stays as it was
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not x.requires_grad:
+            x.requires_grad_()
+        return x @ self.weight.T + self.bias
+
+# %% overwrites_x
+# misconception: writes into x | hint: overwrites_saved
+# breaks: `x` stays as it was
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        output = x @ self.weight.T + self.bias
+        if not x.requires_grad:
+            x.zero_()
+        return output
+
+# %% forward_of_linear
+# misconception: borrows the forward of nn.Linear | hint: linear_inside
+# breaks: Write `MyLinear(in_features, out_features)` yourself, without `nn.Linear`
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    forward = nn.Linear.forward
+
+# %% hidden_linear
+# misconception: hides an nn.Linear in a list | hint: linear_inside
+# breaks: No `nn.Linear` inside
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+        self.helper = [nn.Linear(in_features, out_features)]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.func.functional_call(self.helper[0], {"weight": self.weight, "bias": self.bias}, (x,))

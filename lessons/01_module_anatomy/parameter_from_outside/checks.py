@@ -8,7 +8,6 @@ from course.probing import ANYTHING, other_than
 from course.traces import as_before, gradients_left, what_runs
 
 # awkward: one_dim, three_dim, called_twice, in_place_behind, norm_in_eval, namedtuple, dictionary: add_offset never runs the model
-# awkward: float64: the statement names the dtype of the offset; one that is made like the model's parameters is as good
 
 
 def _sgd(parameters, case):
@@ -209,7 +208,7 @@ class AnyModelAnyGroups(_OfTheOffset):
     """In any model, also if the optimizer's groups have settings of their own: `offset` gets the optimizer's, the rest keeps its own."""
 
     cases = 1  # many models
-    kinds = ("shared", "tied", "partly_frozen", "mixed_modes", "none_place", "look_alike", "the_layer")
+    kinds = ("shared", "tied", "partly_frozen", "mixed_modes", "none_place", "look_alike", "the_layer", "float64")
     blame = {
         f"{what} of {KINDS[kind].says}": "anatomy_settings_typed_in" if what == "offset" else "anatomy_changes_the_rest"
         for kind in kinds
@@ -279,10 +278,87 @@ class AnyModelAnyGroups(_OfTheOffset):
             offset, parameters, *_ = self.trained(*awkward_models(case, "tied")[tied], add_offset, case)
             return {f"{what} of {tied}": offset if what == "offset" else parameters}
 
+        float64 = f"offset of {KINDS['float64'].says}"
         return {
+            "anatomy_wrong_dtype": {float64: Matches(lambda found: None if found.dtype == "float64" else "float32", "float64")},
             "anatomy_groups_made_one": AnyOf(of(in_one_group(0.1), "parameters"), of(in_one_group(0.25), "parameters")),
             "anatomy_settings_of_a_group": of(like_the_first_group, "offset"),
         }
 
 
-check("parameter_from_outside", OffsetIsRegistered, JoinsTheTraining, OthersGoOn, AnotherOptimizer, AnyModelAnyGroups)
+class OneOptimizerForAll(_OfTheOffset):
+    """One group with a rate of its own, which holds a part of a model, and three offsets, one of a model that is all frozen."""
+
+    names = ("a model in part frozen and in part not held", "a frozen model", "a model without parameters")
+    blame = {
+        **{f"offset of {name}": "optimizer_does_not_know" for name in names},
+        "parameters": "anatomy_changes_the_rest",
+        "gradients": "anatomy_changes_the_rest",
+    }
+
+    def make(self):
+        parts = nn.Sequential(nn.Linear(3, 3).requires_grad_(False), nn.Linear(3, 3), nn.Linear(3, 2))
+        return nn.ModuleList([parts, nn.Linear(3, 2).requires_grad_(False), nn.Tanh()])
+
+    def trained(self, add_offsets, case):
+        """The offsets and all parameters: two steps after the call, the rate of the first group has changed before and after it."""
+        models = case.build("three models", self.make)
+        held = [*models[0][0].parameters(), *models[0][2].parameters()]
+        optimizer = torch.optim.SGD([{"params": held, "lr": 0.3}], lr=0.25, momentum=0.9)
+        optimizers, offsets = [optimizer], [0, 0, 0]
+        for step in range(3):
+            optimizer.param_groups[0]["lr"] = 0.3 / (step + 1)
+            if step == 1:
+                optimizer.param_groups[0]["lr"] = 0.2
+                offsets, optimizers = add_offsets(models, optimizer)
+                optimizer.param_groups[0]["lr"] = 0.1
+            total = 0
+            for number, (model, offset) in enumerate(zip(models, offsets)):
+                output = model(case.tensor(f"x {step}", 5, 3)) + offset
+                total = total + (output * case.tensor(f"upstream {step} {number}", *output.shape)).sum()
+            for one in optimizers:
+                one.zero_grad()
+            total.backward()
+            for one in optimizers:
+                one.step()
+        rest = {name: one for name, one in models.named_parameters() if not name.endswith("offset")}
+        found = {f"offset of {name}": offset for name, offset in zip(self.names, offsets)}
+        return {**found, "parameters": rest, "gradients": gradients_left(rest, case)}
+
+    def probe(self, nb, case):
+        def by_learner(models, optimizer):
+            for model, size in zip(models, (2, 2, 3)):
+                nb.function("add_offset")(model, size, optimizer)
+            return [model.offset for model in models], [optimizer]
+
+        return self.trained(by_learner, case)
+
+    def apart(self, **settings):
+        def add(models, optimizer):
+            offsets = [nn.Parameter(torch.zeros(size)) for size in (2, 2, 3)]
+            return offsets, [optimizer, torch.optim.SGD(offsets, **{"lr": 0.25, "momentum": 0.9, **settings})]
+
+        return add
+
+    def truth(self, case):
+        return self.trained(self.apart(), case)
+
+    def mistakes(self, case):
+        key, last = (f"offset of {self.names[number]}" for number in (0, 2))
+        slow, wanted = self.trained(self.apart(lr=0.1), case), self.truth(case)
+        group = [{key: self.trained(self.apart(lr=lr), case)[key]} for lr in (0.2, 0.3)]
+        return {
+            "anatomy_settings_of_a_group": AnyOf({key: slow[key]}, *group),
+            "anatomy_changes_the_rest": {key: wanted[key], last: slow[last]},
+        }
+
+
+check(
+    "parameter_from_outside",
+    OffsetIsRegistered,
+    JoinsTheTraining,
+    OthersGoOn,
+    AnotherOptimizer,
+    AnyModelAnyGroups,
+    OneOptimizerForAll,
+)

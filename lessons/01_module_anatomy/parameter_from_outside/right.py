@@ -8,13 +8,6 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": (p for n, p in model.named_parameters() if n == "offset")})
 
-# %% only_what_is_new
-def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
-    model.offset = Parameter(torch.empty(size))
-    nn.init.zeros_(model.offset)
-    held = {id(p) for group in optimizer.param_groups for p in group["params"]}
-    optimizer.add_param_group({"params": [p for p in model.parameters() if id(p) not in held]})
-
 # %% optimizer_first
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     offset = Parameter(torch.zeros(size, dtype=torch.float32))

@@ -1,4 +1,5 @@
-# nothing to break: Training has begun, and the optimizer is there.
+# nothing to break: No optimizer here is without groups
+# nothing to break: Training has begun
 
 # %% adds_it_by_hook
 # misconception: adds the offset by a hook as well | hint: offset_used_twice
@@ -290,3 +291,91 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     optimizer.add_param_group({'params': [model.offset]})
     for m in model.modules():
         m._forward_hooks.clear()
+
+# %% dtype_of_the_model
+# misconception: takes the dtype of the model's parameters | hint: anatomy_wrong_dtype
+# breaks: `torch.float32`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    dtype = next((p.dtype for p in model.parameters()), torch.float32)
+    model.offset = Parameter(torch.zeros(size, dtype=dtype))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% joins_the_only_group
+# misconception: joins the group, if there is only one | hint: anatomy_settings_of_a_group
+# breaks: Its parameter groups may have settings of their own
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    if len(optimizer.param_groups) == 1:
+        optimizer.param_groups[0]["params"].append(model.offset)
+    else:
+        optimizer.add_param_group({"params": [model.offset]})
+
+# %% rate_of_the_only_group
+# misconception: takes the rate of the group as it is now, if there is only one | hint: anatomy_settings_of_a_group
+# breaks: with the settings that the optimizer was built with
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    settings = dict(optimizer.defaults)
+    if len(optimizer.param_groups) == 1:
+        settings["lr"] = optimizer.param_groups[0]["lr"]
+    optimizer.add_param_group({**settings, "params": [model.offset]})
+
+# %% all_that_is_not_held
+# misconception: hands over all that the optimizer does not hold yet | hint: anatomy_changes_the_rest
+# breaks: it may hold a part of the model only
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    held = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    optimizer.add_param_group({"params": [p for p in model.parameters() if id(p) not in held]})
+
+# %% defaults_as_a_group
+# misconception: makes the optimizer's settings themselves the new group | hint: optimizer_does_not_know
+# breaks: the given `optimizer` trains it too
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    group = optimizer.defaults
+    group["params"] = [model.offset]
+    optimizer.param_groups.append(group)
+
+# %% once_for_each_optimizer
+# misconception: tells the optimizer once, whatever the model | hint: optimizer_does_not_know
+# breaks: Write `add_offset(model, size, optimizer)` for any model
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    if not getattr(optimizer, "has_offset", False):
+        optimizer.add_param_group({"params": [model.offset]})
+        optimizer.has_offset = True
+
+# %% unfreezes_what_is_held
+# misconception: makes all trainable that the optimizer holds | hint: anatomy_changes_the_rest
+# breaks: Everything else goes on as if nothing had happened
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            parameter.requires_grad_()
+
+# %% frozen_like_the_model
+# misconception: the offset is frozen if the model is | hint: optimizer_does_not_know
+# breaks: Write `add_offset(model, size, optimizer)` for any model
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    trainable = any(p.requires_grad for p in model.parameters())
+    model.offset = Parameter(torch.zeros(size), requires_grad=trainable)
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% asks_the_first_parameter
+# misconception: expects that every model has a parameter | hint: none
+# breaks: Write `add_offset(model, size, optimizer)` for any model
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    device = next(model.parameters()).device
+    model.offset = Parameter(torch.zeros(size, device=device))
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% the_new_group_first
+# misconception: puts the new group in front of the others | hint: anatomy_changes_the_rest
+# breaks: which stay in their groups, in their order
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    optimizer.param_groups.insert(0, optimizer.param_groups.pop())

@@ -5,7 +5,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.awkward import KINDS, awkward_models
 from course.probing import ANYTHING, other_than
-from course.traces import as_before, gradients_from, what_runs
+from course.traces import as_before, attributes_on, gradients_from, what_runs
 
 # awkward: one_dim, three_dim: a Tanh takes what a ReLU takes, whatever its shape
 
@@ -44,6 +44,10 @@ class _ActNet(nn.Module):
         return self.last(x)
 
 
+_Foreign = type("ReLU", (nn.Module,), {"forward": lambda self, x: 2 * x})
+"""A class of somebody else's with the name of nn.ReLU."""
+
+
 def _places(model):
     """What stands where below the model: 'blocks.0.act: Tanh'."""
     return [
@@ -75,6 +79,13 @@ class _OfTheSwap(Check):
 
     def runs(self, model, case):
         return what_runs(model, case, lambda: model(case.tensor("another x", 4, 3)))
+
+    def swapped(self, model):
+        """By the definition: in each register of modules."""
+        for part in [model, *(one for _, one in model.named_modules())]:
+            for name, child in part._modules.items():
+                if isinstance(child, nn.ReLU):
+                    part._modules[name] = nn.Tanh().train(child.training)
 
     def with_another_tanh(self, model, case):
         """What only a real nn.Tanh takes part in: its class computes something else meanwhile."""
@@ -288,12 +299,71 @@ class OtherModels(_OfTheSwap):
             found[f"gradients in {says}"] = {name: parameter.grad for name, parameter in model.named_parameters()}
         return found
 
-    def swapped(self, model):
-        """By the definition: in each register of modules."""
-        for part in [model, *(one for _, one in model.named_modules())]:
-            for name, child in part._modules.items():
-                if isinstance(child, nn.ReLU):
-                    part._modules[name] = nn.Tanh().train(child.training)
+class CalledAgain(_OfTheSwap):
+    """A second call is right, too, for the same model and for another one; a model that was not handed in keeps its ReLU."""
+
+    blame = {
+        "places of the model": "anatomy_some_left",
+        "output of the model": "anatomy_some_left",
+        "places of a model that was not handed in": "anatomy_changes_the_rest",
+        "output of a model that was not handed in": "anatomy_changes_the_rest",
+        "attributes of all modules": "anatomy_changes_the_rest",
+        "places of the second model": "anatomy_some_left",
+        "what runs in the second model": "anatomy_one_for_all",
+    }
+
+    def make(self):
+        """Three models with one ReLU in common; the first has a ReLU deep down, too, and a layer that is only called so."""
+        deep, common = nn.ReLU(), nn.ReLU()
+        for _ in range(6):
+            deep = nn.Sequential(deep)
+        return nn.ModuleDict(
+            {
+                "first": nn.Sequential(nn.Linear(3, 3), common, _Foreign(), deep, nn.Sequential(nn.Linear(3, 3), nn.ReLU())),
+                "second": nn.Sequential(nn.Linear(3, 3), common),
+                "not handed in": nn.Sequential(nn.Linear(3, 3), common),
+            }
+        )
+
+    def probe(self, nb, case):
+        return self.brought(nb.function("swap_relu"), case)
+
+    def truth(self, case):
+        found = self.brought(self.swapped, case)
+        return {**found, "what runs in the second model": as_before(found["what runs in the second model"])}
+
+    def brought(self, swap, case):
+        models = case.build("three models", self.make)
+        model, second, other = models.values()
+        swap(model)
+        before = _places(model)
+        model[4].append(nn.ReLU())
+        swap(model)
+        other[1].eval()  # the ReLU that they have in common
+        swap(second)
+        return {
+            "places of the model after one call": before,
+            "places of the model": _places(model),
+            "output of the model": model(case.tensor("x", 4, 3)),
+            "places of a model that was not handed in": _places(other),
+            "output of a model that was not handed in": other(case.tensor("x", 4, 3)),
+            "places of the second model": _places(second),
+            "what runs in the second model": self.runs(second, case),
+            "attributes of all modules": attributes_on(models, case),
+        }
+
+    def mistakes(self, case):
+        wanted = self.truth(case)["places of the model after one call"]
+
+        def says(test):
+            return Matches(lambda found: None if test(found) else "something else", "this mistake")
+
+        return {
+            "by_class_name": {"places of the model after one call": says(lambda found: found[2] == "2: Tanh")},
+            "anatomy_some_left": {
+                "places of the model after one call": says(lambda found: found != wanted and found[2] == wanted[2])
+            },
+        }
 
 
-check("swap_submodules", EveryReluReplaced, SharedPlaces, ModeKept, OtherModels)
+check("swap_submodules", EveryReluReplaced, SharedPlaces, ModeKept, OtherModels, CalledAgain)

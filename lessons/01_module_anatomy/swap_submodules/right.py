@@ -11,13 +11,6 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
     return model.apply(replace)
 
-# %% changes_the_class
-def swap_relu(model: nn.Module) -> nn.Module:
-    for module in model.modules():
-        if isinstance(module, nn.ReLU):
-            module.__class__ = nn.Tanh
-    return model
-
 # %% helper_called_places
 def places(model):
     return [name for name, module in model.named_modules(remove_duplicate=False) if isinstance(module, nn.ReLU)]
@@ -75,7 +68,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% rpartition_and_setattr
 def swap_relu(model: nn.Module) -> nn.Module:
-    for name in [n for n, m in model.named_modules(remove_duplicate=False) if m.__class__.__name__ == "ReLU"]:
+    for name in [n for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, nn.ReLU)]:
         path, _, last = name.rpartition(".")
         parent = model.get_submodule(path)
         old = getattr(parent, last)

@@ -1,4 +1,5 @@
-# nothing to break: (The model itself is not a ReLU.)
+# nothing to break: The model itself is not a ReLU
+# nothing to break: one Tanh for both places and one for each are equally right
 
 # %% always_eval
 # misconception: puts the whole model into eval mode | hint: mode_lost
@@ -26,7 +27,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% class_name_contains
 # misconception: takes every class with ReLU in its name | hint: by_class_name
-# breaks: classes that only have ReLU in their name
+# breaks: whose class only has ReLU in its name
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if "ReLU" in type(module).__name__:
@@ -88,7 +89,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% draws_new_weights
 # misconception: draws new weights | hint: anatomy_changes_the_rest
-# breaks: Everything else stays as it was.
+# breaks: Everything else stays as it was
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, child in list(parent._modules.items()):
@@ -117,7 +118,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% freezes
 # misconception: freezes the parameters | hint: anatomy_changes_the_rest
-# breaks: Everything else stays as it was.
+# breaks: Everything else stays as it was
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, child in list(parent._modules.items()):
@@ -290,7 +291,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% class_name_begins
 # misconception: takes every class whose name begins with ReLU | hint: by_class_name
-# breaks: classes that only have ReLU in their name
+# breaks: whose class only has ReLU in its name
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if type(module).__name__.startswith("ReLU"):
@@ -318,7 +319,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% zeroes_gradients
 # misconception: sets the gradients back | hint: anatomy_changes_the_rest
-# breaks: Everything else stays as it was.
+# breaks: Everything else stays as it was
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if isinstance(module, nn.ReLU):
@@ -337,7 +338,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% clears_empty_places
 # misconception: takes empty places away | hint: anatomy_changes_the_rest
-# breaks: Everything else stays as it was.
+# breaks: Everything else stays as it was
 def swap_relu(model: nn.Module) -> nn.Module:
     for parent in model.modules():
         for name, module in list(parent._modules.items()):
@@ -349,7 +350,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% clears_hooks
 # misconception: takes hooks away | hint: anatomy_changes_the_rest
-# breaks: Everything else stays as it was.
+# breaks: Everything else stays as it was
 def swap_relu(model: nn.Module) -> nn.Module:
     for name, module in list(model.named_modules(remove_duplicate=False)):
         module._forward_hooks.clear()
@@ -365,4 +366,75 @@ def swap_relu(model: nn.Module) -> nn.Module:
     names = {n: m.training for n, m in model.named_modules(remove_duplicate=False) if isinstance(m, nn.ReLU)}
     for name, mode in names.items():
         model.set_submodule(name, pool[mode])
+    return model
+
+# %% same_class_name
+# misconception: takes every class that is called ReLU | hint: by_class_name
+# breaks: whose class only has ReLU in its name
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in list(model.modules()):
+        for name, child in list(parent._modules.items()):
+            if type(child).__name__ == "ReLU":
+                parent._modules[name] = nn.Tanh().train(child.training)
+    return model
+
+# %% turns_the_relu_into_a_tanh
+# misconception: gives the ReLU itself another class | hint: anatomy_changes_the_rest
+# breaks: also other models that hold the same ReLU
+def swap_relu(model: nn.Module) -> nn.Module:
+    for module in model.modules():
+        if isinstance(module, nn.ReLU):
+            module.__class__ = nn.Tanh
+    return model
+
+# %% remembers_each_relu
+# misconception: hands out the Tanh of an earlier call again | hint: anatomy_one_for_all
+# breaks: in the mode (training or eval) of that ReLU
+MADE = {}
+
+
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in list(model.modules()):
+        for name, child in list(parent._modules.items()):
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = MADE.setdefault(child, nn.Tanh().train(child.training))
+    return model
+
+# %% marks_what_it_has_seen
+# misconception: marks modules, and passes over marked ones | hint: anatomy_some_left
+# breaks: Everything else stays as it was
+def swap_relu(model: nn.Module) -> nn.Module:
+    made = {}
+
+    def visit(module):
+        module.visited = True
+        for name, child in list(module._modules.items()):
+            if isinstance(child, nn.ReLU):
+                module._modules[name] = made.setdefault(child, nn.Tanh().train(child.training))
+            elif child is not None and not hasattr(child, "visited"):
+                visit(child)
+
+    visit(model)
+    return model
+
+# %% notes_on_the_model
+# misconception: notes on the model that it is done | hint: anatomy_changes_the_rest
+# breaks: Everything else stays as it was
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in list(model.modules()):
+        for name, child in list(parent._modules.items()):
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(child.training)
+    model.swapped = True
+    return model
+
+# %% five_levels
+# misconception: looks five levels deep | hint: anatomy_some_left
+# breaks: at any depth
+def swap_relu(model: nn.Module, level: int = 0) -> nn.Module:
+    for name, child in list(model._modules.items()):
+        if isinstance(child, nn.ReLU):
+            model._modules[name] = nn.Tanh().train(child.training)
+        elif child is not None and level < 4:
+            swap_relu(child, level + 1)
     return model

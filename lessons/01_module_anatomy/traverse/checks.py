@@ -7,10 +7,10 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from nbproof.values.evidence import TensorRecord, Unreadable
 from course.awkward import KINDS, awkward_models
-from course.traces import as_before, what_runs
+from course.traces import as_before, attributes_on, what_runs
 
 # awkward: called_twice, in_place_behind, one_dim, three_dim, namedtuple, dictionary: the model is walked through, it never runs
-# awkward: mixed_modes, norm_in_eval, float64: an inventory says nothing of modes, values and dtypes
+# awkward: norm_in_eval, float64: an inventory says nothing of values and dtypes
 _FIVE = ("children", "modules", "leaves", "parameters", "buffers")
 
 
@@ -55,6 +55,15 @@ def _below(module):
 
     visit(module, "")
     return found
+
+
+def _direct(module):
+    """The names of what stands directly in it, each object once, under its first name there, wherever else it stands."""
+    found = {}
+    for key, child in module._modules.items():
+        if child is not None:
+            found.setdefault(id(child), key)
+    return list(found.values())
 
 
 def _registered(model, register):
@@ -109,7 +118,7 @@ class FiveEntries(Check):
         """What an inventory of the model should say, by the definitions."""
         parts = _below(model)
         return {
-            "children": [name for name, _ in parts if "." not in name],
+            "children": _direct(model),
             "modules": [name for name, _ in parts],
             "leaves": sum(_is_leaf(part) for _, part in parts),
             "parameters": {name: tuple(value.shape) for name, value in _registered(model, "_parameters")},
@@ -217,12 +226,16 @@ class SharedModule(FiveEntries):
         other.running_mean = norm.running_mean
         model.get_submodule(_names(case)[1]).add_module("other", other)
         model.add_module("twin", model.get_submodule(_names(case)[1]))
+        model.add_module("apart", model.spare.right)  # it stands deeper, too, and earlier
+        model.add_module("box", nn.Sequential(model.spare.right))  # its only child has another name
         return model
 
     def mistakes(self, case):
         model = self.model(case)
         places = dict(model.named_modules(remove_duplicate=False))
         return {
+            "anatomy_children_by_name": {"children": [name for name, _ in _below(model) if "." not in name]},
+            "anatomy_leaves_by_name": {"leaves": self.truth(case)["leaves"] + 1},
             "counts_twice": _one_of(
                 modules=list(places)[1:],
                 leaves=AnyOf(sum(_is_leaf(part) for part in places.values()), _leaves_reached(model)),
@@ -234,7 +247,7 @@ class SharedModule(FiveEntries):
 
 
 class EmptyAndUnsaved(FiveEntries):
-    """An empty place is not listed; a buffer that is not saved is."""
+    """An empty place is not listed; a buffer that is not saved is, and so are tensors with one number, or with none."""
 
     errors = {**FiveEntries.errors, r"AttributeError: 'NoneType' object": "absent_is_none"}
     blame = {"buffers": "unsaved_buffers_missing"}
@@ -245,6 +258,9 @@ class EmptyAndUnsaved(FiveEntries):
         model.register_buffer("later", None)
         model.register_module("unused", None)
         model.get_submodule(_names(case)[1]).left.register_module("unused", None)
+        model.last.register_parameter("factor", nn.Parameter(torch.tensor(2.0)))
+        model.last.register_parameter("rows", nn.Parameter(torch.empty(0, 3)))
+        model.last.register_buffer("seen", torch.empty(0))
         return model
 
     def mistakes(self, case):
@@ -255,12 +271,16 @@ class EmptyAndUnsaved(FiveEntries):
                 modules=_says(lambda found: any(name.endswith("unused") for name in found)),
                 leaves=wanted["leaves"] - 1,
                 buffers=_says(lambda found: "later" in found),
-            )
+            ),
+            "size_not_shape": {"parameters": _says(lambda found: found["last.factor"] != () and "last.rows" in found)},
+            "anatomy_tensors_left_out": {
+                "parameters": {name: shape for name, shape in wanted["parameters"].items() if name != "last.rows"}
+            },
         }
 
 
 class OtherModels(FiveEntries):
-    """Models of other kinds, down to a single layer, which has no parts. Each stays as it was."""
+    """Models of other kinds, down to a single layer, which has no parts, and one that changes. Each stays as it was."""
 
     kinds = {
         "shared": "counts_twice",
@@ -270,35 +290,57 @@ class OtherModels(FiveEntries):
         "look_alike": "anatomy_leaves_by_name",
         "the_layer": "counts_root",
     }
-    claims = tuple(KINDS[kind].says for kind in kinds)
+    claims = (*(KINDS[kind].says for kind in kinds), "a model that has changed since the last call")
+    all_kinds = (*kinds, "mixed_modes")
     blame = {
         **{KINDS[kind].says: hint for kind, hint in kinds.items()},
-        **{f"{what} afterwards": "anatomy_changes_the_rest" for what in ("outputs", "names", "what runs")},
+        **{f"{what} afterwards": "anatomy_changes_the_rest" for what in ("outputs", "names", "attributes")},
+        **{f"what runs afterwards in {KINDS[kind].says}": "anatomy_changes_the_rest" for kind in ("partly_frozen", "mixed_modes")},
+        "a model that has changed since the last call": "anatomy_kept_between_calls",
     }
 
     def probe(self, nb, case):
-        models = awkward_models(case, *self.kinds)
+        models = awkward_models(case, *self.all_kinds)
         found = {says: nb.function("inventory")(model) for says, (model, _) in models.items()}
-        return {**found, **self.afterwards(models, case), "what runs afterwards": self.runs(models, case)}
+        changing = self.model(case)
+        nb.function("inventory")(changing)
+        found["a model that has changed since the last call"] = nb.function("inventory")(self.changed(changing))
+        return {**found, **self.afterwards(models, case), **self.runs(models, case)}
+
+    def changed(self, model):
+        """With an arm more, which reaches down to a seventh level."""
+        arm = nn.Tanh()
+        for _ in range(6):
+            arm = nn.Sequential(arm)
+        model.add_module("arm", arm)
+        return model
 
     def truth(self, case):
-        models = awkward_models(case, *self.kinds)
+        models = awkward_models(case, *self.all_kinds)
         wanted = {says: self.of(model) for says, (model, _) in models.items()}
-        runs = as_before(self.runs(models, case))
-        return {**wanted, **self.afterwards(models, case), "what runs afterwards": runs}
+        wanted["a model that has changed since the last call"] = self.of(self.changed(self.model(case)))
+        runs = {what: as_before(number) for what, number in self.runs(models, case).items()}
+        return {**wanted, **self.afterwards(models, case), **runs}
 
     def afterwards(self, models, case):
         """What the models compute, and the names that they know, empty places too."""
         outputs = {says: model(x) for says, (model, x) in models.items()}
         names = {key: case.tensor(key, 2) for key in models[KINDS["none_place"].says][0]._modules}
-        return {"outputs afterwards": outputs, "names afterwards": names}
+        attributes = {says: attributes_on(model, case) for says, (model, _) in models.items()}
+        return {"outputs afterwards": outputs, "names afterwards": names, "attributes afterwards": attributes}
 
     def runs(self, models, case):
-        model, x = models[KINDS["partly_frozen"].says]
-        return what_runs(model, case, lambda: model(x.requires_grad_()).sum().backward())
+        found = {}
+        for kind in ("partly_frozen", "mixed_modes"):
+            model, x = models[KINDS[kind].says]
+            run = what_runs(model, case, lambda: model(x.detach().requires_grad_()).sum().backward())
+            found[f"what runs afterwards in {KINDS[kind].says}"] = run
+        return found
 
     def mistakes(self, case):
-        return {}
+        deepest = "arm" + ".0" * 6
+        misses = _says(lambda found: "arm.0" in found["modules"] and deepest not in found["modules"])
+        return {"children_for_modules": {"a model that has changed since the last call": misses}}
 
 
 check("traverse", FiveEntries, EmptyAndUnsaved, SharedModule, OtherModels)

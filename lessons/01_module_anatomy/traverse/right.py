@@ -1,13 +1,3 @@
-# %% children_from_dots
-def inventory(model: nn.Module) -> dict[str, object]:
-    return {
-        "children": [name for name, _ in model.named_modules() if name and "." not in name],
-        "modules": [name for name, _ in model.named_modules() if name],
-        "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
-        "parameters": dict((name, tuple(p.size())) for name, p in model.named_parameters()),
-        "buffers": [name for name, _ in model.named_buffers()],
-    }
-
 # %% dicts
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
@@ -45,18 +35,6 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
         "modules": [name for name, _ in model.named_modules() if name],
         "children": [name for name, _ in model.named_children()],
-    }
-
-# %% leaves_by_prefix
-def inventory(model: nn.Module) -> dict[str, object]:
-    names = [n for n, _ in model.named_modules() if n]
-    leaves = [n for n in names if not any(o.startswith(n + ".") for o in names)]
-    return {
-        "children": [n for n, _ in model.named_children()],
-        "modules": names,
-        "leaves": len(leaves),
-        "parameters": {n: tuple(p.shape) for n, p in model.named_parameters()},
-        "buffers": [n for n, _ in model.named_buffers()],
     }
 
 # %% leaves_hold_themselves_only

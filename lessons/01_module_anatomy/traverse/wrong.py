@@ -1,3 +1,5 @@
+# nothing to break: No child has a dot in its own name
+
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
 # breaks: the lists keep the order in which the four methods give them
@@ -597,5 +599,117 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "modules": [name for name, _ in model.named_modules() if name],
         "leaves": sum(1 for name, module in model.named_modules() if name and not list(module.children())),
         "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% children_without_a_dot
+# misconception: takes the modules without a dot in their name for the children | hint: anatomy_children_by_name
+# breaks: A child of the model is among its `"children"`
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in parts if "." not in name],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% leaves_without_names_below
+# misconception: takes a module for a leaf if no name goes on with its own | hint: anatomy_leaves_by_name
+# breaks: how many of those `"modules"` have no children
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(not any(other.startswith(f"{name}.") for other, _ in parts) for name, _ in parts),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% a_number_has_a_shape
+# misconception: gives a single number the shape (1,) | hint: size_not_shape
+# breaks: name of each parameter → its shape
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) or (1,) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% tensors_without_elements
+# misconception: leaves tensors out that have no element | hint: anatomy_tensors_left_out
+# breaks: name of each parameter → its shape
+# breaks: all buffers, saved or not
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters() if tensor.numel()},
+        "buffers": [name for name, tensor in model.named_buffers() if tensor.numel()],
+    }
+
+# %% remembers_its_answers
+# misconception: remembers the answer for each model | hint: anatomy_kept_between_calls
+# breaks: Each call says what is in the model at that moment.
+from functools import lru_cache
+
+
+@lru_cache(maxsize=None)
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% writes_names_on_modules
+# misconception: writes its name on each module | hint: anatomy_changes_the_rest
+# breaks: The model stays as it was.
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    for name, module in parts:
+        module.path = name
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% one_mode_for_all
+# misconception: puts the model's own mode back, for all of it | hint: anatomy_changes_the_rest
+# breaks: The model stays as it was.
+def inventory(model: nn.Module) -> dict[str, object]:
+    model.train(model.training)
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% five_levels
+# misconception: looks five levels deep | hint: children_for_modules
+# breaks: all modules in the model, at any depth
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model and name.count(".") < 5]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
         "buffers": [name for name, _ in model.named_buffers()],
     }

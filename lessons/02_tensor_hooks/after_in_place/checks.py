@@ -2,7 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, other_than, such_that
+from course.probing import nan_as_number, odd_gradients, other_than, such_that
 
 
 class BothValues(Check):
@@ -141,4 +141,61 @@ class ChangeReturnsNothing(BothValues):
     blame = {"before": "in_place_watch_return_value", "after": "in_place_watch_return_value"}
 
 
-check("after_in_place", BothValues, SeveralPasses, ChangeReturnsNothing)
+class AnyGradient(Check):
+    """On the second result of an operation, also where backward begins at it: zeros, infinity and NaN are gradients, too."""
+
+    def run(self, case, watch_around=None):
+        x, factor = case.tensor("x", 6, 3, requires_grad=True), case.tensor("a factor", 6)
+        trace, left = [case.integer("before it runs", 1, 10**6)], []
+
+        def change(tensor):
+            trace.append((31 * trace[-1] + case.integer("step", 1, 10**6)) % 999_983)
+            tensor.mul_(factor)
+
+        h = torch.std_mean(x, 1)[1]
+        if watch_around is None:
+            change(h)
+            before, after = [], []
+        else:
+            before, after = watch_around(h, change)
+        for upstream in odd_gradients(case):
+            x.grad = None
+            h.backward(upstream.clone(), retain_graph=True)
+            left.append(x.grad)
+        return before, after, left, trace[-1]
+
+    def told(self, before, after, left, trace):
+        names = ("before (31337: NaN)", "after (31337: NaN)", "x.grad after each pass (31337: NaN)")
+        found = {name: nan_as_number(grads) for name, grads in zip(names, (before, after, left))}
+        return {**found, "the trace of the calls of change": trace}
+
+    def probe(self, nb, case):
+        return self.told(*self.run(case, nb.function("watch_around")))
+
+    def truth(self, case):
+        gradients, factor = odd_gradients(case), case.tensor("a factor", 6)
+        _, _, left, trace = self.run(case)
+        return self.told([gradient * factor for gradient in gradients], gradients, left, trace)
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        after, left = (right[f"{name} (31337: NaN)"] for name in ("after", "x.grad after each pass"))
+        return {
+            "in_place_watch_changed_twice": {
+                **{name: value for name, value in right.items() if "31337" in name},
+                "the trace of the calls of change": other_than(right["the trace of the calls of change"]),
+            },
+            "drops_an_entry": {"after (31337: NaN)": [gradient for gradient in after if gradient.any()]},
+            "begins_at_the_tensor": {"after (31337: NaN)": []},
+            "repairs_the_gradient": {"x.grad after each pass (31337: NaN)": other_than(left)},
+            "hooks_the_operation": {
+                "before (31337: NaN)": other_than(right["before (31337: NaN)"]),
+                "after (31337: NaN)": after,
+                "x.grad after each pass (31337: NaN)": left,
+            },
+        }
+
+    errors = {r"(AttributeError|TypeError): .*NoneType": "hooks_the_operation"}
+
+
+check("after_in_place", BothValues, SeveralPasses, ChangeReturnsNothing, AnyGradient)

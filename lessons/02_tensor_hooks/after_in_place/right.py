@@ -79,7 +79,8 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 # %% node_prehooks
 def watch_around(tensor, change):
     before, after = [], []
-    tensor.grad_fn.register_prehook(lambda grads: before.append(grads[0]))
+    number = tensor.output_nr
+    tensor.grad_fn.register_prehook(lambda grads: before.append(grads[number]))
     change(tensor)
     tensor.grad_fn.register_prehook(lambda grads: after.append(grads[0]))
     return [before, after]

@@ -34,7 +34,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% both_before
 # misconception: a hook follows the tensor through the change | hint: in_place_watch_hooks_before
-# breaks: to `after` that of the value it holds now
+# breaks: to `after` that of the value it holds after the change
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -411,3 +411,72 @@ h = x * 2
 before, after = watch_around(h, torch.relu_)
 (h * 10).backward(torch.ones(3))
 print("h:", h.tolist(), "  before:", before, "  after:", after)
+
+# %% tried_first
+# misconception: tries the change on a copy before | hint: in_place_watch_changed_twice
+# breaks: Call it once, on `tensor`
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor.detach().clone())
+    change(tensor)
+    tensor.register_hook(after.append)
+    return before, after
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+
+# %% zeros_left_out
+# misconception: a gradient of zero is none | hint: drops_an_entry
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(lambda grad: before.append(grad) if grad.any() else None)
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad) if grad.any() else None)
+    return before, after
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+
+# %% repairs_what_is_not_finite
+# misconception: returns a gradient without NaN and infinity | hint: repairs_the_gradient
+# breaks: All gradients stay as they are.
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad) or torch.nan_to_num(grad))
+    return before, after
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+
+# %% multi_grad_hooks_that_wait
+# misconception: multi-grad hooks, which do not run if backward begins at the tensor | hint: begins_at_the_tensor
+def watch_around(tensor, change):
+    before, after = [], []
+    register = torch.autograd.graph.register_multi_grad_hook
+    register([tensor], lambda grads: before.extend(grads))
+    change(tensor)
+    register([tensor], lambda grads: after.extend(grads))
+    return before, after
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)
+
+# %% first_output_of_the_operation
+# misconception: takes the gradient of the first output of the operation | hint: hooks_the_operation
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.grad_fn.register_prehook(lambda grads: before.append(grads[0]))
+    change(tensor)
+    tensor.register_hook(after.append)
+    return before, after
+
+x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+h = x * 2
+before, after = watch_around(h, torch.relu_)

@@ -201,4 +201,25 @@ class OneOfTwoHalves(Check):
     blame = {"x.grad": "hooks_the_operation"}
 
 
-check("bias_and_clamp", BehindTheReLU, AnotherGraph, OneOfTwoHalves)
+class NoDimensions(Check):
+    """On a tensor without dimensions, such as a loss: once with a positive gradient, once with a negative one."""
+
+    def probe(self, nb, case):
+        x = case.tensor("x", requires_grad=True)
+        h = x * 4
+        nb.function("clamp_downstream")(h)
+        found = []
+        for sign in (1, -1):
+            x.grad = None
+            h.backward(sign * case.tensor("upstream", positive=True), retain_graph=True)
+            found.append(x.grad)
+        return {"x.grad after each pass": found}
+
+    def truth(self, case):
+        return {"x.grad after each pass": [4 * case.tensor("upstream", positive=True), torch.zeros(())]}
+
+    blame = {"x.grad after each pass": "clamps_otherwise"}
+    errors = {r"RuntimeError: hook .* has changed the size of value": "hook_changes_shape"}
+
+
+check("bias_and_clamp", BehindTheReLU, AnotherGraph, OneOfTwoHalves, NoDimensions)

@@ -1,4 +1,5 @@
 # nothing to break: What the two functions return does not matter.
+# nothing to break: All gradients are finite.
 
 # %% all_of_fc
 # misconception: every parameter of fc | hint: hooks_too_much
@@ -423,3 +424,13 @@ def freeze_bias(net):
 
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% clamp_with_one_zero
+# misconception: compares with a vector of one zero, which gives a gradient without dimensions one | hint: hook_changes_shape
+# breaks: of any shape.
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, dtype=grad.dtype)))

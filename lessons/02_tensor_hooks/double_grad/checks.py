@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close
+from course.probing import nan_as_number, odd_gradients
 
 
 def gradients_of_a_small_net(case, hook=None, on=""):
@@ -88,7 +89,7 @@ class NeighboursInASum(Check):
 class OtherShapesAndDtypes(Check):
     """It works for a tensor of any shape and floating-point dtype, to the last digit."""
 
-    shapes = ((torch.float64, (2, 3, 4)), (torch.float32, ()), (torch.bfloat16, (5, 1)))
+    shapes = ((torch.float64, (2, 3, 4)), (torch.float32, ()), (torch.bfloat16, (5, 1)), (torch.bfloat16, ()))
 
     def probe(self, nb, case):
         found = {}
@@ -108,4 +109,48 @@ class OtherShapesAndDtypes(Check):
     blame = {"x.grad, shape (2, 3, 4)": "digits_lost"}
 
 
-check("double_grad", OnTheLoss, InTheMiddle, OnALeaf, NeighboursInASum, OtherShapesAndDtypes)
+class TwoInOneGraph(Check):
+    """On two tensors of one shape in one graph: what it returned for the one stays when it runs for the other."""
+
+    def run(self, case, func, factor=1):
+        x = case.tensor("x", 2, 3, requires_grad=True)
+        first, second = x + case.tensor("shift", 3), x + case.tensor("another shift", 3)
+        if func is not None:
+            first.register_hook(func)
+            second.register_hook(func)
+        (first * case.tensor("a", 3) + second * case.tensor("b", 3)).backward(factor * case.tensor("upstream", 2, 3))
+        return {"x.grad": x.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("func"))
+
+    def truth(self, case):
+        return self.run(case, None, factor=2)
+
+    blame = {"x.grad": "one_tensor_for_all"}
+
+
+class AnyGradient(Check):
+    """Zeros are doubled, and infinite and NaN elements stay what they are; so does one that is transposed."""
+
+    def probe(self, nb, case):
+        found = []
+        for upstream in odd_gradients(case):
+            x = case.tensor("x", 3, 2, requires_grad=True)
+            h = x * 4
+            h.register_hook(nb.function("func"))
+            h.backward(upstream.reshape(2, 3).t())
+            found.append(x.grad)
+        return {"x.grad after each pass (31337: NaN)": nan_as_number(found)}
+
+    def truth(self, case):
+        found = [8 * upstream.reshape(2, 3).t() for upstream in odd_gradients(case)]
+        return {"x.grad after each pass (31337: NaN)": nan_as_number(found)}
+
+    errors = {r"RuntimeError: view size is not compatible": "hook_views_flat"}
+    blame = {"x.grad after each pass (31337: NaN)": "repairs_the_gradient"}
+
+
+check(
+    "double_grad", OnTheLoss, InTheMiddle, OnALeaf, NeighboursInASum, OtherShapesAndDtypes, AnyGradient, TwoInOneGraph
+)

@@ -130,3 +130,30 @@ def func(grad):
 # breaks: any shape and floating-point dtype
 def func(grad):
     return (grad.float() * 2).to(grad.dtype)
+
+# %% one_buffer_a_shape
+# misconception: writes each result of one shape into one tensor | hint: one_tensor_for_all
+buffers = {}
+
+
+def func(grad):
+    key = (grad.shape, grad.dtype)
+    if key not in buffers:
+        buffers[key] = torch.empty(grad.shape, dtype=grad.dtype)
+    return torch.mul(grad, 2, out=buffers[key])
+
+# %% viewed_flat
+# misconception: takes every gradient for contiguous | hint: hook_views_flat
+# breaks: with any shape and floating-point dtype
+def func(grad):
+    return grad.view(-1).mul(2).view(grad.shape)
+
+# %% without_nan
+# misconception: repairs NaN and infinity | hint: repairs_the_gradient
+def func(grad):
+    return torch.nan_to_num(grad * 2)
+
+# %% factor_in_float32
+# misconception: a factor in float32, so that a 0-d gradient in bfloat16 becomes float32 | hint: hook_changes_shape
+def func(grad):
+    return grad * torch.tensor(2.0)

@@ -60,7 +60,7 @@ check("fan_out", PredictsTheCalls)
 import torch
 
 from nbproof.checks.check import Check, check
-from course.probing import ANYTHING, other_than, such_that, tensor_hook_count
+from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, such_that, tensor_hook_count
 from course.traces import gradients_left
 
 NAMES = ("left", "h", "x", "right")
@@ -213,4 +213,40 @@ class OnlyWatches(Check):
     blame = {f".grad of {name}": "hook_writes_grad" for name in NAMES}
 
 
-check("fan_out", LogsEveryCall, SeveralPasses, OnlyWatches)
+class AnyGradient(Check):
+    """Zeros, infinity and NaN are gradients, too. Two tensors with equal values keep their own names."""
+
+    def run(self, case, log_gradients=None):
+        x = case.tensor("x", 6, requires_grad=True)
+        tensors, left = {"first": x * 4, "second": x * 4}, []
+        log = [] if log_gradients is None else log_gradients(dict(tensors))
+        for upstream in odd_gradients(case):
+            x.grad = None
+            (tensors["first"] + 2 * tensors["second"]).backward(upstream, retain_graph=True)
+            left.append(x.grad)
+        logged = {key: nan_as_number(value) for key, value in by_name(log, tensors).items()}
+        return {**logged, "x.grad after each pass (31337: NaN)": nan_as_number(left)}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("log_gradients"))
+
+    def truth(self, case):
+        gradients = odd_gradients(case)
+        return {
+            **self.run(case),
+            "gradients logged for first": nan_as_number(gradients),
+            "gradients logged for second": nan_as_number([2 * gradient for gradient in gradients]),
+        }
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        first = [gradient for gradient in right["gradients logged for first"] if gradient.any()]
+        left = right["x.grad after each pass (31337: NaN)"]
+        return {
+            "drops_an_entry": {"gradients logged for first": first},
+            "repairs_the_gradient": {"x.grad after each pass (31337: NaN)": other_than(left)},
+            "told_by_value": {"gradients logged for second": []},
+        }
+
+
+check("fan_out", LogsEveryCall, SeveralPasses, OnlyWatches, AnyGradient)

@@ -1,4 +1,4 @@
-# nothing to break: A prediction that came true and a `what_ran` that is right earn the same point.
+# nothing to break: You get the point for a prediction that came true, and just as well for a right `what_ran`.
 # nothing to break: `log_gradients(tensors)`, to find out.
 
 # %% a_dict
@@ -846,3 +846,46 @@ log = log_gradients({"w": w, "h": h, "left": left, "right": right})
 (left + right).backward()
 print("predicted for h:", predicted)
 print("logged:", *log, sep="\n   ")
+
+# %% zeros_left_out
+# misconception: a gradient of zero is none | hint: drops_an_entry
+predicted = [22.0]
+
+
+def log_gradients(tensors):
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad.clone())) if grad.any() else None)
+    return log
+
+# %% repairs_what_is_not_finite
+# misconception: returns a gradient without NaN and infinity | hint: repairs_the_gradient
+predicted = [22.0]
+
+
+def log_gradients(tensors):
+    log = []
+
+    def note(name, grad):
+        log.append((name, grad.clone()))
+        return torch.nan_to_num(grad)
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log
+
+# %% name_by_value
+# misconception: looks the name up by the values of the tensor | hint: told_by_value
+# breaks: the name of the hook's tensor
+predicted = [22.0]
+
+
+def log_gradients(tensors):
+    log = []
+    for tensor in tensors.values():
+
+        def hook(grad, tensor=tensor):
+            log.append((next(name for name, one in tensors.items() if torch.equal(one, tensor)), grad.clone()))
+
+        tensor.register_hook(hook)
+    return log

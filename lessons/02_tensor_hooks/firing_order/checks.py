@@ -265,7 +265,7 @@ check("firing_order", LogsOnePass, PassThatMissesH, OneMoreHook, WithoutTheSecon
 
 # --- Hidden checks: graders run them, learners do not get them. ---
 class SecondPass(Check):
-    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, unless it was emptied."""
+    """In further passes each hook runs again, and finds the `h.grad` that earlier ones left, be it zero, unless it was emptied."""
 
     def run(self, case, log_order):
         w = case.tensor("w", 3, requires_grad=True)
@@ -275,7 +275,8 @@ class SecondPass(Check):
         for number in range(case.integer("passes", 2, 9)):
             if number > 1 and case.integer(f"emptied {number}", 0, 1):
                 h.grad = None
-            output.backward(case.tensor(f"upstream {number}", 3), retain_graph=True)
+            # The first gradient is zero, and a gradient all the same.
+            output.backward(min(number, 1) * case.tensor(f"upstream {number}", 3), retain_graph=True)
         return {"the list": log, "h.grad": h.grad}
 
     def probe(self, nb, case):
@@ -288,7 +289,12 @@ class SecondPass(Check):
         log = self.run(case, five_steps)["the list"]
         once = log[: log.index(["w.grad", True]) + 1]
         passes = len(log) // len(once)
-        return {"firing_order_flag_typed_in": {"the list": once * passes}, "runs_only_once": {"the list": once}}
+        zero_is_none = [[name, flag and place > 5] for place, (name, flag) in enumerate(log)]
+        return {
+            "firing_order_flag_typed_in": {"the list": once * passes},
+            "runs_only_once": {"the list": once},
+            "truth_of_a_gradient": {"the list": zero_is_none},
+        }
 
 
 check("firing_order", SecondPass)

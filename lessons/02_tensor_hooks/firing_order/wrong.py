@@ -1205,3 +1205,27 @@ log = log_order(w, h)
 (h**2).backward()
 print("predicted:", predicted, "  h.grad:", predicted_h_grad)
 print("logged:   ", log, "  h.grad:", h.grad if h.retains_grad else None)
+
+# %% zero_is_not_there
+# misconception: a gradient of zero counts as none | hint: truth_of_a_gradient
+# breaks: whether `h.grad` is there at that moment
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, argument):
+        log.append((name, bool(h.grad is not None and h.grad.any())))
+
+    def first(grad):
+        note("first", grad)
+        return 10 * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad"))
+    w.register_hook(partial(note, "w"))
+    h.retain_grad()
+    h.register_hook(first)
+    h.register_hook(partial(note, "second"))
+    return log

@@ -1,7 +1,7 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf
+from nbproof.values.compare import AnyOf, Close
 from course.awkward import awkward_models
 from course.models import TestNet
 from course.probing import ANYTHING, tensor_hook_count
@@ -233,4 +233,46 @@ class AnyModel(Check):
         return {says: {name: grad.clamp(*limits) for name, grad in named.items()} for says, named in free.items()}
 
 
-check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels, AnyModel)
+class HookedBefore(Check):
+    """A hook that is there already still runs, and a second call, with narrower limits, counts as well; in all digits."""
+
+    def build(self, case):
+        net = case.build("net", torch.nn.Linear, 4, 3).double()
+        net.weight.register_hook(lambda grad: 3 * grad)
+        return net
+
+    def probe(self, nb, case):
+        net = self.build(case)
+        floor, cap = limits_of(case)
+        nb.function("grad_clipper")(net, floor, cap)
+        run_backward(net, case, "1", shape=(5, 4))
+        first = named_gradients(net)
+        net.zero_grad()
+        nb.function("grad_clipper")(net, floor / 3, cap / 3)
+        run_backward(net, case, "2", shape=(5, 4), factor=0.1)
+        return {"after the first call": first, "after the second call": named_gradients(net)}
+
+    def clamped(self, case, third=3, times=3):
+        net = case.build("net", torch.nn.Linear, 4, 3).double()
+        net.weight.register_hook(lambda grad: times * grad)
+        (floor, cap), found = limits_of(case), []
+        for name, factor, share in (("1", 6.0, 1), ("2", 0.1, third)):
+            net.zero_grad()
+            run_backward(net, case, name, shape=(5, 4), factor=factor)
+            found.append({key: grad.clamp(floor / share, cap / share) for key, grad in named_gradients(net).items()})
+        first, second = ({key: Close(grad, 1e-12, 1e-12) for key, grad in grads.items()} for grads in found)
+        return {"after the first call": first, "after the second call": second}
+
+    def truth(self, case):
+        return self.clamped(case)
+
+    def mistakes(self, case):
+        return {
+            "removes_other_hooks": self.clamped(case, times=1),
+            "limits_kept": {"after the second call": self.clamped(case, third=1)["after the second call"]},
+        }
+
+    blame = {"after the first call": "clipping_digits_lost"}
+
+
+check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels, AnyModel, HookedBefore)

@@ -61,7 +61,7 @@ def grad_clipper(model, floor, cap):
 
 # %% eval_mode
 # misconception: switches the model to eval mode | hint: switches_the_mode
-# breaks: The model itself stays as it is, its parameters and its mode
+# breaks: The model itself stays as it is, its parameters with the hooks that they have, and its mode
 def grad_clipper(model, floor, cap):
     model.eval()
     for parameter in model.parameters():
@@ -223,4 +223,39 @@ def grad_clipper(model, floor, cap):
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(min=floor or None, max=cap or None))
+    return model
+
+# %% marked
+# misconception: a parameter that was hooked once keeps its limits | hint: limits_kept
+# breaks: From then on each backward pass clamps the gradient
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        if not getattr(parameter, "clipped", False):
+            parameter.clipped = True
+            parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% clears_first
+# misconception: throws away the hooks that are there | hint: removes_other_hooks
+# breaks: its parameters with the hooks that they have
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        if parameter._backward_hooks:
+            parameter._backward_hooks.clear()
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
+    return model
+
+# %% through_float32
+# misconception: rounds the gradient to float32 | hint: clipping_digits_lost
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.float().clamp(floor, cap).to(grad.dtype))
+    return model
+
+# %% limits_in_float32
+# misconception: rounds the limits to float32 | hint: clipping_digits_lost
+def grad_clipper(model, floor, cap):
+    low, high = torch.tensor(floor), torch.tensor(cap)
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: torch.clamp(grad, low, high))
     return model

@@ -4,7 +4,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, other_than, tensor_hook_count
+from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, tensor_hook_count
 
 
 class FillsTheList(Check):
@@ -124,4 +124,38 @@ class TwoTensors(Check):
         }
 
 
-check("intermediate_grad", FillsTheList, SeveralBackwards, TwoTensors)
+class AnyGradient(Check):
+    """Also where backward begins at the tensor, in bfloat16, with one row: zeros, infinity and NaN are gradients, too."""
+
+    def run(self, case, watch=None):
+        x = case.tensor("x", 1, 6, dtype=torch.bfloat16, requires_grad=True)
+        h, left = x * 4, []
+        seen = [] if watch is None else watch(h)
+        for number, upstream in enumerate(odd_gradients(case, torch.bfloat16)):
+            x.grad = None
+            (h * 2 if number == 0 else h).backward(upstream[None].clone(), retain_graph=True)
+            left.append(x.grad)
+        return {"the list (31337: NaN)": seen, "x.grad after each pass (31337: NaN)": nan_as_number(left)}
+
+    def probe(self, nb, case):
+        found = self.run(case, nb.function("watch_gradient"))
+        return {**found, "the list (31337: NaN)": nan_as_number(found["the list (31337: NaN)"])}
+
+    def truth(self, case):
+        first, *others = (upstream[None] for upstream in odd_gradients(case, torch.bfloat16))
+        return {**self.run(case), "the list (31337: NaN)": nan_as_number([2 * first, *others])}
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        gradients = right["the list (31337: NaN)"]
+        return {
+            "drops_an_entry": {"the list (31337: NaN)": [gradient for gradient in gradients if gradient.any()]},
+            "begins_at_the_tensor": {"the list (31337: NaN)": gradients[:1]},
+            "hook_changes_shape": {"the list (31337: NaN)": [gradient.squeeze() for gradient in gradients]},
+            "repairs_the_gradient": {"x.grad after each pass (31337: NaN)": other_than(right["x.grad after each pass (31337: NaN)"])},
+        }
+
+    errors = {r"TypeError: Got unsupported ScalarType": "not_every_dtype"}
+
+
+check("intermediate_grad", FillsTheList, SeveralBackwards, TwoTensors, AnyGradient)

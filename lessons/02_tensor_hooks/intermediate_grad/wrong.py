@@ -153,7 +153,7 @@ def watch_gradient(tensor):
 
 # %% only_once
 # misconception: only if the list is empty | hint: runs_only_once
-# breaks: Every later backward pass that reaches `tensor` adds one entry to this list
+# breaks: Every later backward pass that reaches `tensor`, or begins there, adds one entry to this list
 def watch_gradient(tensor):
     seen = []
 
@@ -251,4 +251,51 @@ def watch_gradient(tensor):
         return grad * 0
 
     tensor.register_hook(hook)
+    return seen
+
+# %% zeros_left_out
+# misconception: a gradient of zero is none | hint: drops_an_entry
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.clone()) if grad.any() else None)
+    return seen
+
+# %% repairs_what_is_not_finite
+# misconception: returns a gradient without NaN and infinity | hint: repairs_the_gradient
+# breaks: All gradients stay as they are.
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(grad.clone())
+        return torch.nan_to_num(grad)
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% squeezed
+# misconception: leaves out dimensions of size 1 | hint: hook_changes_shape
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.clone().squeeze()))
+    return seen
+
+# %% through_numpy
+# misconception: through NumPy, which has no bfloat16 | hint: not_every_dtype
+# breaks: of any shape and floating-point dtype
+def watch_gradient(tensor):
+    seen = []
+
+    def hook(grad):
+        seen.append(torch.tensor(grad.numpy()))
+
+    tensor.register_hook(hook)
+    return seen
+
+# %% multi_grad_hook_for_one
+# misconception: a multi-grad hook, which does not run if backward begins at the tensor | hint: begins_at_the_tensor
+# breaks: Every later backward pass that reaches `tensor`, or begins there, adds one entry to this list
+def watch_gradient(tensor):
+    seen = []
+    torch.autograd.graph.register_multi_grad_hook([tensor], lambda grads: seen.extend(grad.clone() for grad in grads))
     return seen

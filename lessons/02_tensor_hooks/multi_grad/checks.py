@@ -216,4 +216,30 @@ class OnlyWatches(Check):
     blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
 
 
-check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, AnyModel, OnlyWatches)
+class ZeroAndTransposed(Check):
+    """A pass whose gradients are all zero adds a number, too; a gradient may be transposed."""
+
+    def run(self, case, watch=lambda net: None):
+        net = case.build("net", lambda: torch.nn.Linear(3, 4))
+        watched, norms = watch(net), []
+        for factor in (1, 0, 2):
+            net.zero_grad()
+            output = net.weight.t() * case.tensor("x", 3, 4) + net.bias
+            output.backward(factor * case.tensor("upstream", 3, 4))
+            norms.append(number(total_norm(gradients_of(net))))
+        return watched, norms
+
+    def probe(self, nb, case):
+        return {"the list": self.run(case, nb.function("watch_norm"))[0]}
+
+    def truth(self, case):
+        return {"the list": self.run(case)[1]}
+
+    def mistakes(self, case):
+        first, _, last = self.run(case)[1]
+        return {"drops_an_entry": {"the list": [first, last]}}
+
+    errors = {r"RuntimeError: view size is not compatible": "hook_views_flat"}
+
+
+check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, AnyModel, OnlyWatches, ZeroAndTransposed)

@@ -1,3 +1,5 @@
+# nothing to break: All gradients are in float32 or float64.
+
 # %% at_once
 # misconception: computes the norm at once, from .grad | hint: norm_watch_reads_grad
 def watch_norm(model):
@@ -319,7 +321,7 @@ print("norms:", norms)
 
 # %% list_of_norms
 # misconception: the norms, not put together | hint: norm_watch_not_one_number
-# breaks: A Python number and a tensor without dimensions are both fine.
+# breaks: A Python number and a tensor without dimensions are both fine, and five significant digits are enough.
 def watch_norm(model):
     norms = []
 
@@ -632,3 +634,29 @@ norms = watch_norm(net)
 for batch in torch.randn(3, 8, 4):
     net(batch).mean().backward()
 print("norms:", norms)
+
+# %% zero_left_out
+# misconception: a norm of zero is none | hint: drops_an_entry
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        grads = [grad for grad in grads if grad is not None]
+        norm = torch.cat([grad.flatten() for grad in grads]).norm().item()
+        if norm:
+            norms.append(norm)
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms
+
+# %% viewed_flat
+# misconception: takes every gradient for contiguous | hint: hook_views_flat
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        grads = [grad for grad in grads if grad is not None]
+        norms.append(torch.cat([grad.view(-1) for grad in grads]).norm())
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms

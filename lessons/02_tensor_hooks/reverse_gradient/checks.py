@@ -152,4 +152,26 @@ class NothingToLearn(Check):
     }
 
 
-check("reverse_gradient", TurnsTheSign, OtherUses, NeighboursInASum, NothingToLearn)
+class TransposedAndWhole(Check):
+    """A transposed tensor will do, and whole numbers, which need no gradient, stay whole numbers."""
+
+    def probe(self, nb, case):
+        reverse = nb.function("reverse_gradient")
+        h = case.tensor("h", 2, 3, requires_grad=True)
+        branch = reverse(h.t())
+        branch.backward(case.tensor("upstream", 3, 2))
+        whole = reverse(torch.tensor([case.integer(name, 1, 255) for name in ("a", "b", "c")]))
+        return {"the returned values": branch, "h.grad": h.grad, "whole numbers": whole}
+
+    def truth(self, case):
+        return {
+            "the returned values": case.tensor("h", 2, 3).t(),
+            "h.grad": -case.tensor("upstream", 3, 2).t(),
+            "whole numbers": torch.tensor([case.integer(name, 1, 255) for name in ("a", "b", "c")]),
+        }
+
+    errors = {r"RuntimeError: view size is not compatible": "hook_views_flat"}
+    blame = {"whole numbers": "changes_the_value"}
+
+
+check("reverse_gradient", TurnsTheSign, OtherUses, NeighboursInASum, NothingToLearn, TransposedAndWhole)

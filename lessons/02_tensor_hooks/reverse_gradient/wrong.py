@@ -1,3 +1,5 @@
+# nothing to break: All values are finite, and nobody changes the returned tensor in place.
+
 # %% absolute
 # misconception: minus the absolute value | hint: reverse_gradient_not_minus
 # breaks: sends its gradient back to `tensor` with the opposite sign
@@ -236,7 +238,7 @@ def reverse_gradient(tensor):
 
 # %% unguarded
 # misconception: hooks whatever it gets | hint: reverse_gradient_in_evaluation
-# breaks: in evaluation, under `no_grad` or for a tensor that needs no gradient, the function just returns the values
+# breaks: under `no_grad`, and for a tensor that needs no gradient, the function just returns the values
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     branch.register_hook(lambda grad: -grad)
@@ -257,4 +259,20 @@ def reverse_gradient(tensor):
     branch = tensor * 1
     if branch.requires_grad:
         branch.register_hook(lambda grad: grad * 0)
+    return branch
+
+# %% viewed_flat
+# misconception: takes every tensor for contiguous | hint: hook_views_flat
+def reverse_gradient(tensor):
+    branch = tensor.view(-1).view(tensor.shape)
+    if branch.requires_grad:
+        branch.register_hook(torch.neg)
+    return branch
+
+# %% times_one_point_zero
+# misconception: makes whole numbers floats | hint: changes_the_value
+def reverse_gradient(tensor):
+    branch = tensor * 1.0
+    if branch.requires_grad:
+        branch.register_hook(torch.neg)
     return branch

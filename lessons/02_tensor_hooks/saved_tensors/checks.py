@@ -1,4 +1,6 @@
 # %% bytes
+import contextlib
+
 import torch
 
 from nbproof.checks.check import Check, check
@@ -241,7 +243,68 @@ class AnyModel(Check):
         return {says: count(saved_in(model(x)), model.parameters()) for says, (model, x) in models.items()}
 
 
-check("saved_tensors", CountsTheBytes, SlicesOfOneStorage, OnlyWhatIsSaved, SliceOfData, AnyModel)
+class Refuses(torch.nn.Module):
+    """A model that raises an error in the middle."""
+
+    def forward(self, x):
+        raise ValueError("this model refuses")
+
+
+class AfterAnError(Check):
+    """If the model raises an error, autograd saves as before all the same."""
+
+    def probe(self, nb, case):
+        seen, saved_bytes = [], nb.function("saved_bytes")
+
+        def pack(tensor):
+            seen.append(tensor.detach().clone())
+            return tensor.detach()
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+            with contextlib.suppress(ValueError):
+                saved_bytes(Refuses(), case.tensor("x", 3))
+            case.tensor("later", 3, requires_grad=True).exp()
+        if not seen:  # the block has taken away the pair that was left open, and not its own
+            torch._C._autograd._pop_saved_tensors_default_hooks()
+        return {"what the caller's own hooks see afterwards": list(seen)}
+
+    def truth(self, case):
+        return {"what the caller's own hooks see afterwards": [case.tensor("later", 3).exp()]}
+
+    blame = {"what the caller's own hooks see afterwards": "feat_error_skips"}
+
+
+class SliceForAParameter(Check):
+    """A weight may be a slice of a larger storage, which does not count; `x` counts, even if it is a Parameter."""
+
+    def run(self, case, saved_bytes):
+        net = case.build("net", torch.nn.Linear, 4, 3, bias=False)
+        net.weight = torch.nn.Parameter(case.tensor("flat", 30)[5:17].view(3, 4))
+        x = torch.nn.Parameter(case.tensor("x", case.integer("batch", 10, 40), 4))
+        return net, saved_bytes(net, x)
+
+    def probe(self, nb, case):
+        return {"bytes": self.run(case, nb.function("saved_bytes"))[1][1]}
+
+    def truth(self, case):
+        net, output = self.run(case, lambda net, x: net(x))
+        return {"bytes": count(saved_in(output), net.parameters())}
+
+    def mistakes(self, case):
+        wanted = self.truth(case)["bytes"]
+        return {"saved_bytes_without_x": {"bytes": 0}, "saved_bytes_address_of_the_slice": {"bytes": wanted + 30 * 4}}
+
+
+check(
+    "saved_tensors",
+    CountsTheBytes,
+    SlicesOfOneStorage,
+    OnlyWhatIsSaved,
+    SliceOfData,
+    AnyModel,
+    AfterAnError,
+    SliceForAParameter,
+)
 
 # %% freed
 import torch

@@ -1,3 +1,5 @@
+# nothing to break: a storage that is given up before `model(x)` returns may count or not
+
 # %% address_and_bytes_of_the_slice
 # misconception: address and bytes of the tensor | hint: saved_bytes_address_of_the_slice
 def saved_bytes(model, x):
@@ -290,7 +292,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% left_open
 # misconception: enters the context and never leaves it | hint: saved_bytes_left_open
-# breaks: afterwards autograd saves as it did before
+# breaks: afterwards, even if the model raises an error, autograd saves as it did before
 def saved_bytes(model, x):
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     storages = {}
@@ -716,3 +718,55 @@ def saved_bytes(model, x):
 
 
 print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), torch.rand(3, 4)))
+
+# %% left_open_after_an_error
+# misconception: enters and leaves by hand, and an error skips the end | hint: feat_error_skips
+# breaks: even if the model raises an error
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    hooks = torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed)
+    hooks.__enter__()
+    output = model(x)
+    hooks.__exit__(None, None, None)
+    return output, sum(sizes.values())
+
+# %% address_of_a_parameter_that_is_a_slice
+# misconception: compares a storage's address with a parameter's | hint: saved_bytes_address_of_the_slice
+# breaks: the storages of the model's parameters do not count
+def saved_bytes(model, x):
+    own = {parameter.data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())
+
+# %% parameters_by_type
+# misconception: leaves out whatever is a Parameter | hint: saved_bytes_without_x
+# breaks: the storage of `x`
+def saved_bytes(model, x):
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if not isinstance(tensor, Parameter) and not isinstance(tensor._base, Parameter):
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())

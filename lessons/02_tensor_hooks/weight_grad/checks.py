@@ -3,7 +3,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from nbproof.values.evidence import snapshot
-from course.probing import ANYTHING, other_forward, other_than, tensor_hook_count
+from course.probing import ANYTHING, nan_as_number, other_forward, other_than, tensor_hook_count
 
 
 class CatchesTheGradient(Check):
@@ -83,7 +83,42 @@ class SeveralBackwards(Check):
         }
 
 
-check("weight_grad", CatchesTheGradient, SeveralBackwards)
+class AnyGradient(Check):
+    """A gradient of zero, an infinite one and NaN are gradients, too; an entry stays what it was when it was added."""
+
+    factors = (1.0, 0.0, 1e6, torch.inf, torch.nan, 2.0)
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        model, found = nb.module("model"), []
+        for factor in self.factors:
+            model.W.grad = None  # what the passes before have left stays as it is
+            x1, x2 = case.tensor("x1", 1, requires_grad=True), case.tensor("x2", 1, requires_grad=True)
+            model(x1, x2).backward(factor * case.tensor("upstream", 1))
+            found.append(model.W.grad)
+        answer = nan_as_number(nb.list("answer"))
+        return {"answer (31337: NaN)": answer, "model.W.grad after each pass (31337: NaN)": nan_as_number(found)}
+
+    def gradients(self, case):
+        product = case.tensor("x1", 1) * case.tensor("x2", 1)
+        return nan_as_number([factor * case.tensor("upstream", 1) * product for factor in self.factors])
+
+    def truth(self, case):
+        gradients = self.gradients(case)
+        return {"answer (31337: NaN)": AnyOf(gradients, list(torch.cat(gradients))), "model.W.grad after each pass (31337: NaN)": gradients}
+
+    def mistakes(self, case):
+        gradients = self.gradients(case)
+        without_zero = [gradient for gradient in gradients if gradient.item() != 0]
+        last = [gradients[-1]] * len(gradients)
+        return {
+            "drops_an_entry": {"answer (31337: NaN)": AnyOf(without_zero, list(torch.cat(without_zero)))},
+            "one_tensor_for_all": {"answer (31337: NaN)": AnyOf(last, list(torch.cat(last)))},
+            "changes_gradient": {"model.W.grad after each pass (31337: NaN)": other_than(gradients)},
+        }
+
+
+check("weight_grad", CatchesTheGradient, SeveralBackwards, AnyGradient)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -309,3 +309,45 @@ def tensor_hook(grad):
 
 
 model.W.register_hook(tensor_hook)
+
+# %% one_buffer
+# misconception: copies each gradient into one tensor | hint: one_tensor_for_all
+# breaks: the gradient, as a tensor, that this pass has computed for `W`
+model = Model()
+answer = []
+buffer = torch.zeros(1)
+
+
+def tensor_hook(grad):
+    answer.append(buffer.copy_(grad))
+
+
+model.W.register_hook(tensor_hook)
+
+# %% zeros_left_out
+# misconception: a gradient of zero is none | hint: drops_an_entry
+# breaks: Each backward pass must add one entry to the list `answer`
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    if grad.any():
+        answer.append(grad.clone())
+
+
+model.W.register_hook(tensor_hook)
+
+# %% repairs_what_is_not_finite
+# misconception: returns a gradient without NaN and infinity | hint: changes_gradient
+# breaks: Only watch: `model.W.grad` must be the same as without
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.clone())
+    return torch.nan_to_num(grad)
+
+
+model.W.register_hook(tensor_hook)

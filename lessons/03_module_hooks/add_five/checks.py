@@ -2,6 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import snapshot
 from course.probing import hook_counts, other_forward
 
 ANYTHING = Matches(lambda got: None, "anything")
@@ -76,7 +77,55 @@ class FiveMoreThanAnyForward(Check):
         }
 
 
-check("add_five", FiveMore, FiveMoreThanAnyForward)
+class FiveMoreInAnyCase(Check):
+    """Also in eval mode, for zeros, for single numbers and where forward hands its input through; gradients flow on."""
+
+    poison = ("x1", "x2", "output")
+    errors = {r"RuntimeError: output with shape .* doesn't match the broadcast shape": "edits_in_place"}
+    blame = {
+        "in eval mode": "only_in_training", "of zeros": "value_taken_for_nothing",
+        "of single numbers": "hook_changes_shape", "of a sum": "hook_changes_shape",
+        "x1, which forward hands through": "edits_in_place", "the output of x1, handed through": "edits_in_place",
+        "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
+        "an earlier output": "earlier_entries_lost",
+    }  # fmt: skip
+
+    def inputs(self, case, *names, **more):
+        return [case.tensor(name, 4, **more) for name in names]
+
+    def probe(self, nb, case):
+        add = nb.module("add")
+        x1, x2, y1, y2 = self.inputs(case, "x1", "x2", "y1", "y2")
+        earlier = add(x1, x2)
+        found = {"of zeros": snapshot(add(x1, -x1)), "of single numbers": snapshot(add(x1[0], x2[0]))}
+        was_training = add.training
+        add.eval()
+        found["in eval mode"] = snapshot(add(y1, y2))
+        add.train(was_training)
+        found["an earlier output"] = earlier
+        with other_forward(add, lambda self, x1, x2: x1):
+            found["the output of x1, handed through"] = snapshot(add(y1, y2))
+        found["x1, which forward hands through"] = y1
+        with other_forward(add, lambda self, x1, x2: x1.sum() + x2.sum()):
+            found["of a sum"] = snapshot(add(x1, x2))
+        leaves = self.inputs(case, "x1", "x2", requires_grad=True)
+        output = add(*leaves)
+        if output.requires_grad:
+            output.backward(case.tensor("upstream", 4))
+        return {**found, "x1.grad": leaves[0].grad, "x2.grad": leaves[1].grad}
+
+    def truth(self, case):
+        x1, x2, y1, y2 = self.inputs(case, "x1", "x2", "y1", "y2")
+        upstream = case.tensor("upstream", 4)
+        return {
+            "of zeros": x1 - x1 + 5, "of single numbers": x1[0] + x2[0] + 5, "in eval mode": y1 + y2 + 5,
+            "an earlier output": x1 + x2 + 5, "the output of x1, handed through": y1 + 5,
+            "x1, which forward hands through": y1, "of a sum": x1.sum() + x2.sum() + 5,
+            "x1.grad": upstream, "x2.grad": upstream,
+        }  # fmt: skip
+
+
+check("add_five", FiveMore, FiveMoreThanAnyForward, FiveMoreInAnyCase)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -13,43 +13,11 @@ class Shift:
 hook = Shift(5)
 add.register_forward_hook(hook, with_kwargs=True)
 
-# %% in_place_and_returns
-add = Add()
-
-
-def hook(module, input, output):
-    output += 5
-    return output
-
-
-add.register_forward_hook(hook)
-
-# %% in_place_without_return
-add = Add()
-
-
-def hook(module, args, output):
-    output.add_(5)
-
-
-add.register_forward_hook(hook)
-
 # %% lambda_with_partial
 add = Add()
 
 
 hook = partial(lambda amount, module, args, output: output + amount, 5)
-
-add.register_forward_hook(hook)
-
-# %% no_grad_data
-add = Add()
-
-
-def hook(module, args, output):
-    with torch.no_grad():
-        output.data += torch.tensor([5.0])
-
 
 add.register_forward_hook(hook)
 

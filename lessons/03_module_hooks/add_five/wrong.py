@@ -203,3 +203,134 @@ def hook(module, args, output):
 
 
 add.register_forward_hook(hook)
+
+# %% inplace
+# misconception: output += 5 changes the input if forward hands it through | hint: edits_in_place
+add = Add()
+
+
+def hook(module, args, output):
+    output += 5
+
+
+add.register_forward_hook(hook)
+
+# %% inplace_data
+# misconception: output.data is the input's memory | hint: edits_in_place
+# breaks: It returns a new tensor
+add = Add()
+
+
+def hook(module, args, output):
+    output.data.add_(5)
+    return output
+
+
+add.register_forward_hook(hook)
+
+# %% detach
+# misconception: the gradient is gone | hint: cut_from_its_inputs
+# breaks: gradients flow on as before
+add = Add()
+
+
+def hook(module, args, output):
+    return output.detach() + 5
+
+
+add.register_forward_hook(hook)
+
+# %% shape1
+# misconception: a scalar becomes a vector of one | hint: hook_changes_shape
+add = Add()
+
+
+def hook(module, args, output):
+    return output + torch.tensor([5.0], dtype=output.dtype)
+
+
+add.register_forward_hook(hook)
+
+# %% fives_like_x1
+# misconception: shape of x1, not of the output | hint: hook_changes_shape
+add = Add()
+
+
+def hook(module, args, output):
+    return output + torch.full_like(args[0], 5)
+
+
+add.register_forward_hook(hook)
+
+# %% truthy
+# misconception: zeros stay zeros | hint: value_taken_for_nothing
+add = Add()
+
+
+def hook(module, args, output):
+    if output.any():
+        return output + 5
+
+
+add.register_forward_hook(hook)
+
+# %% training
+# misconception: not in eval mode | hint: only_in_training
+add = Add()
+
+
+def hook(module, args, output):
+    return output + 5 * module.training
+
+
+add.register_forward_hook(hook)
+
+# %% buffer
+# misconception: an earlier result changes with the next call | hint: cut_from_its_inputs
+add = Add()
+buf = {}
+
+
+def hook(module, args, output):
+    key = output.shape, output.dtype
+    if key not in buf:
+        buf[key] = torch.empty_like(output)
+    return buf[key].copy_(output.detach() + 5)
+
+
+add.register_forward_hook(hook)
+
+# %% in_place_and_returns
+# misconception: writes into the output, which may be an input as well | hint: edits_in_place
+add = Add()
+
+
+def hook(module, input, output):
+    output += 5
+    return output
+
+
+add.register_forward_hook(hook)
+
+# %% in_place_without_return
+# misconception: writes into the output and returns nothing | hint: edits_in_place
+add = Add()
+
+
+def hook(module, args, output):
+    output.add_(5)
+
+
+add.register_forward_hook(hook)
+
+# %% no_grad_data
+# misconception: writes into the memory of the output | hint: edits_in_place
+add = Add()
+
+
+def hook(module, args, output):
+    with torch.no_grad():
+        output.data += torch.tensor([5.0])
+
+
+add.register_forward_hook(hook)

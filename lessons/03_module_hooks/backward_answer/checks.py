@@ -77,7 +77,62 @@ class GradientsAtBothEnds(Check):
         }
 
 
-check("backward_answer", GradientsAtBothEnds)
+class EveryPassIsKept(Check):
+    """Three passes with the same leaves in float64, one of them with zeros and one with inf, in both modes: all are kept."""
+
+    blame = {"x1.grad": "watcher_changes_gradient", "x2.grad": "watcher_changes_gradient"}
+
+    def given(self, case):
+        leaves = [case.tensor(name, 4, requires_grad=True, dtype=torch.float64) for name in ("x1", "x2")]
+        first, second = (case.tensor(f"upstream {number}", 4, dtype=torch.float64) for number in range(2))
+        return leaves, [first, torch.zeros_like(first), second]  , first / torch.tensor([0.0, 1.0, 1.0, 1.0]).double()
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        model, ((x1, x2), upstreams, broken) = nb.module("model"), self.given(case)
+        was_training = model.training
+        for training, upstream in zip((True, True, False), upstreams, strict=True):
+            model.train(training)
+            model(x1, x2).backward(upstream)
+        model.train(was_training)
+        found = {"answer": list(nb.list("answer")), "x1.grad": x1.grad.clone(), "x2.grad": x2.grad.clone()}
+        model(x1, x2).backward(broken)
+        return {**found, "entries of a pass with inf": nb.list("answer")[len(found["answer"]) :]}
+
+    def entries(self, x1, x2, upstream):
+        return [upstream * 5 * x2, upstream * 5 * x1, upstream]
+
+    def truth(self, case):
+        leaves, upstreams, broken = self.given(case)
+        x1, x2 = (leaf.detach() for leaf in leaves)
+        found = [self.entries(x1, x2, upstream) for upstream in upstreams]
+        return {
+            "answer": [one for entries in found for one in entries],
+            "x1.grad": sum(one for one, _, _ in found), "x2.grad": sum(one for _, one, _ in found),
+            "entries of a pass with inf": self.entries(x1, x2, broken),
+        }  # fmt: skip
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        entries, infinite = right["answer"], right["entries of a pass with inf"]
+        (x1, x2), upstreams, _ = self.given(case)
+        total, added = torch.zeros(2, 4, dtype=torch.float64), []
+        for upstream in upstreams:
+            both = self.entries(x1.detach(), x2.detach(), upstream)
+            total = total + torch.stack(both[:2])
+            added += [*total, upstream]
+        return {
+            "earlier_entries_lost": {"answer": entries[-3:]},
+            "float64_lost": {"answer": [one.float() for one in entries]},
+            "accumulated_grad": {"answer": added},
+            "value_taken_for_nothing": AnyOf(
+                {**right, "answer": [one for one in entries if one.any()]},
+                {**right, "entries of a pass with inf": [one.nan_to_num() for one in infinite]},
+            ),
+        }
+
+
+check("backward_answer", GradientsAtBothEnds, EveryPassIsKept)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

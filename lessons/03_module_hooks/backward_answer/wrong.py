@@ -195,7 +195,7 @@ model.register_full_backward_hook(module_hook)
 
 # %% reads_grad_attribute
 # misconception: reads .grad, which is not there yet | hint: grad_not_there_yet
-# breaks: the gradient that this pass brings for `x1`
+# breaks: back through `model` for `x1`
 model = Model()
 answer = []
 
@@ -313,3 +313,76 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_hook(module_hook)
+
+# %% nan_to_num
+# misconception: cleans nan in place | hint: value_taken_for_nothing
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(g.nan_to_num_() for g in grad_input + grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% accumulated
+# misconception: .grad, with the earlier passes in it | hint: accumulated_grad
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    start = len(answer)
+    answer.extend((*grad_input, *grad_output))
+    for i, x in enumerate(inputs):
+        if x.grad is not None:
+            answer[start + i] = x.grad + grad_input[i]
+
+
+inputs = []
+
+
+def remember(module, args):
+    inputs[:] = args
+
+
+model.register_forward_pre_hook(remember)
+model.register_full_backward_hook(module_hook)
+
+# %% float32
+# misconception: float64 stored as float32 | hint: float64_lost
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(g.float() for g in grad_input + grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% clear
+# misconception: starts anew each pass | hint: earlier_entries_lost
+# breaks: what is in the list already stays
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer[:] = [*grad_input, *grad_output]
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% zeros_dropped
+# misconception: a gradient of zeros is left out | hint: value_taken_for_nothing
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(g for g in grad_input + grad_output if g.any())
+
+
+model.register_full_backward_hook(module_hook)

@@ -1,10 +1,13 @@
 import itertools
+import math
+import warnings
 
 import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.evidence import TensorRecord
 from course.probing import ANYTHING, hook_counts, other_than
 
 POISON = ("layer", "net", "x", "model")
@@ -264,4 +267,63 @@ class TwiceInOneForward(Check):
         return {"first_layer_once_a_forward": {"sizes": AnyOf(pairs[:1], pairs[1:])}}
 
 
-check("first_layer", OnTheFirstLayer, InTheMiddle, EveryLayerOfAnother, TwoPasses, TwiceInOneForward)
+class SmallAndLarge(Check):
+    """Norms of 0, tiny ones and nan, also in eval mode; two forwards before the first backward."""
+
+    claims = ("sizes in eval mode", "sizes of special gradients", "sizes of two forwards")  # the answer itself
+    errors = ERRORS
+    blame = {
+        "sizes in eval mode": "only_in_training", "sizes of special gradients": "value_taken_for_nothing",
+        "sizes of two forwards": "first_layer_of_another_pass",
+    }  # fmt: skip
+
+    def run(self, case, start):
+        found = {}
+        for name in ("in eval mode", "of special gradients", "of two forwards"):
+            layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3)
+            sizes = start(layer)
+            needs = x.clone().requires_grad_()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
+                if name == "in eval mode":
+                    layer.eval()(needs).backward(case.tensor("upstream", 4, 2))
+                elif name == "of two forwards":
+                    outputs = [layer(x), layer(needs), layer(x)]
+                    for output in (outputs[1], outputs[0], outputs[2]):
+                        output.backward(case.tensor("upstream", 4, 2))
+                else:
+                    for factor in (0.0, 1e-12, float("nan")):
+                        layer(needs).backward(torch.full((4, 2), factor))
+            found[f"sizes {name}"] = sizes
+        return found
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("gradient_sizes"))
+
+    def truth(self, case):
+        layer = case.build("layer", nn.Linear, 3, 2)
+        upstream, weight = case.tensor("upstream", 4, 2), layer.weight.detach()
+        pair, without = (upstream @ weight, upstream), (None, upstream)
+        special = []
+        for factor in (0.0, 1e-12):
+            out = torch.full((4, 2), factor)
+            special.append([tiny(one.norm().item()) for one in (out @ weight, out)])
+        special.append([Matches(no_number, "nan")] * 2)
+        return {
+            "sizes in eval mode": norm_pairs(pair), "sizes of special gradients": special,
+            "sizes of two forwards": norm_pairs(pair, without, without),
+        }  # fmt: skip
+
+
+def tiny(value):
+    """The same, without the tolerance for small numbers; as a number or as a tensor of no dimension."""
+    return AnyOf(Close(value, 1e-4, 0.0), Close(torch.tensor(value), 1e-4, 0.0))
+
+
+def no_number(got):
+    """Whether the norm is nan, as the gradients are."""
+    value = got.tensor().item() if isinstance(got, TensorRecord) else got
+    return None if isinstance(value, float) and math.isnan(value) else "a number"
+
+
+check("first_layer", OnTheFirstLayer, InTheMiddle, EveryLayerOfAnother, TwoPasses, TwiceInOneForward, SmallAndLarge)

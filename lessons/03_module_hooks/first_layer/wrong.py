@@ -53,7 +53,7 @@ def gradient_sizes(layer):
 
 # %% flat_list
 # misconception: extends the list by two numbers | hint: takes_elements_apart
-# breaks: one entry, a pair
+# breaks: one entry, a tuple or list of two
 def gradient_sizes(layer):
     sizes = []
 
@@ -468,5 +468,65 @@ def gradient_sizes(layer):
         sizes.append((before, grad_output[0].norm().item()))
 
     layer._backward_hooks.clear()
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% or_none
+# misconception: a norm of 0 becomes None | hint: value_taken_for_nothing
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        n = [g.norm().item() if g is not None else 0 for g in (*grad_input, *grad_output)]
+        sizes.append((n[0] or None, n[1]))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% rounded
+# misconception: rounded, tiny gradients vanish | hint: value_taken_for_nothing
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append(tuple(None if g is None else round(g.norm().item(), 6) for g in (grad_input[0], grad_output[0])))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% flag
+# misconception: flag of the last forward, not of this pass | hint: first_layer_of_another_pass
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((grad_input[0].norm().item() if needs[-1] and grad_input[0] is not None else None, grad_output[0].norm().item()))
+
+    needs = []
+    layer.register_forward_pre_hook(lambda module, args: needs.append(args[0].requires_grad))
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% nan_hidden
+# misconception: nan taken for 0 | hint: value_taken_for_nothing
+# breaks: however small or large
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append(tuple(None if g is None else g.nan_to_num().norm().item() for g in (grad_input[0], grad_output[0])))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% eval_skips
+# misconception: not in eval mode | hint: only_in_training
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        if module.training:
+            sizes.append((None if grad_input[0] is None else grad_input[0].norm().item(), grad_output[0].norm().item()))
+
     layer.register_full_backward_hook(hook)
     return sizes

@@ -59,7 +59,50 @@ class InputsThenOutput(Check):
         }
 
 
-check("forward_answer", InputsThenOutput)
+class EveryCallIsKept(Check):
+    """Calls in eval mode, under no_grad and with the same tensor twice add their entries; gradients flow as before."""
+
+    blame = {"x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs"}
+
+    def calls(self, case):
+        """The inputs of each call: in eval mode, under no_grad, the same tensor twice."""
+        pairs = [[case.tensor(f"{name} of call {call}", 4) for name in ("x1", "x2")] for call in range(2)]
+        same = case.tensor("the same", 4)
+        return [*pairs, [same, same]]
+
+    def probe(self, nb, case):
+        nb.list("answer").clear()
+        add = nb.module("add")
+        in_eval, without, same = self.calls(case)
+        was_training = add.training
+        add.eval()
+        add(*in_eval)
+        add.train(was_training)
+        with torch.no_grad():
+            add(*without)
+        add(*same)
+        found = {"answer": list(nb.list("answer"))}
+        x1, x2 = (case.tensor(name, 4, requires_grad=True) for name in ("x1", "x2"))
+        output = add(x1, x2)
+        if output.requires_grad:
+            output.backward(case.tensor("upstream", 4))
+        return {**found, "x1.grad": x1.grad, "x2.grad": x2.grad}
+
+    def truth(self, case):
+        upstream = case.tensor("upstream", 4)
+        entries = [one for x1, x2 in self.calls(case) for one in (x1, x2, x1 + x2)]
+        return {"answer": entries, "x1.grad": upstream, "x2.grad": upstream}
+
+    def mistakes(self, case):
+        entries = self.truth(case)["answer"]
+        return {
+            "earlier_entries_lost": {"answer": entries[-3:]},
+            "only_in_training": {"answer": AnyOf(entries[3:], entries[:3] + entries[6:], entries[6:])},
+            "one_tensor_for_both": {"answer": [*entries[:7], entries[8]]},
+        }
+
+
+check("forward_answer", InputsThenOutput, EveryCallIsKept)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -337,3 +337,137 @@ def hook(module, args, output):
 
 add.register_forward_pre_hook(pre_hook)
 add.register_forward_hook(hook)
+
+# %% detach_out
+# misconception: returns a detached output | hint: cut_from_its_inputs
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+    return output.detach()
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% dedupe
+# misconception: the same tensor for x1 and x2 is stored once | hint: one_tensor_for_both
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    for x in args:
+        if not any(x is a for a in answer):
+            answer.append(x)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% clear
+# misconception: earlier entries are dropped | hint: earlier_entries_lost
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.clear()
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% predetach
+# misconception: the pre-hook hands on detached inputs | hint: cut_from_its_inputs
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    args = tuple(x.detach() for x in args)
+    answer.extend(args)
+    return args
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% training_only
+# misconception: not in eval mode | hint: only_in_training
+# breaks: in any mode, and under `no_grad()`
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    if module.training:
+        answer.extend(args)
+
+
+def hook(module, args, output):
+    if module.training:
+        answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% no_grad_skips
+# misconception: nothing for outputs that require no gradient | hint: only_in_training
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    if torch.is_grad_enabled():
+        answer.extend(args)
+
+
+def hook(module, args, output):
+    if torch.is_grad_enabled():
+        answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% new_list_each_call
+# misconception: begins a new list in each call | hint: earlier_entries_lost
+# breaks: what is in the list already stays
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    global answer
+    answer = list(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+    return output
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+add(torch.rand(1), torch.rand(1))

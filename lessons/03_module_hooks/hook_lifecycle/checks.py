@@ -276,4 +276,42 @@ class NotAModule(Check):
         }
 
 
-check("hook_lifecycle", InsideAndAfterwards, AfterAnError, AfterTheStopButton, OnlyItsOwn, NotAModule)
+class WhateverTheList(Check):
+    """A module twice in the list, a list that changes in the block; zeros are a value as well."""
+
+    poison = POISON
+    errors = ERRORS
+    blame = {
+        "output of a module that stood twice": "hooked_one_left", "outputs after the list was emptied": "hooked_one_left",
+"output of zeros": "hooked_zero_lost",
+    }  # fmt: skip
+
+    def probe(self, nb, case):
+        hooked, x = nb.function("hooked"), case.tensor("x", 2, 3)
+        first, second, _ = three_modules(case)
+
+        def hook(module, args, output):
+            return output * 3
+
+        with hooked([first, first], hook):
+            pass
+        found = {"output of a module that stood twice": first(x)}
+        first, second, _ = three_modules(case)
+        modules = [first, second]
+        with hooked(modules, hook):
+            modules.clear()
+        found["outputs after the list was emptied"] = [first(x), second(x)]
+        first, second, _ = three_modules(case)
+        with hooked([second], lambda module, args, output: torch.zeros_like(output)):
+            found["output of zeros"] = second(x) + case.tensor("shift", 3)
+        return found
+
+    def truth(self, case):
+        (first, second, _), x = three_modules(case), case.tensor("x", 2, 3)
+        return {
+            "output of a module that stood twice": first(x), "outputs after the list was emptied": [first(x), second(x)],
+    "output of zeros": torch.zeros(2, 3) + case.tensor("shift", 3),
+        }  # fmt: skip
+
+
+check("hook_lifecycle", InsideAndAfterwards, AfterAnError, AfterTheStopButton, OnlyItsOwn, NotAModule, WhateverTheList)

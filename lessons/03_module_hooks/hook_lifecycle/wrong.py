@@ -404,3 +404,46 @@ def hooked(modules, hook):
             for part in module.modules():
                 stack.enter_context(part.register_forward_hook(hook))
         yield
+
+# %% dict_by_module
+# misconception: a module that stands twice in the list keeps one of its hooks | hint: hooked_one_left
+# breaks: where a module stands twice in the list
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = {}
+    try:
+        for m in modules:
+            handles[m] = m.register_forward_hook(hook)
+        yield
+    finally:
+        for h in handles.values():
+            h.remove()
+
+# %% zip_list
+# misconception: the caller shortens the list in the block, the hooks stay | hint: hooked_one_left
+# breaks: where the caller changes the list in the block
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = []
+    try:
+        for m in modules:
+            handles.append(m.register_forward_hook(hook))
+        yield
+    finally:
+        for m, h in zip(modules, handles):
+            h.remove()
+
+# %% or_output
+# misconception: a falsy value such as a zero is dropped | hint: hooked_zero_lost
+@contextlib.contextmanager
+def hooked(modules, hook):
+    def call(module, args, output):
+        result = hook(module, args, output)
+        if result is None or (torch.is_tensor(result) and not result.any()):
+            return None
+        return result
+
+    with contextlib.ExitStack() as stack:
+        for m in modules:
+            stack.enter_context(m.register_forward_hook(call))
+        yield

@@ -1,7 +1,7 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf
+from nbproof.values.compare import AnyOf, Close
 from course.models import Add
 from course.probing import ANYTHING, hook_counts, other_forward, other_than
 
@@ -182,4 +182,58 @@ class EachModuleItsFactor(Check):
         }  # fmt: skip
 
 
-check("rescale_argument", ByPlace, ByName, AnyForwardWithGradients, EachModuleItsFactor)
+class InEveryCall(Check):
+    """In eval mode, in float64, twice on one module, with one tensor for both; the handle ends all of it, and nothing else."""
+
+    poison = ("module", "model", "add", "x1", "x2")
+    errors = ERRORS
+    blame = {
+        "output in eval mode": "only_in_training", "x2 of mixed dtypes": "float64_lost", "x2 in float64": "float64_lost",
+        "module(x, x)": "one_tensor_for_both", "with two factors": "rescale_last_factor",
+        "x2 that has changed since": "stale_result", "what a later hook finds by place": "rescale_place_lost",
+        "removed, by place": "removes_other_hooks", "removed, by name": "handle_of_another",
+    }  # fmt: skip
+
+    def given(self, case):
+        double = case.tensor("x in float64", 3, dtype=torch.float64)
+        return (*rescale_inputs(case, 3), double)
+
+    def probe(self, nb, case):
+        x1, x2, factor, double = self.given(case)
+        rescale, found, module = nb.function("rescale_argument"), {}, Add()
+        rescale(module, factor)
+        found["output in eval mode"] = module.eval()(x1, x2)
+        found["module(x, x)"] = module(x1, x1)
+        changing = x2.clone()
+        module(x1, changing)
+        changing *= 2
+        found["x2 that has changed since"] = module(x1, changing)
+        with other_forward(module, lambda self, x1, x2: x2):
+            found["x2 of mixed dtypes"], found["x2 in float64"] = module(x1, double), module(double, double)
+        twice, by_place = Add(), []
+        rescale(twice, factor)
+        rescale(twice, factor + 1)
+        twice.register_forward_pre_hook(lambda module, args: by_place.append(args))
+        found["with two factors"] = twice(x1, x2)
+        found["what a later hook finds by place"] = by_place
+        removed = Add()
+        removed.register_forward_pre_hook(lambda module, args: (args[0] * 3, *args[1:]))
+        handle = rescale(removed, factor)
+        if callable(getattr(handle, "remove", None)):
+            handle.remove()
+        return {**found, "removed, by place": removed(x1, x2), "removed, by name": removed(x1, x2=x2)}
+
+    def truth(self, case):
+        x1, x2, factor, double = self.given(case)
+        exactly = Close(factor * double, 1e-12, 1e-14)
+        down = factor * (factor + 1) * x2
+        return {
+            "output in eval mode": x1 + factor * x2, "module(x, x)": x1 + factor * x1,
+            "x2 that has changed since": x1 + factor * 2 * x2,
+            "x2 of mixed dtypes": exactly, "x2 in float64": exactly,
+            "with two factors": x1 + down, "what a later hook finds by place": [[x1, down]],
+            "removed, by place": 3 * x1 + x2, "removed, by name": 3 * x1 + x2,
+        }  # fmt: skip
+
+
+check("rescale_argument", ByPlace, ByName, AnyForwardWithGradients, EachModuleItsFactor, InEveryCall)

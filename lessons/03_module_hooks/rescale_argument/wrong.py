@@ -131,7 +131,7 @@ def rescale_argument(module, factor):
 
 # %% hook_for_all_modules
 # misconception: registers a hook for all modules | hint: rescale_everywhere
-# breaks: Other modules, and hooks of others, notice nothing.
+# breaks: Other modules notice nothing.
 def rescale_argument(module, factor):
     wanted = type(module)
 
@@ -373,7 +373,7 @@ def rescale_argument(module, factor):
 
 # %% clears_the_dict
 # misconception: clears the module's pre-hooks before it registers its own | hint: removes_other_hooks
-# breaks: and hooks of others, notice nothing
+# breaks: Hooks of others stay
 def rescale_argument(module, factor):
     module._forward_pre_hooks.clear()
 
@@ -383,3 +383,123 @@ def rescale_argument(module, factor):
         return (args[0], args[1] * factor), kwargs
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% two_hooks_one_handle_too
+# misconception: by name it stays turned down | hint: handle_of_another
+def rescale_argument(module, factor):
+    def named(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": factor * kwargs["x2"]}
+
+    def placed(module, args):
+        if len(args) > 1:
+            return args[0], factor * args[1]
+
+    module.register_forward_pre_hook(named, with_kwargs=True)
+    return module.register_forward_pre_hook(placed)
+
+# %% attribute
+# misconception: the factor is an attribute of the module, a second call overwrites the first | hint: rescale_last_factor
+# breaks: Called twice, it turns the input down twice.
+def rescale_argument(module, factor):
+    module._x2_factor = factor
+    def hook(module, args, kwargs):
+        if len(args) > 1:
+            args = (args[0], module._x2_factor * args[1])
+        elif "x2" in kwargs:
+            kwargs = {**kwargs, "x2": module._x2_factor * kwargs["x2"]}
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% f32_factor
+# misconception: the factor is rounded to float32 | hint: float64_lost
+def rescale_argument(module, factor):
+    factor = torch.tensor(factor, dtype=torch.float32)
+    def hook(module, args, kwargs):
+        if len(args) > 1:
+            args = (args[0], factor * args[1])
+        elif "x2" in kwargs:
+            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% all_by_name
+# misconception: everything goes on by name, other hooks get empty args | hint: rescale_place_lost
+# breaks: find each argument where the caller has put it
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        named = {**dict(zip(("x1", "x2"), args)), **kwargs}
+        named["x2"] = factor * named["x2"]
+        return (), named
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% by_identity
+# misconception: looks for x2 by identity, module(x, x) scales both | hint: one_tensor_for_both
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        x2 = args[1] if len(args) > 1 else kwargs["x2"]
+        swap = lambda x: factor * x2 if x is x2 else x
+        return tuple(map(swap, args)), {k: swap(v) for k, v in kwargs.items()}
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% dtype
+# misconception: cast back to the dtype of x1, float64 x2 is rounded | hint: float64_lost
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if len(args) > 1:
+            args = (args[0], (factor * args[1]).to(args[0].dtype))
+        elif "x2" in kwargs:
+            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% training
+# misconception: only in training mode | hint: only_in_training
+def rescale_argument(module, factor):
+    def hook(module, args, kwargs):
+        if not module.training:
+            return None
+        if len(args) > 1:
+            args = (args[0], factor * args[1])
+        elif "x2" in kwargs:
+            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+
+# %% handle_clears
+# misconception: its remove() takes off all pre-hooks | hint: removes_other_hooks
+def rescale_argument(module, factor):
+    class Handle:
+        def remove(self):
+            module._forward_pre_hooks.clear()
+            module._forward_pre_hooks_with_kwargs.clear()
+
+    def hook(module, args, kwargs):
+        if len(args) > 1:
+            args = (args[0], factor * args[1])
+        elif "x2" in kwargs:
+            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
+        return args, kwargs
+
+    module.register_forward_pre_hook(hook, with_kwargs=True)
+    return Handle()
+
+# %% last_x2
+# misconception: keeps the scaled tensor of the first call | hint: stale_result
+def rescale_argument(module, factor):
+    kept = {}
+    def hook(module, args, kwargs):
+        if len(args) > 1:
+            args = (args[0], kept.setdefault(id(args[1]), factor * args[1]))
+        elif "x2" in kwargs:
+            kwargs = {**kwargs, "x2": factor * kwargs["x2"]}
+        return args, kwargs
+
+    return module.register_forward_pre_hook(hook, with_kwargs=True)
+

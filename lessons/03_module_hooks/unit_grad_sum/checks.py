@@ -1,7 +1,7 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
 from course.models import Model
 from course.probing import hook_counts, other_forward
@@ -87,7 +87,56 @@ class EachElementSumsToOne(Check):
         }
 
 
-check("unit_grad_sum", EachElementSumsToOne)
+class SmallAndMixed(Check):
+    """The shares are right for tiny gradients, for gradients of different signs, and to the last digits of float64."""
+
+    poison = ("x1", "x2", "output")
+    blame = {"x1.grad of tiny gradients": "value_taken_for_nothing", "x1.grad of mixed signs": "shares_clamped"}
+
+    def leaves(self, case, **more):
+        return [case.tensor(name, 4, positive=True, requires_grad=True, **more) for name in ("x1", "x2")]
+
+    def mixed(self, case):
+        """One of the two is negative, and three times as large."""
+        size = case.tensor("x", 4, positive=True)
+        return [one.clone().requires_grad_() for one in (size, -3 * size)]
+
+    def probe(self, nb, case):
+        found, model = {}, nb.module("model")
+        was_training = model.training
+        model.eval()
+        for name, (x1, x2), factor in self.given(case):
+            model(x1, x2).backward(torch.full_like(x1, factor))
+            found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = x1.grad, x2.grad
+        model.train(was_training)
+        return found
+
+    def given(self, case):
+        return [
+            ("tiny gradients", self.leaves(case), 1e-12),
+            ("mixed signs", self.mixed(case), 2.0),
+            ("gradients in float64", self.leaves(case, dtype=torch.float64), 1.0),
+        ]
+
+    def truth(self, case):
+        found = {}
+        for name, (x1, x2), _ in self.given(case):
+            x1, x2 = x1.detach(), x2.detach()
+            shares = x2 / (x1 + x2), x1 / (x1 + x2)
+            if "float64" in name:
+                shares = [Close(share, 1e-12, 1e-14) for share in shares]
+            found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = shares
+        return found
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        return {
+            "nothing_registered": {"x1.grad of mixed signs": 10 * self.mixed(case)[1].detach()},
+            "float64_lost": {name: ANYTHING if "float64" in name else value for name, value in right.items()},
+        }
+
+
+check("unit_grad_sum", EachElementSumsToOne, SmallAndMixed)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -100,7 +100,7 @@ with warnings.catch_warnings():
 
 # %% norm_of_absolutes
 # misconception: divides by the sum of absolute values | hint: sum_of_magnitudes
-# breaks: together they are 1 at every element
+# breaks: together they are 1 wherever the sum is not 0
 model = Model()
 
 
@@ -251,3 +251,55 @@ def module_hook(module, grad_input, grad_output):
 
 
 handle = model.register_full_backward_hook(module_hook)
+
+# %% eps
+# misconception: an eps that swallows tiny gradients | hint: value_taken_for_nothing
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2 = grad_input
+    total = g1 + g2 + 1e-8
+    return g1 / total, g2 / total
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% float32
+# misconception: in float32 for float64 gradients | hint: float64_lost
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2 = grad_input
+    total = (g1 + g2).float()
+    return (g1.float() / total).to(g1.dtype), (g2.float() / total).to(g2.dtype)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% clamp
+# misconception: shares clamped to 0..1 | hint: shares_clamped
+# breaks: together they are 1 wherever the sum is not 0
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2 = grad_input
+    t = g1 + g2
+    return (g1 / t).clamp(0, 1), (g2 / t).clamp(0, 1)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% where_small
+# misconception: small sums are left alone | hint: value_taken_for_nothing
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = grad_input[0] + grad_input[1]
+    return tuple(torch.where(total.abs() < 1e-6, g, g / total) for g in grad_input)
+
+
+model.register_full_backward_hook(module_hook)

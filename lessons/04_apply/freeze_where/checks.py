@@ -290,6 +290,7 @@ class OptimizerLeavesItAlone(FreezingCheck):
         optimizer = torch.optim.SGD(several_groups(model), momentum=0.9)
         model(case.tensor("x", 6, 3)).backward(case.tensor("upstream", 6, 2))
         model[4].bias.requires_grad_(False)  # by somebody else, who leaves its gradient
+        model[0].bias.requires_grad_(False)  # also to be frozen now, with a gradient of before
         freeze(model)
         brought[".grad"] = gradients_left(dict(model.named_parameters()), case)
         optimizer.step()
@@ -324,8 +325,9 @@ class OptimizerLeavesItAlone(FreezingCheck):
         others = [name for name in right if name not in frozen]
         zeros = {name: torch.zeros_like(one) if name in frozen else one for name, one in left.items()}
         own = {name: right[name] if name.startswith("0.") else one for name, one in left.items()}
+        frozen_before = {**right, "0.bias": left["0.bias"]}
         return {
-            "old_gradient_left": {".grad": AnyOf(left, zeros)},
+            "old_gradient_left": {".grad": AnyOf(left, zeros, frozen_before)},
             "freezes_own_only": {".grad": own},
             "freezes_the_unchosen": {
                 ".grad": such_that(lambda got: any(not is_same(got[name], right[name]) for name in others))
@@ -356,7 +358,7 @@ class AnyModel(FreezingCheck):
             ((says, (model, x)),) = awkward_models(case, kind).items()
             chosen = [model.get_submodule(name) for name in names]
             for frozen in (True, False):
-                freeze_where(model, lambda module, chosen=chosen: module in chosen, frozen)
+                freeze_where(model, lambda module, chosen=chosen: [one for one in chosen if one is module], frozen)
                 state = f"{'frozen' if frozen else 'thawed'}: {says}"
                 found["requires_grad"][state] = {name: one.requires_grad for name, one in model.named_parameters()}
                 found["training"][state] = {name or "the model": part.training for name, part in model.named_modules()}
@@ -395,7 +397,24 @@ class AnyModel(FreezingCheck):
             others = all(got[state] == right[state] for state in right if state not in thawed)
             return others and any(on and not got[state][name] for state in thawed for name, on in right[state].items())
 
-        return {"thaws_to_what_was": {"requires_grad": such_that(too_few)}}
+        untouched = self.brought(case, lambda model, choose, frozen: None)["requires_grad"]
+
+        def root_left_out(got):
+            """Wherever the model itself was not chosen, all is right."""
+            roots = {
+                f"{state}: {says}"
+                for kind, names in self.chosen.items()
+                if "" in names
+                for says in awkward_models(case, kind)
+                for state in ("frozen", "thawed")
+            }
+            return all(is_same(snapshot(got[state]), right[state]) for state in right if state not in roots)
+
+        return {
+            "thaws_to_what_was": {"requires_grad": such_that(too_few)},
+            "true_taken_literally": {"requires_grad": untouched},
+            "root_not_asked": {"requires_grad": such_that(root_left_out)},
+        }
 
 
 check(

@@ -1,3 +1,6 @@
+# nothing to break: You may rely on this: what `choose` says of a module does not depend on what your function changes.
+# nothing to break: And what becomes of `.grad` where a module is thawed is up to you.
+
 # %% attribute_of_module
 # misconception: sets an attribute of the module | hint: freezes_nothing
 # breaks: no longer need a gradient
@@ -393,4 +396,41 @@ def freeze_where(model, choose, frozen=True):
     for parameter in model.parameters():
         if not parameter.requires_grad:
             parameter.grad = None
+    return model
+
+# %% gradient_of_trained_ones
+# misconception: forgets the old gradient of those that were frozen before | hint: old_gradient_left
+# breaks: also if they were frozen before
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            module.train(not frozen)
+            for parameter in module.parameters():
+                if frozen and parameter.requires_grad:
+                    parameter.grad = None
+                parameter.requires_grad_(not frozen)
+    return model
+
+# %% exactly_true
+# misconception: only True itself is true | hint: true_taken_literally
+# breaks: or counts as true in an `if`
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        if choose(module) is True:
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            for parameter in module.parameters():
+                parameter.grad = None if frozen else parameter.grad
+
+    return model.apply(visit)
+
+# %% all_but_the_root
+# misconception: does not ask about the model itself | hint: root_not_asked
+def freeze_where(model, choose, frozen=True):
+    for name, module in model.named_modules():
+        if name and choose(module):
+            module.requires_grad_(not frozen)
+            module.train(not frozen)
+            for parameter in module.parameters():
+                parameter.grad = None if frozen else parameter.grad
     return model

@@ -373,4 +373,40 @@ def within_xavier(shape):
     return Matches(test, "uniform between ±√(6 / (fan_in + fan_out))")
 
 
-check("init_by_type", ByType, NothingIsAdded, TypeNotName, OthersStay, AnyModel)
+class ThisOneModule(ByTypeCheck):
+    """Called for a container, it leaves what is inside alone; called once more, it starts anew; groups count in fan_in."""
+
+    blame = {
+        "layers inside a container": "init_reaches_too_far", "numbers after a second call": "init_only_once",
+        "weight with groups": "init_ignores_groups",
+    }  # fmt: skip
+
+    def probe(self, nb, case):
+        init_by_type = nb.function("init_by_type")
+        container = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Sequential(nn.Conv1d(4, 2, 3)))
+        grouped, norm = nn.Conv2d(32, 64, 3, groups=4), nn.BatchNorm1d(5)
+        with torch.no_grad():
+            for name, one in container.named_parameters():
+                one.copy_(case.tensor(name, *one.shape))
+            init_by_type(container)
+            init_by_type(grouped)
+            init_by_type(norm)
+            norm.weight.copy_(case.tensor("trained weight", 5))
+            norm.bias.copy_(case.tensor("trained bias", 5))
+        init_by_type(norm)
+        return {
+            "layers inside a container": dict(container.named_parameters()),
+            "numbers after a second call": [norm.weight, norm.bias],
+            "weight with groups": self.told(grouped.weight),
+        }
+
+    def truth(self, case):
+        container = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Sequential(nn.Conv1d(4, 2, 3)))
+        return {
+            "layers inside a container": {n: case.tensor(n, *one.shape) for n, one in container.named_parameters()},
+            "numbers after a second call": [torch.ones(5), torch.zeros(5)],
+            "weight with groups": random_weight(False),
+        }
+
+
+check("init_by_type", ByType, NothingIsAdded, TypeNotName, OthersStay, AnyModel, ThisOneModule)

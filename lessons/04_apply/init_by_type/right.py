@@ -80,3 +80,18 @@ def init_by_type(module: nn.Module) -> None:
         if isinstance(module, types):
             for name, parameter in module.named_parameters(recurse=False):
                 init(parameter) if name == "weight" else nn.init.zeros_(parameter)
+
+# %% frozen_layers_are_thawed
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+    module.requires_grad_(True)

@@ -517,3 +517,59 @@ def init_by_type(module):
         return
     if module.bias is not None:
         nn.init.zeros_(module.bias)
+
+# %% fan_in_without_groups
+# misconception: counts all input channels, also with groups | hint: init_ignores_groups
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        fan_in = module.in_channels * module.weight[0, 0].numel()
+        nn.init.normal_(module.weight, std=(2 / fan_in) ** 0.5)
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% whole_tree
+# misconception: goes through the tree itself, at each call | hint: init_reaches_too_far
+# breaks: leaves what is inside that module to the other calls
+def one_of_them(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def init_by_type(module):
+    for part in module.modules():
+        one_of_them(part)
+
+# %% marked_as_done
+# misconception: leaves a mark, and does nothing the next time | hint: init_only_once
+# breaks: each time that it is called
+def init_by_type(module):
+    if hasattr(module, "started"):
+        return
+    module.started = True
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.weight is not None:
+            nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)

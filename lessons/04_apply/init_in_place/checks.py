@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models
 from course.probing import ANYTHING, such_that
 from course.traces import as_before, what_runs
@@ -175,6 +175,26 @@ class ValuesAreCopied(InPlaceCheck):
         changed = {"0.weight": weight + 1, "0.bias": bias * 2, "1.0.weight": weight, "1.0.bias": bias}
         return {"values after a change of one": changed, "what new returned": [weight, bias]}
 
+    def mistakes(self, case):
+        model = nn.Sequential(nn.Linear(3, 3), nn.Sequential(nn.Linear(3, 3)))
+        shapes = {name: one.shape for name, one in model.named_parameters()}
+        starts = {name: case.tensor(f"start {tuple(shape)}", *shape) for name, shape in shapes.items()}
+        changed = self.truth(case)["values after a change of one"]
+
+        def left_out(got):
+            """Some hold neither what they should nor what comes of it in a memory that they share."""
+            return any(
+                not any(is_same(got[name], one) for one in (changed[name], starts[name], starts[name] + 1, starts[name] * 2))
+                for name in starts
+            )
+
+        return {
+            "new_values_for_some": {
+                "values after a change of one": such_that(left_out),
+                "what new returned": list(self.truth(case)["what new returned"]),
+            }
+        }
+
 
 class StaysWhatItIs(InPlaceCheck):
     """Frozen parameters stay frozen, trained ones trained, and double precision stays double precision."""
@@ -233,7 +253,6 @@ class OnceForEach(InPlaceCheck):
     """In any model `new` is called once for each parameter, also if layers share it, or if a layer has two names."""
 
     cases = 1
-    blame = {"values in": "digits_lost_in_place"}
     claims = ("calls of new",)  # the probe's own function counts
     kinds = ("shared", "tied", "partly_frozen", "norm_in_eval", "none_place", "float64", "look_alike", "the_layer")
 
@@ -267,12 +286,77 @@ class OnceForEach(InPlaceCheck):
         return {"values in": values, "calls of new": calls}
 
     def mistakes(self, case):
-        wanted = self.truth(case)["calls of new"]
+        right = self.truth(case)
+        wanted, values = right["calls of new"], right["values in"]
+
+        def of_doubles(got):
+            """All that is wrong is that of models in float64."""
+            return all(is_same(got[says], one) or type(one) is Close for says, one in values.items())
+
+        def of_buffers(got):
+            return any(
+                not is_same(got[says][name], one)
+                for says, (model, _) in awkward_models(case, *self.kinds).items()
+                for name, one in model.named_buffers()
+            )
+
         return {
+            "digits_lost_in_place": {"values in": such_that(of_doubles), "calls of new": wanted},
+            "buffers_overwritten": {"values in": such_that(of_buffers), "calls of new": wanted},
+            "new_values_for_some": {
+                "calls of new": such_that(lambda got: any(got[says] < number for says, number in wanted.items()))
+            },
             "new_asked_twice": {
                 "calls of new": such_that(lambda got: any(got[says] > number for says, number in wanted.items()))
             }
         }
 
 
-check("init_in_place", NewValues, TrainingGoesOn, ValuesAreCopied, StaysWhatItIs, OnceForEach)
+class Transposed(nn.Module):
+    """Its weight lies in memory column by column; another parameter of the same shape lies row by row."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(4, 3).t())
+        self.other = nn.Parameter(torch.rand(3, 4))
+
+
+class TheParameterItself(InPlaceCheck):
+    """`new` gets the parameter itself; what that held before, and how it lies in memory, does not matter."""
+
+    blame = {
+        "where new looks up its argument": "new_gets_another_tensor",
+        "where it held NaN": "depends_on_old_value",
+        "where it lies column by column": "written_into_a_copy",
+    }
+
+    def probe(self, nb, case):
+        init_in_place = nb.function("init_in_place")
+        model, wanted = case.build("net", Net), {}
+        for one in model.parameters():
+            wanted[one] = self.fresh(case, one.shape)
+        init_in_place(model, lambda got: wanted.get(got, torch.zeros_like(got)))
+        not_a_number, transposed = case.build("net", Net), case.build("transposed", Transposed)
+        with torch.no_grad():
+            not_a_number.offset.fill_(float("nan"))
+            not_a_number.features[0].weight.fill_(float("-inf"))
+        for one in (not_a_number, transposed):
+            init_in_place(one, lambda got: self.fresh(case, got.shape))
+        return {
+            "where new looks up its argument": self.values(model),
+            "where it held NaN": self.values(not_a_number),
+            "where it lies column by column": self.values(transposed),
+        }
+
+    def truth(self, case):
+        values = {name: self.fresh(case, one.shape) for name, one in case.build("net", Net).named_parameters()}
+        return {
+            "where new looks up its argument": values,
+            "where it held NaN": values,
+            "where it lies column by column": dict.fromkeys(("weight", "other"), self.fresh(case, (3, 4))),
+        }
+
+
+check(
+    "init_in_place", NewValues, TrainingGoesOn, ValuesAreCopied, StaysWhatItIs, OnceForEach, TheParameterItself
+)

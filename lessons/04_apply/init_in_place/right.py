@@ -42,3 +42,9 @@ def init_in_place(model, new):
     with torch.no_grad():
         for parameter, value in zip(model.parameters(), values):
             parameter.zero_().add_(value)
+
+# %% collected_first
+def init_in_place(model, new):
+    pairs = [(parameter, new(parameter)) for parameter in model.parameters()]
+    for parameter, values in pairs:
+        parameter.data.copy_(values)

@@ -1,3 +1,4 @@
+# nothing to break: But while your function runs, `new` does not change a tensor that it has returned.
 # nothing to break: An optimizer, some hooks and perhaps other people hold the parameters of `model`.
 
 # %% adds
@@ -241,3 +242,44 @@ def init_in_place(model, new):
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.copy_(new(parameter).float())
+
+# %% detached_argument
+# misconception: hands another tensor to new than the parameter | hint: new_gets_another_tensor
+# breaks: and gets the parameter itself
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        parameter.data.copy_(new(parameter.data))
+
+# %% difference
+# misconception: adds the difference, which is NaN where the old value is | hint: depends_on_old_value
+# breaks: held before, be it NaN, does not matter
+@torch.no_grad()
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        parameter.add_(new(parameter) - parameter)
+
+# %% flattened
+# misconception: writes into a reshaped tensor, which may be a copy | hint: written_into_a_copy
+# breaks: nor how it lies in memory
+@torch.no_grad()
+def init_in_place(model, new):
+    for parameter in model.parameters():
+        parameter.reshape(-1).copy_(new(parameter).reshape(-1))
+
+# %% one_for_each_shape
+# misconception: asks new once for each shape | hint: new_values_for_some
+@torch.no_grad()
+def init_in_place(model, new):
+    values = {}
+    for parameter in model.parameters():
+        key = (parameter.shape, parameter.dtype)
+        if key not in values:
+            values[key] = new(parameter).clone()
+        parameter.copy_(values[key])
+
+# %% one_for_each_last_name
+# misconception: takes parameters whose last names agree for one | hint: new_values_for_some
+def init_in_place(model, new):
+    last_names = {tuple(name.split(".")[-2:]): parameter for name, parameter in model.named_parameters()}
+    for parameter in last_names.values():
+        parameter.data.copy_(new(parameter))

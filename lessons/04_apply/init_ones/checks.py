@@ -3,7 +3,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING
-from course.tree import Model
+from course.tree import Function_A, Model
 from torch import nn
 
 
@@ -62,17 +62,37 @@ class EveryWIsOne(InitCheck):
 class WhateverItWas(InitCheck):
     """Every `W` becomes 1, whatever it was before: zero, negative, large."""
 
-    blame = {"fresh": "depends_on_old_value"}
+    blame = {
+        "fresh": "depends_on_old_value",
+        "a single Function_A": "only_the_children",
+        "W, each set to a value of its own later": "memory_shared",
+        "output where W has other values later": "not_in_the_output",
+    }
 
     def probe(self, nb, case):
         fresh = case.build("fresh", Model)
         for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 40.0, -0.25])):
             nn.init.constant_(parameter, old)
         fresh.apply(nb.function("weight_initialization"))
-        return {"fresh": dict(fresh.named_parameters())}
+        brought = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}
+        alone = case.build("alone", Function_A)
+        alone.apply(nb.function("weight_initialization"))
+        brought["a single Function_A"] = alone.W.detach().clone()
+        with torch.no_grad():
+            for name, one in fresh.named_parameters():
+                one.copy_(case.tensor(f"later {name}", 1, positive=True))
+        brought["W, each set to a value of its own later"] = {n: one.detach().clone() for n, one in fresh.named_parameters()}
+        brought["output where W has other values later"] = fresh(case.tensor("x", 3))
+        return brought
 
     def truth(self, case):
-        return {"fresh": {name: torch.ones(1) for name, _ in Model().named_parameters()}}
+        a, b, c, d = (case.tensor(f"later {name}", 1, positive=True) for name, _ in Model().named_parameters())
+        return {
+            "fresh": {name: torch.ones(1) for name, _ in Model().named_parameters()},
+            "a single Function_A": torch.ones(1),
+            "W, each set to a value of its own later": dict(zip(("ab.a.W", "ab.b.W", "cd.c.W", "cd.d.W"), (a, b, c, d))),
+            "output where W has other values later": (case.tensor("x", 3) + a - b) * c / d,
+        }
 
 
 class StillLearns(InitCheck):

@@ -1,3 +1,5 @@
+# nothing to break: You may rely on this: the trees are made of the classes above, so that every parameter in them is a `W`; none is frozen, and none holds NaN or infinity.
+
 # %% applied_to_a_copy
 # misconception: applies it to another model | hint: not_applied
 model = Model()
@@ -319,6 +321,38 @@ model = Model()
 def weight_initialization(module):
     if hasattr(module, "W"):
         nn.init.zeros_(module.W)
+
+
+returned_module = model.apply(weight_initialization)
+
+# %% children_of_the_module
+# misconception: sets the W of the children of the module that it is given | hint: only_the_children
+# breaks: and to a single `Function_*`
+model = Model()
+
+
+def weight_initialization(module):
+    for child in module.children():
+        if hasattr(child, "W"):
+            child.W.data.fill_(1)
+
+
+returned_module = model.apply(weight_initialization)
+
+# %% pinned_by_a_hook
+# misconception: sets W back to 1 at every call | hint: not_in_the_output
+# breaks: also when `W` has another value later on
+model = Model()
+
+
+def back_to_one(module, args):
+    nn.init.ones_(module.W)
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+        module.register_forward_pre_hook(back_to_one)
 
 
 returned_module = model.apply(weight_initialization)

@@ -174,7 +174,10 @@ class AnyShape(LinearCheck):
     def no_old_forward(self):
         """Meanwhile the forward of the four classes raises, and afterwards it is as before."""
 
+        self.old_runs = runs = []
+
         def old(self, x):
+            runs.append(x)
             raise RuntimeError("the old forward runs")
 
         classes = (Function_A, Function_B, Function_C, Function_D)
@@ -192,14 +195,20 @@ class AnyShape(LinearCheck):
             tree = self.tree(nb, case)
             shapes = {part: list(getattr(tree.get_submodule(part), "b", torch.ones(())).shape) for part in PARTS}
             if any(shape != [tree.get_submodule(part).W.shape[1]] for part, shape in shapes.items()):
-                return {"shape of b": shapes, "output": None, "output where the first W have other values": None}
+                return {"shape of b": shapes, **dict.fromkeys([*self.truth(case)][1:])}
             self.fill(tree, case, "new")
             output = self.outputs(tree, case)
             with torch.no_grad():  # into those that were there before: they should be there still
                 for part, (W, _) in self.weights(case, "later").items():
                     self.W[part].copy_(W)
             later = {part: tree.get_submodule(part)(X) for part, X in self.inputs(case).items()}
-            return {"shape of b": shapes, "output": output, "output where the first W have other values": later}
+            return {
+                "shape of b": shapes,
+                "output": output,
+                "output where the first W have other values": later,
+                "output for one row": {part: tree.get_submodule(part)(X[:1]) for part, X in self.inputs(case).items()},
+                "a number from the runs of the old forward": self.number(case, len(self.old_runs)),
+            }
 
     def truth(self, case):
         weights = self.weights(case, "new")
@@ -209,9 +218,21 @@ class AnyShape(LinearCheck):
             "output where the first W have other values": {
                 part: X @ self.weights(case, "later")[part][0] + weights[part][1] for part, X in self.inputs(case).items()
             },
+            "output for one row": {
+                part: X[:1] @ self.weights(case, "later")[part][0] + weights[part][1]
+                for part, X in self.inputs(case).items()
+            },
+            "a number from the runs of the old forward": self.number(case, 0),
         }
 
-    blame = {"output where the first W have other values": "parameter_replaced"}
+    def number(self, case, runs):
+        return case.integer(f"runs of the old forward: {runs}", 1, 10**6)
+
+    blame = {
+        "output where the first W have other values": "parameter_replaced",
+        "output for one row": "one_row",
+        "a number from the runs of the old forward": "old_forward_gets_it_first",
+    }
 
     def mistakes(self, case):
         shapes = self.truth(case)["shape of b"]
@@ -225,7 +246,7 @@ class AnyShape(LinearCheck):
 class Gradients(LinearCheck):
     """After `backward` the gradients of every `W`, every `b` and of the input are those of `X @ W + b`."""
 
-    blame = {"W.grad": "gradient_cut", "b.grad": "gradient_cut", "X.grad": "gradient_cut"}
+    blame = {"W.grad": "gradient_cut", "b.grad": "gradient_cut", "X.grad": "gradient_cut", "W.grad in eval mode": "gradient_cut"}
 
     def probe(self, nb, case):
         tree = self.tree(nb, case)
@@ -237,7 +258,16 @@ class Gradients(LinearCheck):
             "W.grad": {part: named[f"{part}.W"].grad for part in PARTS},
             "b.grad": {part: named[f"{part}.b"].grad for part in PARTS},
             "X.grad": X.grad,
+            "W.grad in eval mode": self.in_eval_mode(tree, case),
         }
+
+    def in_eval_mode(self, tree, case):
+        tree.eval().zero_grad()
+        try:
+            tree(case.tensor("X", 9, self.sizes(case)[0])).backward(case.tensor("upstream", 9, self.sizes(case)[-1]))
+        except RuntimeError:  # no graph
+            return None
+        return {part: tree.get_submodule(part).W.grad for part in PARTS}
 
     def truth(self, case):
         X = output = case.tensor("X", 9, self.sizes(case)[0], requires_grad=True)
@@ -252,6 +282,7 @@ class Gradients(LinearCheck):
             "W.grad": {part: grads[f"{part}.W"] for part in PARTS},
             "b.grad": {part: grads[f"{part}.b"] for part in PARTS},
             "X.grad": grads["X"],
+            "W.grad in eval mode": {part: grads[f"{part}.W"] for part in PARTS},
         }
 
 
@@ -342,4 +373,24 @@ class OutsideUnchanged(LinearCheck):
         return {"outside": [x + a, x + a - b, (x + a - b) * c / d]}
 
 
-check("linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged)
+class OneAlone(LinearCheck):
+    """A single `Function_*` becomes linear as well: the model is then the module itself."""
+
+    blame = {"output": "only_the_children"}
+
+    def probe(self, nb, case):
+        output = {}
+        for cls, part in zip((Function_A, Function_B, Function_C, Function_D), PARTS):
+            alone = case.build(part, cls, shape=(4, 4))
+            alone.apply(nb.function("make_linear"))
+            output[part] = alone(case.tensor("X", 4, 4))
+        return {"output": output}
+
+    def truth(self, case):
+        classes = zip((Function_A, Function_B, Function_C, Function_D), PARTS)
+        return {"output": {part: case.tensor("X", 4, 4) @ case.build(part, cls, shape=(4, 4)).W for cls, part in classes}}
+
+
+check(
+    "linear_any_weight", LinearWithAnyW, AnyShape, Gradients, TwiceIsOnce, CopyIsItsOwn, OutsideUnchanged, OneAlone
+)

@@ -1,3 +1,4 @@
+# nothing to break: You may rely on this: the trees are made of the classes of this lesson only, though a tree may be a single `Function_*`, and no `Function_*` has a `b` before your function has been there.
 # nothing to break: Write one function for `apply`, `make_linear(module)`.
 # nothing to break: Once more every `Function_*` becomes linear, this time in a way that lasts.
 # nothing to break: And it lasts:
@@ -80,7 +81,8 @@ def make_linear(module):
 
 # %% class_patched
 # misconception: sets forward on the class | hint: forward_class_patched
-# breaks: Everything else computes what it did before
+# breaks: Everything else keeps its own `forward`
+# breaks: Do not change the classes.
 def linear_forward(self, X):
     return X @ self.W + self.b
 
@@ -328,3 +330,51 @@ def make_linear(module):
             module.b = Parameter(torch.zeros(module.W.shape[1]))
         module.W = Parameter(module.W.detach().clone())
         module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+
+# %% squeezed
+# misconception: drops a dimension of one row | hint: one_row
+# breaks: with one row or more
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(lambda self, X: (X @ self.W).squeeze() + self.b, module)
+
+# %% gradient_in_training_only
+# misconception: takes eval mode for a mode without gradients | hint: gradient_cut
+# breaks: in training and in eval mode
+def linear(self, X):
+    with torch.set_grad_enabled(self.training):
+        return X @ self.W + self.b
+
+
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(linear, module)
+
+# %% children_of_the_module
+# misconception: rewires the children of the module that it is given | hint: only_the_children
+def make_linear(module):
+    for child in module.children():
+        if isinstance(child, (Function_A, Function_B, Function_C, Function_D)):
+            if not hasattr(child, "b"):
+                child.b = Parameter(torch.zeros(child.W.shape[1]))
+            child.forward = partial(lambda self, X: X @ self.W + self.b, child)
+
+# %% old_forward_tried_first
+# misconception: lets the old forward run, and catches its error | hint: old_forward_gets_it_first
+def linear(self, X):
+    try:
+        type(self).forward(self, X)
+    except RuntimeError:
+        pass
+    return X @ self.W + self.b
+
+
+def make_linear(module):
+    if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(linear, module)

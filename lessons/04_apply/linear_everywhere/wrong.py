@@ -1,3 +1,5 @@
+# nothing to break: `Function_*` means the four classes `Function_A` to `Function_D`.
+# nothing to break: Whether gradients reach `W` and `b`, and what becomes of a `Function_*` outside the trees, is not asked here: that is the matter of 'Linear, for good', further on.
 # nothing to break: A hook or a new `forward`: as you like.
 # nothing to break: It uses symmetric `W`, so `X @ W.T + b`, which is what `nn.Linear` computes, is right too.
 # nothing to break: If your `model` was made by `Model()`, without a shape, the check gives its `W` the shape (2, 2).

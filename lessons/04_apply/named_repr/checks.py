@@ -96,7 +96,8 @@ class NamesInRepr(Check):
 class OtherNames(NamesInRepr):
     """The name comes from the object, so it is right for any name, in two trees at the same time."""
 
-    claims = ("repr in one tree", "repr in another tree")
+    claims = ("repr in one tree", "repr in another tree", "a single Function_A")
+    blame = {"a single Function_A": "only_the_children"}
 
     def named(self, case, tree):
         return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), case.words(f"names in {tree}", 4)))
@@ -108,10 +109,15 @@ class OtherNames(NamesInRepr):
                 for part, name in self.named(case, tree).items():
                     fresh.get_submodule(part).name = name
                 fresh.apply(nb.function("add_repr"))
-            return {f"repr in {tree}": self.shown(fresh) for tree, fresh in trees.items()}
+            shown = {f"repr in {tree}": self.shown(fresh) for tree, fresh in trees.items()}
+            alone = Function_A(*case.words("the name of one alone", 1))
+            alone.apply(nb.function("add_repr"))
+            return {**shown, "a single Function_A": repr(alone)}
 
     def truth(self, case):
-        return {f"repr in {tree}": self.wanted([*self.named(case, tree).values()]) for tree in ("one tree", "another tree")}
+        (name,) = case.words("the name of one alone", 1)
+        wanted = {f"repr in {tree}": self.wanted([*self.named(case, tree).values()]) for tree in ("one tree", "another tree")}
+        return {**wanted, "a single Function_A": f"Function_A(name={name})"}
 
     def mistakes(self, case):
         typed_in = self.wanted()

@@ -1,3 +1,5 @@
+# nothing to break: You may rely on this: the trees are made of the classes above, and every `Function_*` has a name that is not empty and does not change later on.
+
 # %% every_module
 # misconception: gives the text to modules that have no name | hint: not_every_module_has_it
 model = Model()
@@ -381,6 +383,24 @@ def add_repr(module):
     if "Function" in type(module).__name__:
         names[type(module)] = module.name
         module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% children_of_the_module
+# misconception: gives the text to the children of the module that it is given | hint: only_the_children
+# breaks: and to a single `Function_*`
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    for child in module.children():
+        if "Function" in type(child).__name__:
+            child.extra_repr = partial(function_repr, child)
 
 
 returned_module = model.apply(add_repr)

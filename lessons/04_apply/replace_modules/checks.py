@@ -388,6 +388,67 @@ class AnyModel(ReplacingCheck):
         }
 
 
+class EmptyAndAgain(ReplacingCheck):
+    """An empty container may be wanted, any true answer counts, what is new is not searched, and each call makes anew."""
+
+    blame = {
+        "where wanted is true for an empty container": "falsy_is_not_none",
+        "where wanted returns a number": "true_taken_literally",
+        "where another wanted module comes with the new one": "replacement_replaced_again",
+        "where the same layer is replaced in two models": "one_for_each_call",
+    }
+
+    def scaled(self, case, name):
+        """A layer that multiplies by a number of the seed."""
+        layer = nn.Linear(4, 4, bias=False)
+        with torch.no_grad():
+            layer.weight.copy_(torch.eye(4) * case.integer(name, 2, 10**4))
+        return layer
+
+    def brought(self, case, replace_modules):
+        x = torch.ones(1, 4)
+        empty = nn.Sequential(nn.Sequential(), nn.Identity())
+        is_empty = lambda module: type(module) is nn.Sequential and not len(module)  # noqa: E731
+        replace_modules(empty, is_empty, lambda old: self.scaled(case, "for the empty one"))
+        counted = nn.Sequential(nn.Identity(), nn.Tanh())
+        as_number = lambda module: int(type(module) is nn.Tanh) * 2  # noqa: E731
+        replace_modules(counted, as_number, lambda old: self.scaled(case, "for the number"))
+        pair = nn.Sequential(nn.Identity(), self.scaled(case, "old"))
+        replace_modules(
+            pair, is_linear, lambda old: nn.Sequential(old, self.scaled(case, "beside it")) if len(self.made(old)) < 3 else nn.Tanh()
+        )
+        layer = nn.Linear(4, 4)
+        models, outputs = [nn.Sequential(layer), nn.Sequential(layer)], []
+        for number, model in enumerate(models):
+            replace_modules(model, is_linear, lambda old, number=number: self.scaled(case, f"for model {number}"))
+            outputs.append(model(x))
+        return {
+            "where wanted is true for an empty container": empty(x),
+            "where wanted returns a number": counted(x),
+            "where another wanted module comes with the new one": pair(x),
+            "where the same layer is replaced in two models": outputs,
+        }
+
+    def made(self, old):
+        """Those for which a replacement was asked in this call; more than two would never end."""
+        self.asked.append(old)
+        return self.asked
+
+    def probe(self, nb, case):
+        self.asked = []
+        return self.brought(case, nb.function("replace_modules"))
+
+    def truth(self, case):
+        self.asked = []
+
+        def each_child(model, wanted, make):
+            for name, child in [*model._modules.items()]:
+                if wanted(child):
+                    model._modules[name] = make(child)
+
+        return self.brought(case, each_child)
+
+
 check(
-    "replace_modules", OthersInTheirPlace, WrappedInPlace, SharedStaysShared, ModeKept, NotOnceMore, AnyModel
+    "replace_modules", OthersInTheirPlace, WrappedInPlace, SharedStaysShared, ModeKept, NotOnceMore, AnyModel, EmptyAndAgain
 )

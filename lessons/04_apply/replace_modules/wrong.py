@@ -1,5 +1,6 @@
 # nothing to break: Write `replace_modules(model, wanted, make)`.
 # nothing to break: You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one.
+# nothing to break: And `make` never returns an empty container.
 
 # %% add_module_dotted
 # misconception: add_module with a dotted name | hint: dotted_setattr
@@ -160,7 +161,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: of the module that it replaces, with everything inside
+# breaks: that the module which it replaces had before, with everything inside
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -293,4 +294,62 @@ def replace_modules(model, wanted, make):
                 if not training:
                     made[module].eval()
             model.set_submodule(name, made[module])
+    return model
+
+# %% empty_is_left_out
+# misconception: an empty container counts as false | hint: falsy_is_not_none
+def replace_modules(model, wanted, make):
+    places = [(parent, name, child) for parent in model.modules() for name, child in parent._modules.items()]
+    made = {}
+    for parent, name, child in places:
+        if child and wanted(child):
+            if child not in made:
+                made[child] = make(child).train(child.training)
+            parent._modules[name] = made[child]
+    return model
+
+# %% exactly_true
+# misconception: only True itself is true | hint: true_taken_literally
+# breaks: or counts as true in an `if`
+def replace_modules(model, wanted, make):
+    places = [(parent, name, child) for parent in model.modules() for name, child in parent._modules.items()]
+    made = {}
+    for parent, name, child in places:
+        if child is not None and wanted(child) is True:
+            if child not in made:
+                made[child] = make(child).train(child.training)
+            parent._modules[name] = made[child]
+    return model
+
+# %% memory_outside
+# misconception: remembers what it made for all calls | hint: one_for_each_call
+made = {}
+
+
+def replace_modules(model, wanted, make):
+    places = [(parent, name, child) for parent in model.modules() for name, child in parent._modules.items()]
+    for parent, name, child in places:
+        if child is not None and wanted(child):
+            if child not in made:
+                made[child] = make(child).train(child.training)
+            parent._modules[name] = made[child]
+    return model
+
+# %% walks_on_into_the_new
+# misconception: walks on into what make returned, and skips the old modules only | hint: replacement_replaced_again
+# breaks: or another one that would be wanted, is inside
+def replace_modules(model, wanted, make):
+    made = {}
+
+    def walk(parent):
+        for name, child in list(parent._modules.items()):
+            if child is None or (child in made and parent in made.values()):
+                continue
+            if wanted(child):
+                if child not in made:
+                    made[child] = make(child).train(child.training)
+                parent._modules[name] = made[child]
+            walk(parent._modules[name])
+
+    walk(model)
     return model

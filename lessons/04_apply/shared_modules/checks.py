@@ -231,10 +231,29 @@ class OnceMore(HookingCheck):
             brought[f"calls of the second hook, the first one {first_hook}"] = dict(calls)
             brought[f"what runs, the first one {first_hook}"] = self.what_runs(case, model)
         model = case.build("net", Branches)
+        again, calls = self.counter(model)
+        self.remove(hook_once(model, again))
+        hook_once(model, again)
+        model(case.tensor("x", 5, 3))
+        brought["calls of the same hook once more"] = dict(calls)
+        brought["what runs, the same hook once more"] = self.what_runs(case, model)
+        model = case.build("net", Branches)
+        hook_once(model, lambda module, args, output: output * 3 if isinstance(module, nn.Linear) else None)
+        brought["output in eval mode"] = model.eval()(case.tensor("x", 5, 3))
+        model = case.build("net", Branches)
         handles = hook_once(model, lambda module, args, output: output * 2 if isinstance(module, nn.Linear) else None)
         hook_once(model, lambda module, args, output: output + 1 if isinstance(module, nn.Linear) else None)
         self.remove(handles)
         return {**brought, "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3))}
+
+    def tripled(self, case):
+        """The output where every Linear gives three times as much."""
+        model = case.build("net", Branches)
+        with torch.no_grad():
+            for module in model.modules():
+                for one in module.parameters(recurse=False):
+                    one *= 3
+        return model(case.tensor("x", 5, 3))
 
     def truth(self, case):
         model = case.build("net", Branches)
@@ -247,10 +266,16 @@ class OnceMore(HookingCheck):
             "what runs, the first one removed": self.right(case, "afterwards", 1),
             "calls of the second hook, the first one still there": self.runs(case),
             "what runs, the first one still there": self.right(case, "afterwards", 2),
+            "calls of the same hook once more": self.runs(case),
+            "what runs, the same hook once more": self.right(case, "afterwards", 1),
+            "output in eval mode": self.tripled(case),
             "output with the second hook, the first one taken off by its handles": model(case.tensor("x", 5, 3)),
         }
 
-    blame = {"output with the second hook, the first one taken off by its handles": "shared_list"}
+    blame = {
+        "output with the second hook, the first one taken off by its handles": "shared_list",
+        "output in eval mode": "hook_in_between",
+    }
 
     def mistakes(self, case):
         none = self.each(case, 0)
@@ -258,6 +283,7 @@ class OnceMore(HookingCheck):
             "mark_outlives_hook": AnyOf(
                 {"calls of the second hook, the first one removed": none},
                 {"calls of the second hook, the first one still there": none},
+                {"calls of the same hook once more": none, "what runs, the same hook once more": self.right(case, "afterwards")},
             )
         }
 

@@ -290,3 +290,27 @@ def hook_once(model, hook):
 # misconception: leaves modules in eval mode out | hint: module_left_out
 def hook_once(model, hook):
     return [module.register_forward_hook(hook) for module in model.modules() if module.training]
+
+# %% memory_of_pairs
+# misconception: remembers which hook a module has had, also when it is gone | hint: mark_outlives_hook
+# breaks: a later call may register it again
+had = set()
+
+
+def hook_once(model, hook):
+    handles = []
+    for module in model.modules():
+        if (module, hook) not in had:
+            had.add((module, hook))
+            handles.append(module.register_forward_hook(hook))
+    return handles
+
+# %% in_training_mode_only
+# misconception: lets the hook run in training mode only | hint: hook_in_between
+# breaks: Hooks run in either mode.
+def hook_once(model, hook):
+    def in_training(module, args, output):
+        if module.training:
+            return hook(module, args, output)
+
+    return [module.register_forward_hook(in_training) for module in model.modules()]

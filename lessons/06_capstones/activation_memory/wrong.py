@@ -1,3 +1,5 @@
+# nothing to break: In the check each parameter is all of its storage
+# nothing to break: What happens to a saved tensor when backward asks for it
 # nothing to break: In a block there is one forward of the model
 # nothing to break: Layers that save nothing may be missing
 

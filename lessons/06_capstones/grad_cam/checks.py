@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 import torch
 from torch import nn
 
@@ -5,7 +7,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
 from course.probing import hook_counts, other_than, such_that
-from course.traces import as_before, what_runs
+from course.traces import as_before, attributes_on, what_runs
 
 
 # awkward: shared, called_twice, one_dim, three_dim, namedtuple, dictionary, the_layer: the layer runs once, inside a model, on pictures
@@ -372,7 +374,71 @@ class NothingLeft(HeatMaps):
         }
 
 
-check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft)
+class XAsItWas(HeatMaps):
+    """Pictures that require a gradient, and that have one, keep both, also after an error; no attribute stays on the model."""
+
+    blame = {
+        "gradient of x": "cam_changes_x",
+        "gradient of x after an error": "cam_changes_x",
+        "gradient of plain x after an error": "cam_changes_x",
+        "the trace of all attributes": "cam_attribute",
+        "gradients that x has": "cam_fills_grad",
+    }
+
+    def pictures(self, case, flag):
+        return case.tensor("x", 3, 2, 6, 5, requires_grad=flag)
+
+    def slope(self, case, x, name):
+        """What a backward of the probe's own brings for x, and another tensor where x requires no gradient."""
+        if not x.requires_grad:
+            return case.tensor(f"no gradient, {name}", *x.shape)
+        return torch.autograd.grad((x * case.tensor(f"weight, {name}", *x.shape)).sum(), x)[0]
+
+    def fail(self, module, args, output):
+        """A hook that lets the forward fail."""
+        raise RuntimeError("a layer fails")
+
+    def probe(self, nb, case):
+        net, layers, _, targets = self.given(case)
+        cam, none = nb.function("grad_cam"), "no gradient"
+        x, with_grad, bare = (self.pictures(case, True) for _ in range(3))
+        plain = self.pictures(case, False)
+        with_grad.grad = case.tensor("old", *x.shape)
+        cam(net, layers[0], x, targets)
+        cam(net, layers[0], with_grad, targets)
+        cam(net, layers[0], bare, targets)
+        attributes = attributes_on(net, case)
+        failing = net.register_forward_hook(self.fail)
+        after_error = self.pictures(case, True)
+        for one in (after_error, plain):
+            with suppress(Exception):  # of whatever class
+                cam(net, layers[0], one, targets)
+        failing.remove()
+        return {
+            "gradient of x": self.slope(case, x, "x"),
+            "gradient of x after an error": self.slope(case, after_error, "error"),
+            "gradient of plain x after an error": self.slope(case, plain, "plain"),
+            "gradients that x has": [
+                case.tensor(none, *one.shape) if one.grad is None else one.grad.clone() for one in (with_grad, bare)
+            ],
+            "the trace of all attributes": attributes,
+        }
+
+    def truth(self, case):
+        net, shape = self.given(case)[0], self.pictures(case, False).shape
+        return {
+            "gradient of x": case.tensor("weight, x", *shape),
+            "gradient of x after an error": case.tensor("weight, error", *shape),
+            "gradient of plain x after an error": case.tensor("no gradient, plain", *shape),
+            "gradients that x has": [case.tensor("old", *shape), case.tensor("no gradient", *shape)],
+            "the trace of all attributes": attributes_on(net, case),
+        }
+
+    def mistakes(self, case):
+        return {}
+
+
+check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft, XAsItWas)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

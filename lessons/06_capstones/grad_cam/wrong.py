@@ -185,7 +185,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% clears_hooks
 # misconception: clears all hooks of the layer | hint: removes_other_hooks
-# breaks: those of others are still there
+# breaks: the hooks of others are still there
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -500,7 +500,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% hook_stays_after_an_error
 # misconception: removes its hook only if all goes well | hint: gfd_no_finally
-# breaks: Your hooks are gone, also after an error
+# breaks: Your hooks are gone
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -1120,7 +1120,7 @@ def grad_cam(model, layer, x, targets):
 
 # %% swallows_the_error
 # misconception: returns None after an error | hint: gfd_swallows_error
-# breaks: An error in the model comes out of the call
+# breaks: which comes out of the call
 def grad_cam(model, layer, x, targets):
     activations, gradients = [], []
 
@@ -1318,3 +1318,106 @@ def grad_cam(model, layer, x, targets):
     finally:
         handle.remove()
     return (caught["gradient"].mean((2, 3), keepdim=True) * caught["output"]).sum(1).relu()
+
+# %% x_flag_off
+# misconception: switches requires_grad of x off in the end, whatever it was | hint: cam_changes_x
+# breaks: Every `.grad` and every `requires_grad` is as it was
+def grad_cam(model, layer, x, targets):
+    kept = []
+
+    def keep(module, args, output):
+        if not output.requires_grad:
+            output = output.detach().requires_grad_(True)
+        kept.append(output)
+        return output.clone()
+
+    handle = model.get_submodule(layer).register_forward_hook(keep)
+    x.requires_grad_(True)
+    try:
+        scores = model(x)
+    finally:
+        handle.remove()
+        x.requires_grad_(False)
+    a = kept[-1]
+    score = scores.gather(1, targets[:, None]).sum()
+    (g,) = torch.autograd.grad(score, a)
+    weights = g.mean((2, 3), keepdim=True)
+    return (weights * a).sum(1).relu().detach()
+
+# %% x_grad_filled
+# misconception: puts back `.grad` of the parameters, and not that of x | hint: cam_fills_grad
+# breaks: Every `.grad` and every `requires_grad` is as it was, that of `x` as well
+def grad_cam(model, layer, x, targets):
+    kept = []
+
+    def keep(module, args, output):
+        if not output.requires_grad:
+            output = output.detach().requires_grad_(True)
+        kept.append(output)
+        return output.clone()
+
+    handle = model.get_submodule(layer).register_forward_hook(keep)
+    try:
+        scores = model(x)
+    finally:
+        handle.remove()
+    a = kept[-1]
+    score = scores.gather(1, targets[:, None]).sum()
+    a.retain_grad()
+    before = [p.grad if p.grad is None else p.grad.clone() for p in model.parameters()]
+    score.backward()
+    for p, old in zip(model.parameters(), before):
+        p.grad = old
+    g = a.grad
+    weights = g.mean((2, 3), keepdim=True)
+    return (weights * a).sum(1).relu().detach()
+
+# %% x_flag_after_error
+# misconception: puts requires_grad of x back, but not after an error | hint: cam_changes_x
+# breaks: All of this also after an error
+def grad_cam(model, layer, x, targets):
+    kept = []
+    old = x.requires_grad
+    x.requires_grad_(True)
+
+    def keep(module, args, output):
+        if not output.requires_grad:
+            output = output.detach().requires_grad_(True)
+        kept.append(output)
+        return output.clone()
+
+    handle = model.get_submodule(layer).register_forward_hook(keep)
+    try:
+        scores = model(x)
+    finally:
+        handle.remove()
+    a = kept[-1]
+    score = scores.gather(1, targets[:, None]).sum()
+    (g,) = torch.autograd.grad(score, a)
+    x.requires_grad_(old)
+    weights = g.mean((2, 3), keepdim=True)
+    return (weights * a).sum(1).relu().detach()
+
+# %% output_as_attribute
+# misconception: keeps the output on the layer | hint: cam_attribute
+# breaks: no attribute of yours stays on the model
+def grad_cam(model, layer, x, targets):
+    kept = []
+
+    def keep(module, args, output):
+        if not output.requires_grad:
+            output = output.detach().requires_grad_(True)
+        kept.append(output)
+        module.kept = output
+        return output.clone()
+
+    handle = model.get_submodule(layer).register_forward_hook(keep)
+    try:
+        scores = model(x)
+    finally:
+        handle.remove()
+    a = kept[-1]
+    score = scores.gather(1, targets[:, None]).sum()
+    (g,) = torch.autograd.grad(score, a)
+    weights = g.mean((2, 3), keepdim=True)
+    return (weights * a).sum(1).relu().detach()

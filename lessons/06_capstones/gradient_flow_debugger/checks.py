@@ -661,7 +661,113 @@ class OnlyLooks(SoundNet):
         }
 
 
-check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, TwoNets, AnyModel, OnlyLooks)
+def chain(names, inplace=False, last=nn.ReLU):
+    """A linear layer, a ReLU, a linear layer."""
+    second = nn.ReLU(inplace) if last is nn.ReLU else last()
+    return nn.Sequential(OrderedDict(zip(names, (nn.Linear(4, 6), second, nn.Linear(6, 3)))))
+
+
+class Crossed(nn.Module):
+    """What is defined first runs last; then something of its own, in whose backward a NaN is born."""
+
+    def __init__(self, late, early):
+        super().__init__()
+        self.names = late, early
+        self.add_module(late, nn.Linear(5, 3))
+        self.add_module(early, nn.Linear(4, 5))
+
+    def forward(self, x):
+        late, early = (getattr(self, name) for name in self.names)
+        return FUNCTIONS["root"](late(early(x)))
+
+
+class Corners(SoundNet):
+    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; -inf in front of a ReLU in place; numbers of 3e38; layers in crossed order."""
+
+    claims = ("numbers of 3e38",)
+
+    def frozen(self, case):
+        net = case.build("frozen", chain, case.words("names", 3))
+        first = net[0].requires_grad_(False)
+        with torch.no_grad():
+            dead = case.integer("dead", 1, 2)
+            first.weight[-dead:], first.bias[-dead:] = 0.0, -1.0
+            first.weight[:3], first.bias[0], first.bias[1], first.bias[2] = 0.0, float("nan"), 1e-9, 1e-9
+        return net, case.tensor("x", 5, 4)
+
+    def below(self, case, inplace=True):
+        net = case.build("below", chain, case.words("names", 3), inplace)
+        with torch.no_grad():
+            net[0].bias[-1] = -float("inf")
+        return net, case.tensor("x", 5, 4)
+
+    def large(self, case):
+        net = case.build("large", chain, case.words("names", 3), last=nn.Tanh)
+        with torch.no_grad():
+            net[0].weight[:2], net[0].bias[:2] = 0.0, 3e38
+        return net, case.tensor("x", 5, 4)
+
+    def before(self, case):
+        net = case.build("before", chain, case.words("names", 3))
+        for name, parameter in net[0].requires_grad_(False).named_parameters():
+            parameter.grad = case.tensor(f"before {name}", *parameter.shape)
+        return net, case.tensor("x", 5, 4)
+
+    def probe(self, nb, case):
+        def report_on(net, x):
+            with nb.function("gradient_flow_debugger")(net) as report:
+                net(x).sum().backward()
+            return report
+
+        frozen, large = report_on(*self.frozen(case)), report_on(*self.large(case))
+        net, x = self.before(case)
+        before, first = report_on(net, x), case.words("names", 3)[0]
+        sizes, none = entry(before, "gradient_size"), entry(before, "no_gradient")
+        crossed = case.build("crossed", Crossed, *case.words("names", 2))
+        return {
+            "bad output of a frozen layer": entry(frozen, "bad_output"),
+            "dead, behind a frozen layer": entry(frozen, "dead"),
+            "-inf in front of a ReLU in place": entry(report_on(*self.below(case)), "bad_output"),
+            "numbers of 3e38": entry(large, "bad_output"),
+            "sizes of gradients of before": sizes if not isinstance(sizes, Mapping) else {k: v for k, v in sizes.items() if k.startswith(first)},
+            "no gradient": none,
+            "bad gradient, in crossed order": entry(report_on(crossed, case.tensor("x", 5, 4)), "bad_gradient"),
+        }
+
+    def truth(self, case):
+        names = case.words("names", 3)
+        net, x = self.frozen(case)
+        before = {f"{names[0]}.{name}": one.grad for name, one in self.before(case)[0][0].named_parameters()}
+        return {
+            "bad output of a frozen layer": names[0],
+            "dead, behind a frozen layer": shares({names[1]: dead_units(net[:2](x).detach())}),
+            "-inf in front of a ReLU in place": names[0],
+            "numbers of 3e38": None,
+            "sizes of gradients of before": {name: Close(float(one.abs().mean()), rtol=1e-4) for name, one in before.items()},
+            "no gradient": [],
+            "bad gradient, in crossed order": case.words("names", 2)[0],
+        }
+
+    blame = {
+        "bad output of a frozen layer": "gfd_part_only",
+        "numbers of 3e38": "gfd_finite_is_bad",
+        "sizes of gradients of before": "gfd_unused_only",
+        "bad gradient, in crossed order": "gfd_last_for_first",
+    }
+
+    def mistakes(self, case):
+        names = case.words("names", 3)
+        net, x = self.frozen(case)
+        output = net[:2](x).detach()
+        field, below = "dead, behind a frozen layer", "-inf in front of a ReLU in place"
+        return {
+            "gfd_nan_is_not_zero": {field: shares({names[1]: dead_units((output > 0).float())})},
+            "gfd_nearly_dead": {field: shares({names[1]: dead_units((output.abs() > 1e-6).float() + output.isnan())})},
+            "gfd_nan_only": {below: None, "numbers of 3e38": None, "bad output of a frozen layer": names[0], "bad gradient, in crossed order": names[0]},
+        }
+
+
+check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, TwoNets, AnyModel, OnlyLooks, Corners)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -1,3 +1,6 @@
+# nothing to break: Where a block and its last child return the same tensor
+# nothing to break: An error is an `Exception`
+# nothing to break: Hooks on outputs may stay with them
 # nothing to break: In the check every module runs at most once
 # nothing to break: With `tensors_in` your tool works on an LSTM
 
@@ -1040,7 +1043,7 @@ def gradient_flow_debugger(model):
 
 # %% mends_outputs
 # misconception: replaces NaN and infinities in the outputs | hint: watcher_changes_output
-# breaks: Outputs and gradients are as without it
+# breaks: The values of outputs and gradients are as without it
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -2051,7 +2054,7 @@ def gradient_flow_debugger(model):
 
 # %% sorted_names
 # misconception: sorts the names by the alphabet | hint: gfd_other_order
-# breaks: in their order
+# breaks: keeps their order
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -2365,3 +2368,321 @@ def gradient_flow_debugger(model):
             report["no_gradient"].append(name)
         else:
             report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% frozen_outputs_unseen
+# misconception: looks at nothing that requires no gradient | hint: gfd_part_only
+# breaks: with frozen layers
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if not t.requires_grad:
+                continue
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% reverse_of_definition
+# misconception: takes the reverse of the order in which the modules are defined for that of backward | hint: gfd_last_for_first
+# breaks: in the order of the *backward* pass
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    seen = set()
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+        if bad(grad):
+            seen.add(name)
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["bad_gradient"] = next((name for name in reversed([n for n, _ in model.named_modules()]) if name in seen), None)
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% outputs_looked_at_in_the_end
+# misconception: keeps the outputs and looks at them after the block | hint: gfd_nan_only
+# breaks: whose output holds a NaN or an infinity
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles, outputs = {}, [], []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            outputs.append((name, t))
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["bad_output"] = next((name for name, t in outputs if bad(t)), None)
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% largest_value_only
+# misconception: looks at the largest value only | hint: gfd_nan_only
+# breaks: whose output holds a NaN or an infinity
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.max().isfinite().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% sum_overflows
+# misconception: asks whether the sum is finite | hint: gfd_finite_is_bad
+# breaks: whose output holds a NaN or an infinity
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.sum().isfinite().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% not_larger_than_zero
+# misconception: dead is what is never larger than 0 | hint: gfd_nan_is_not_zero
+# breaks: the share of its units that are dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (~(t > 0)).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% tiny_is_dead
+# misconception: takes a very small number for 0 | hint: gfd_nearly_dead
+# breaks: the share of its units that are dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t.abs() < 1e-8).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% frozen_in_neither
+# misconception: leaves out frozen parameters that have a gradient | hint: gfd_unused_only
+# breaks: the mean absolute value of its `.grad`
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            elif p.requires_grad:
+                report["gradient_size"][name] = p.grad.abs().mean().item()

@@ -1,3 +1,4 @@
+import weakref
 from functools import partial
 
 import torch
@@ -308,7 +309,114 @@ class AfterTheBlock(LikePlainSGD):
         }
 
 
-check("optimizer_in_backward", LikePlainSGD, WithMomentum, FrozenAndShared, AfterTheBlock, AnyModel)
+class Unheard(torch.optim.Optimizer):
+    """An optimizer with a state of its own, and a rule that is not in torch.optim."""
+
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    total = self.state[parameter].get("total", 0) + parameter.grad
+                    self.state[parameter]["total"] = total
+                    parameter.sub_(group["lr"] * torch.atan(total))
+
+
+class AnyOptimizer(LikePlainSGD):
+    """With Adam, and with an optimizer that is not in torch.optim; the last backward brings gradients of NaN."""
+
+    def makes(self, case):
+        lr = case.integer("rate", 2, 5) / 100
+        return {
+            "with Adam": partial(torch.optim.Adam, lr=lr, eps=1e-3),
+            "with another optimizer": lambda parameters: Unheard(parameters, lr),
+        }
+
+    def told(self, case, model):
+        """The parameters, with a number that follows from the seed in the place of each NaN."""
+        found = values(model)
+        return {name: torch.where(one.isnan(), case.tensor(f"NaN {name}", *one.shape), one) for name, one in found.items()}
+
+    def probe(self, nb, case):
+        brought = {}
+        for says, make in self.makes(case).items():
+            model = self.given(case)
+            with nb.function("OptimizerInBackward")(model, make):
+                for step in (1, 2, 3):
+                    self.loss(case, model, step).backward()
+                brought[f"parameters {says}"] = values(model)
+                (self.loss(case, model, 4) * float("nan")).backward()
+            brought[f"parameters {says}, after NaN"] = self.told(case, model)
+        return brought
+
+    def truth(self, case):
+        wanted = {}
+        for says, make in self.makes(case).items():
+            model = self.given(case)
+            optimizer = make(list(model.parameters()))
+            for step in (1, 2, 3):
+                self.loss(case, model, step).backward()
+                optimizer.step()
+                optimizer.zero_grad()
+            wanted[f"parameters {says}"] = values(model)
+            (self.loss(case, model, 4) * float("nan")).backward()
+            optimizer.step()
+            wanted[f"parameters {says}, after NaN"] = self.told(case, model)
+        return wanted
+
+    def mistakes(self, case):
+        wanted = self.truth(case)
+        sgd = self.plain(case)[3]
+        return {
+            "optimizer_own_formula": {"parameters with Adam": sgd},
+            "optimizer_skips_nan": {f"{one}{after}": wanted[one] for one in wanted if "NaN" not in one for after in ("", ", after NaN")},
+        }
+
+
+class Released(LikePlainSGD):
+    """After each backward in the block nothing holds a gradient any more: its memory is free."""
+
+    blame = {
+        "gradients still in memory after backward 1": "optimizer_keeps_gradients",
+        "gradients still in memory after backward 2": "optimizer_keeps_gradients",
+    }
+
+    def probe(self, nb, case):
+        model, refs, brought = self.given(case), {}, {}
+        gone = self.gone(case, model)
+
+        def look(name, parameter):
+            if parameter.grad is not None:
+                refs[name] = weakref.ref(parameter.grad)
+
+        for name, parameter in parameters_of(model).items():
+            parameter.register_post_accumulate_grad_hook(partial(look, name))
+        with nb.function("OptimizerInBackward")(model, self.make(case)):
+            for step in (1, 2):
+                self.loss(case, model, step).backward()
+                alive = {name: refs[name]() for name in parameters_of(model)}
+                brought[f"gradients still in memory after backward {step}"] = {
+                    name: gone[name] if gradient is None else gradient.clone() for name, gradient in alive.items()
+                }
+                del alive
+        return brought
+
+    def gone(self, case, model):
+        """What stands for a gradient that is gone."""
+        return {name: case.tensor(f"gone {name}", *one.shape) for name, one in model.named_parameters()}
+
+    def truth(self, case):
+        gone = self.gone(case, self.given(case))
+        return {f"gradients still in memory after backward {step}": gone for step in (1, 2)}
+
+    def mistakes(self, case):
+        return {}
+
+
+check("optimizer_in_backward", LikePlainSGD, WithMomentum, FrozenAndShared, AfterTheBlock, AnyModel, AnyOptimizer, Released)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

@@ -966,3 +966,162 @@ class OptimizerInBackward:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% always_sgd
+# misconception: makes an SGD of its own out of the settings of the optimizer that it was given | hint: optimizer_own_formula
+# breaks: This holds for any optimizer
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = torch.optim.SGD([p], **{k: v for k, v in self.make_optimizer([p]).param_groups[0].items() if k in ("lr", "momentum", "weight_decay")})
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        self.optimizers[p].step()
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% sgd_by_hand
+# misconception: does by hand what SGD with momentum and weight decay does, whichever optimizer it was given | hint: optimizer_own_formula
+# breaks: This holds for any optimizer
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        k = self.optimizers[p].param_groups[0]
+        g = p.grad + k.get("weight_decay", 0) * p.detach()
+        m = self.buffers = getattr(self, "buffers", {})
+        m[p] = k.get("momentum", 0) * m[p] + g if p in m else g.clone()
+        p.data.add_(m[p], alpha=-k["lr"])
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% skips_nan
+# misconception: takes no step for a gradient with a NaN | hint: optimizer_skips_nan
+# breaks: the parameters are what an ordinary loop would have made them
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        if p.grad.isfinite().all():
+            self.optimizers[p].step()
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% keeps_gradients_in_a_dict
+# misconception: `.grad` is None, but a dict for a log keeps all gradients | hint: optimizer_keeps_gradients
+# breaks: There is never more than one parameter's gradient in memory
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        self.optimizers[p].step()
+        self.last = getattr(self, "last", {})
+        self.last[p] = p.grad
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% keeps_the_last_gradient
+# misconception: an attribute keeps the last gradient | hint: optimizer_keeps_gradients
+# breaks: the gradient is released at once
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        self.optimizers[p].step()
+        self.last = p.grad
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% alias_keeps_gradient
+# misconception: the optimizer has a second parameter with the same memory, whose `.grad` stays | hint: optimizer_keeps_gradients
+# breaks: the gradient is released at once
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([nn.Parameter(p.detach())])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        self.optimizers[p].param_groups[0]["params"][0].grad = p.grad
+        self.optimizers[p].step()
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()

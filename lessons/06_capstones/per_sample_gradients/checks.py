@@ -8,7 +8,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models
-from course.probing import hook_counts, such_that
+from course.probing import hook_counts, other_than, such_that
 from course.traces import as_before, attributes_on, what_runs
 
 
@@ -361,4 +361,63 @@ class TwoBlocks(OneBatch):
         }
 
 
-check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, AnyModel, LeftAsItWas, TwoBlocks)
+class CallsNet(nn.Module):
+    """A layer whose first result takes the longer way to the sum; another one whose results are multiplied."""
+
+    def __init__(self, twice, other, size):
+        super().__init__()
+        self.names = twice, other
+        self.add_module(twice, nn.Linear(4, 4))
+        self.add_module(other, nn.Linear(4, size))
+        self.last = nn.Linear(size, 3)
+
+    def forward(self, x):
+        twice, other = (getattr(self, name) for name in self.names)
+        x = twice(torch.tanh(twice(x))) + twice(x)
+        found = torch.tanh(other(x)) * other(x + 1)
+        return self.last(found)
+
+
+class SeveralCalls(OneBatch):
+    """Where calls of a layer go several ways, `gradients` holds the sums, and `.grad` and x are as they would be without the tool."""
+
+    reduction = "sum"
+    blame = {"gradient of x": "per_sample_flags_x"}
+
+    def given(self, case):
+        model = case.build("net", CallsNet, *case.words("names", 2), case.integer("size", 4, 6))
+        return model, case.tensor("x", case.integer("samples", 9, 12), 4)
+
+    def slope(self, case, x):
+        """What a backward of the probe's own brings for x, and another tensor where x requires no gradient."""
+        if not x.requires_grad:
+            return case.tensor("no gradient", *x.shape)
+        return torch.autograd.grad((x * case.tensor("weight", *x.shape)).sum(), x)[0]
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        with nb.function("PerSampleGradients")(model, self.reduction) as per_sample:
+            self.loss(case, model(x), slice(None)).backward()
+        return {
+            "gradients": per_sample.gradients,
+            "parameter.grad": {name: parameter.grad for name, parameter in model.named_parameters()},
+            "gradient of x": self.slope(case, x),
+        }
+
+    def truth(self, case):
+        model, x = self.given(case)
+        found = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
+        return {
+            "gradients": self.each(case, model, x),
+            "parameter.grad": dict(zip(dict(model.named_parameters()), found)),
+            "gradient of x": case.tensor("no gradient", *x.shape),
+        }
+
+    def mistakes(self, case):
+        wanted = self.truth(case)
+        return {
+            "per_sample_changes_grad": {"parameter.grad": other_than(wanted["parameter.grad"])},
+        }
+
+
+check("per_sample_gradients", OneBatch, SummedLoss, ReusedLayer, AnyModel, LeftAsItWas, TwoBlocks, SeveralCalls)

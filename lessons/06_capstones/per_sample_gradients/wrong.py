@@ -1,3 +1,5 @@
+# nothing to break: Each `Linear` runs, and the result
+# nothing to break: Hooks on outputs may stay with them
 # nothing to break: In a block there is one forward of the model and one backward
 # nothing to break: In the check the `Linear` layers lie inside the model
 # nothing to break: An object is used for one block
@@ -1823,6 +1825,77 @@ class PerSampleGradients:
 
         self.handles = [layer.register_forward_hook(partial(look, name)) for name, layer in self.model.named_modules() if isinstance(layer, nn.Linear)]
         return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% adds_to_grad_in_place
+# misconception: adds calls up in place, in the gradient that autograd handed over | hint: per_sample_changes_grad
+# breaks: `.grad` becomes what it is without the tool
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.gradients, self.handles = {}, []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+        return self
+
+    def look(self, name, layer, args, output):
+        x = args[0].detach()
+        self.handles.append(output.register_hook(partial(self.back, name, layer, x)))
+
+    def back(self, name, layer, x, grad):
+        if self.reduction == "mean":
+            grad = grad * len(x)
+        self.add(name + ".weight", torch.einsum("no,ni->noi", grad, x))
+        if layer.bias is not None:
+            self.add(name + ".bias", grad)
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key].add_(value) if key in self.gradients else value
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% input_requires_grad
+# misconception: sets requires_grad on the inputs | hint: per_sample_flags_x
+# breaks: `.grad` becomes what it is without the tool, and no tensor
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.gradients, self.handles = {}, []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+        return self
+
+    def look(self, name, layer, args, output):
+        x = args[0]
+        if not x.requires_grad:
+            x.requires_grad_()
+        x = x.detach()
+        self.handles.append(output.register_hook(partial(self.back, name, layer, x)))
+
+    def back(self, name, layer, x, grad):
+        if self.reduction == "mean":
+            grad = grad * len(x)
+        self.add(name + ".weight", torch.einsum("no,ni->noi", grad, x))
+        if layer.bias is not None:
+            self.add(name + ".bias", grad.clone())
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
 
     def __exit__(self, *error):
         for handle in self.handles:
