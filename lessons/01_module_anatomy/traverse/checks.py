@@ -291,7 +291,7 @@ class OtherModels(FiveEntries):
         "the_layer": "counts_root",
     }
     claims = (*(KINDS[kind].says for kind in kinds), "a model that has changed since the last call")
-    all_kinds = (*kinds, "mixed_modes")
+    all_kinds = ("shared", "tied", "partly_frozen", "none_place", "look_alike", "the_layer", "mixed_modes")
     blame = {
         **{KINDS[kind].says: hint for kind, hint in kinds.items()},
         **{f"{what} afterwards": "anatomy_changes_the_rest" for what in ("outputs", "names", "attributes")},
