@@ -162,7 +162,8 @@ def _read(package: str) -> CourseFile:
         lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
-        awkward = {str(name): tuple(map(str, kinds)) for name, kinds in dict(told.get("awkward", {})).items()}
+        named = dict(told.get("awkward", {})).items()
+        awkward = {name: tuple(map(str, kinds)) for names, kinds in named for name in names.split(", ")}
         picture, wheel = (str(told.get(key, "")) for key in ("picture", "wheel"))
         return CourseFile(
             package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward
