@@ -83,7 +83,10 @@ class CourseFile:
 
     def beside(self, *parts: str) -> Path:
         """What lies in the course's folder, or, if the course is installed elsewhere, above the folder that one works in."""
-        here = Path.cwd()
+        try:
+            here = Path.cwd()
+        except FileNotFoundError:  # the folder is gone
+            here = self.root
         places = [folder.joinpath(*parts) for folder in (self.root, here, *here.parents[:2])]
         return next((place for place in places if place.exists()), places[0])
 

@@ -157,3 +157,13 @@ def test_all_that_lessons_import_of_the_course_is_there_before_learners_code() -
     assert {"course.models", "course.tree"} <= wanted
     warm = the_course().warm
     assert {one for one in wanted if one not in warm and f"{one.rpartition('.')[0]}.*" not in warm} == set()
+
+
+def test_a_notebook_is_looked_for_in_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    try:
+        assert the_course().source_of("no_lesson") == the_course().root / "source" / "no_lesson" / "no_lesson.ipynb"
+    finally:
+        os.chdir(tmp_path)
