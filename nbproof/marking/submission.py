@@ -199,7 +199,9 @@ class _Shown(Execution):
                 continue
             try:
                 self.allow(worker, self.limits.exercise_seconds - self.spent[exercise.id])
-                worker.request({"op": "back", "test": name}, {"back": bool})
+                answer, _ = worker.request({"op": "back", "test": name}, {"back": bool})
+                if not answer["back"]:
+                    return
                 ask_hidden(self, worker, exercise, name)
             except WorkerLost as loss:
                 exercise.loss = loss

@@ -27,7 +27,7 @@ from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import additions, names_in
 from nbproof.sandbox.evidence_wire import packed
-from nbproof.sandbox.pristine import Pristine
+from nbproof.sandbox.pristine import AsSeen, Pristine
 from nbproof.sandbox.shell import Shell, Stream, new_shell, outputs
 from nbproof.values import leaf
 from nbproof.values.results import ProbeResult
@@ -172,23 +172,28 @@ def _learn(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> 
     namespace.update({key: value for key, value in apart.items() if key not in namespace})
 
 
-_kept: dict[str, dict[str, Any]] = {}
+_kept: dict[str, tuple[dict[str, Any], AsSeen]] = {}
 
 
 def _keep(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
     """Note the variables as they are at a test cell, for the checks of it that are asked later."""
     assert _shell is not None
-    _kept[header["test"]] = dict(_shell.user_ns)
+    _kept[header["test"]] = (dict(_shell.user_ns), AsSeen(_shell.user_ns))
     return {"kept": True}, b""
 
 
 def _back(header: dict[str, Any], tasks: dict[str, dict[str, type[Check]]]) -> tuple[dict[str, Any], bytes]:
     """Have the variables as they were there. In the same dict, in which the learner's functions look names up.
 
-    It is never empty meanwhile: a thread or a trace function of the learner's may be looking.
+    It is never empty meanwhile: a thread or a trace function of the learner's may be looking. Not if a class or a
+    module has been changed since: that cannot be taken back.
     """
     assert _shell is not None
-    kept, namespace = _kept.pop(header["test"], {}), _shell.user_ns
+    if header["test"] not in _kept:
+        return {"back": False}, b""
+    (kept, seen), namespace = _kept.pop(header["test"]), _shell.user_ns
+    if not seen.is_as_it_was():
+        return {"back": False}, b""
     dict.update(namespace, kept)
     for name in [name for name in dict.keys(namespace) if name not in kept]:
         dict.pop(namespace, name, None)

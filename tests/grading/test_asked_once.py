@@ -243,6 +243,37 @@ def test_where_a_name_is_only_bound_anew_the_variables_are_put_back(
     assert ("back", "test_first", "", "") in requests
 
 
+CHANGED_BELOW = {
+    "a class of a library": (
+        "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator",
+        "fractions.Fraction.numerator = property(lambda self: 99)",
+    ),
+    "a class of the learner's": (
+        "class Factor:\n    value = 2\ndef first(x):\n    return x * Factor().value",
+        "for one in [Factor]: one.value = 99",
+    ),
+    "a class that is reached through an object": (
+        "class Factor:\n    value = 2\nfactor = Factor()\ndef first(x):\n    return x * factor.value",
+        "type(factor).value = 99",
+    ),
+    "a function of a module": (
+        "import math\ndef first(x):\n    return x * math.isqrt(4)",
+        "setattr(math, 'isqrt', lambda n: 99)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGED_BELOW)
+@pytest.mark.parametrize("when", ["while it is called", "at once"])
+def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(
+    graded: Callable[..., SubmissionVerdict], what: str, when: str
+) -> None:
+    first, change = CHANGED_BELOW[what]
+    third = f"def third(x):\n    {change}\n    return x * 4"
+    verdict = graded({"first": first, "third": third if when == "while it is called" else f"{third}\nthird(1)"})
+    assert [one.score for one in verdict.exercises] == list(POINTS.values())
+
+
 @pytest.mark.parametrize("apart", [True, False], ids=["same process", "fresh process"])
 def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
     graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], apart: bool
