@@ -61,7 +61,7 @@ def hand_back_pages(request: HandbackRequest) -> int:
     with only_run(root):
         with progress("feedback") as step:
             graded = [key for key in keys if (root / "autograded" / key[0] / key[1]).is_dir()]
-            problems = {key: why for key, why in problems_of(root).items() if key in set(keys)}
+            problems = {key: one.why for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems, workers=request.workers)
         records = read_class(root, list(request.lessons))
         emails: Mapping[str, str] = {}
@@ -118,7 +118,7 @@ def _tell(done: HandedBack, records: ClassRecords, say: Callable[[str], None]) -
 def _notes(done: HandedBack, keys: Iterable[tuple[str, str]], records: ClassRecords) -> list[str]:
     works = [records.works[key] for key in keys if key in records.works]
     pending = sum(work.pending for work in works)
-    newer = sorted({work.learner for work in works if work.note or work.problem == "not graded yet"})
+    newer = sorted({work.learner for work in works if work.note or work.waits})
     notes = []
     if pending:
         notes.append(f"{_pages(pending)} with a written answer that waits for your mark; marked, only those come again")

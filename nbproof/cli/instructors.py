@@ -183,7 +183,7 @@ def _feedback(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     pairs = chosen_submissions(given.course, given.names, given.lesson)
     # What was handed in last may be what could not be graded, over a verdict on what came before.
-    problems = {key: why for key, why in problems_of(given.course).items() if key in set(pairs)}
+    problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
     with progress("feedback") as step:
         feedback = write_feedback(
             given.course, pairs, step, problems=problems, force=given.force, workers=given.workers

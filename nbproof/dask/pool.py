@@ -237,9 +237,8 @@ class _Round:
         except Exception as error:
             self.crew.look()
             said = " ".join(str(error).split())[:200]
-            return self._again(
-                key, flight, f"the grader failed on it, please report this ({type(error).__name__}: {said})"
-            )
+            told = f"the grader failed on it, please report this ({type(error).__name__}: {said})"
+            return self._again(key, flight, told, grader_failed=True)
         if answer.get("unprepared"):
             self.crew.again(answer["worker"])
         else:
@@ -247,18 +246,27 @@ class _Round:
         return self._again(key, flight, "", counts=False)
 
     def _again(
-        self, key: str, flight: _Flight, problem: str, *, alone: bool = False, counts: bool = True
+        self,
+        key: str,
+        flight: _Flight,
+        problem: str,
+        *,
+        alone: bool = False,
+        counts: bool = True,
+        grader_failed: bool = False,
     ) -> tuple[Job, SubmissionVerdict] | None:
         self.flying.pop(key, None)
         if counts:
             tries = self.tries[id(flight.job)] = self.tries.get(id(flight.job), 0) + (2 if alone else 1)
             if tries >= _FRUITLESS:
-                return flight.job, self._refused(flight.job.submission, problem)
+                return flight.job, self._refused(flight.job.submission, problem, grader_failed=grader_failed)
         (self.suspects if alone else self.waiting).append(flight.job)
         return None
 
-    def _refused(self, submission: Submission, problem: str) -> SubmissionVerdict:
-        return SubmissionVerdict(submission.learner, submission.lesson, self.seed, (), {}, {}, problem=problem)
+    def _refused(self, one: Submission, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
+        return SubmissionVerdict(
+            one.learner, one.lesson, self.seed, (), {}, {}, problem=problem, grader_failed=grader_failed
+        )
 
     def _checked(self, job: Job, data: Any) -> SubmissionVerdict:
         """The verdict, if it is one on this submission. Raises where it is not."""

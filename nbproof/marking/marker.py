@@ -69,11 +69,11 @@ class Marker:
         except Exception as error:
             # A flaw of the grader that one submission has found is that submission's problem, not the class's.
             told = f"the grader failed on it, please report this ({type(error).__name__}: {str(error)[:200]})"
-            return self.refuse(order.learner, order.lesson, told)
+            return self.refuse(order.learner, order.lesson, told, grader_failed=True)
 
-    def refuse(self, learner: str, lesson: str, problem: str) -> SubmissionVerdict:
+    def refuse(self, learner: str, lesson: str, problem: str, *, grader_failed: bool = False) -> SubmissionVerdict:
         """The verdict on what cannot be graded."""
-        return SubmissionVerdict(learner, lesson, self.seed, (), {}, {}, problem=problem)
+        return SubmissionVerdict(learner, lesson, self.seed, (), {}, {}, problem=problem, grader_failed=grader_failed)
 
     def _judge(self, lesson: str) -> Judge:
         with self._lock:

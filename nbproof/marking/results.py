@@ -101,6 +101,9 @@ class SubmissionVerdict:
     seconds: float = 0.0
     peak_mb: float = 0.0
     problem: str = ""
+    """Why it was not graded; empty where it was."""
+    grader_failed: bool = False
+    """Whether that is a flaw of the grader, and nothing that was handed in."""
     written: tuple[WrittenAnswer, ...] = ()
     lost: dict[str, str] = field(default_factory=dict)
     """exercise -> why there is no answer, where its TODO cell is missing, or may stand where nobody can tell"""
@@ -187,6 +190,8 @@ class Score:
     damage: str = ""
     newer: tuple[str, ...] = ()
     """Of what is lost, what was added to the lesson after the notebook had been handed out: nobody needs to look."""
+    grader_failed: bool = False
+    """Whether ``problem`` is a flaw of the grader."""
 
     @property
     def missing(self) -> dict[str, str]:

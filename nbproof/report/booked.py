@@ -53,7 +53,7 @@ def with_gradebook(
                 for learner, manual, late, came, extension in submissions:
                     key = (learner, assignment.name)
                     work = works.get(key, LearnerWork(*key))
-                    if learner not in scores or (work.problem and work.problem != "not graded yet"):
+                    if learner not in scores or (work.problem and not work.waits):
                         continue
                     penalty = float(late or 0.0)
                     until = assignment.duedate and assignment.duedate + (extension or timedelta())
@@ -61,7 +61,7 @@ def with_gradebook(
                     works[key] = replace(
                         work, seconds_late=max(0.0, seconds), score=max(0.0, scores[learner] - penalty),
                         max_score=float(assignment.max_score),
-                        penalty=penalty, pending=bool(manual), problem="",
+                        penalty=penalty, pending=bool(manual), problem="", waits=False,
                     )  # fmt: skip
     except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
         return people, works, {}, [

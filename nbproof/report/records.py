@@ -118,6 +118,10 @@ class LearnerWork:
     peak_mb: float = 0.0
     problem: str = ""
     """Why it was not graded; empty where it was."""
+    waits: bool = False
+    """Whether that is only that nobody has graded it yet."""
+    grader_failed: bool = False
+    """Whether that is a flaw of the grader."""
     seconds_late: float = 0.0
     said_late: bool = False
     """The LMS calls it late, and does not say when it came."""
@@ -171,17 +175,21 @@ def read_class(
     lessons = lessons_with_source(root, names)
     intake = take_in(root, lessons, known)
     works = {
-        (one.learner, one.lesson): LearnerWork(one.learner, one.lesson, problem=one.problem or "not graded yet")
+        (one.learner, one.lesson): LearnerWork(
+            one.learner, one.lesson, problem=one.problem or "not graded yet", waits=not one.problem
+        )
         for one in intake.submissions
     }
-    reasons = problems_of(root)
-    for key, work in works.items():
-        works[key] = replace(work, problem=reasons[key]) if key in reasons else work
+    known_reasons = problems_of(root)
+    for key in works.keys() & known_reasons.keys():
+        one_reason = known_reasons[key]
+        works[key] = replace(works[key], problem=one_reason.why, waits=False, grader_failed=one_reason.grader_failed)
     paths = {(one.learner, one.lesson): one.path for one in intake.submissions}
     journals = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
     for done, path in enumerate(journals, 1):
         key = (path.parent.parent.name, path.parent.name)
-        if key[0].isprintable() and not (key in works and works[key].problem and _problem_stands(works[key])):
+        # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
+        if key[0].isprintable() and not (key in works and works[key].problem and not works[key].waits):
             works[key] = _read_work(path, *key, paths.get(key))
         step(done, len(journals), "/".join(key))
     others = useless(root, {(one.learner, one.lesson) for one in take_in(root, known, known).submissions})
@@ -237,11 +245,6 @@ def names_of(people: Iterable[Person]) -> tuple[str, ...]:
     )
 
 
-def _problem_stands(work: LearnerWork) -> bool:
-    """What is in submitted/ now cannot be graded, whatever was graded there before."""
-    return work.problem != "not graded yet"
-
-
 def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) -> LearnerWork:
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
@@ -256,6 +259,7 @@ def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) ->
             {str(name): str(text) for name, text in verdict.answers.items()},
             {str(name): str(how) for name, how in verdict.recovered.items()},
             float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), note=_newer(submitted, path),
+            grader_failed=bool(verdict.grader_failed),
         )  # fmt: skip
     except Exception:  # whatever stands in a file that anybody may have written
         return LearnerWork(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")

@@ -272,7 +272,7 @@ def faults(records: ClassRecords) -> list[Fault]:
     found = []
     for _, work in sorted(records.works.items()):
         if work.problem:
-            kind = "the grader's own problem" if work.problem.startswith("the grader failed") else "not graded"
+            kind = "the grader's own problem" if work.grader_failed else "not graded"
             found.append(Fault(work.learner, work.lesson, "", kind, work.problem))
         if work.note:
             found.append(Fault(work.learner, work.lesson, "", "out of date", work.note))

@@ -60,6 +60,8 @@ class ClassRun:
     step: Callable[[int, int, str], None]
     references: References
     _problems: dict[Key, str] = field(default_factory=dict)
+    _failures: set[Key] = field(default_factory=set)
+    """Of those, flaws of the grader."""
     _done: dict[Key, Score] = field(default_factory=dict)
     """Without what only the gradebook knows."""
     _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
@@ -161,6 +163,7 @@ class ClassRun:
             return
         if verdict.problem:
             self._problems[key] = verdict.problem
+            self._failures |= {key} if verdict.grader_failed else set()
         else:
             earlier = one.entry or self._journal.read(*key)
             self._finish(one, verdict, earlier.verdict.answers if earlier else {})
@@ -259,7 +262,8 @@ class ClassRun:
             have = held.get(one.lesson, {}).get(one.learner)
             if problem or have is None:
                 problem = problem or "graded, but the gradebook does not hold it"
-                scores.append(Score(*key, 0.0, most.get(one.lesson, 0.0), problem, "not graded"))
+                nothing = Score(*key, 0.0, most.get(one.lesson, 0.0), problem, "not graded")
+                scores.append(replace(nothing, grader_failed=key in self._failures))
                 continue
             scores.append(
                 replace(

@@ -16,6 +16,7 @@ import pytest
 from nbproof.cli.main import main
 from nbproof.collect import collect
 from nbproof.collect.layouts import read_place
+from nbproof.marking.results import Score
 from nbproof.report import addresses as module
 from nbproof.run.ungraded_log import note_problems
 from tests.collecting.uploads import zipped
@@ -241,12 +242,9 @@ def test_a_number_that_two_learners_would_have_is_nobodys(course: Path, capsys: 
 
 
 def test_what_could_not_be_graded_goes_back_with_its_reason(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    class Told:
-        learner, lesson, problem = JANE, LESSON, "it is not a notebook"
-
     _collect(course, MOODLE)
     _grade(course)
-    note_problems(course, [Told()])
+    note_problems(course, [Score(JANE, LESSON, 0.0, 4.0, "it is not a notebook")])
     assert main(["feedback", "--course", str(course)]) == 0
     page = (course / "feedback" / JANE / LESSON / f"{LESSON}.html").read_text()
     assert "it is not a notebook" in page, "not the verdict on what came before"

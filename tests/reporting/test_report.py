@@ -13,10 +13,12 @@ import pytest
 from bs4 import BeautifulSoup
 
 from nbproof.cli.main import main
+from nbproof.marking.results import Score
 from nbproof.report.charts import status_chart
 from nbproof.report.findings import find
 from nbproof.report.records import read_class
 from nbproof.report.report import html_of
+from nbproof.report.statistics import faults
 from nbproof.run.ungraded_log import note_problems
 from tests.reporting.made import LESSON, course_on_disk, outcome, records, work
 
@@ -101,14 +103,20 @@ def test_anonymous_names_nobody(course: Path) -> None:
 
 
 def test_what_could_not_be_graded_keeps_its_reason(course: Path) -> None:
-    class Told:
-        learner, lesson, problem = "s0", LESSON, "it is not a notebook"
-
-    note_problems(course, [Told()])
+    note_problems(
+        course,
+        [
+            Score("s0", LESSON, 0.0, 4.0, "it is not a notebook"),
+            Score("s3", LESSON, 0.0, 4.0, "oh no", grader_failed=True),
+        ],
+    )
     (course / "autograded" / "s1" / LESSON / ".verdict.json").write_text('{"verdict": 7}')
     (course / "submitted" / "new" / LESSON).mkdir(parents=True)
-    works = read_class(course, []).works
+    records = read_class(course, [])
+    works = records.works
     assert works["s0", LESSON].problem == "it is not a notebook"
+    kinds = {one.learner: one.kind for one in faults(records)}
+    assert (kinds["s0"], kinds["s3"]) == ("not graded", "the grader's own problem")
     assert "cannot be read" in works["s1", LESSON].problem
     assert works["new", LESSON].problem.startswith(f"no {LESSON}.ipynb")
     assert works["s2", LESSON].score == 2.0

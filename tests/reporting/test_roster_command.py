@@ -13,6 +13,7 @@ from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
 from nbproof.collect import collect
+from nbproof.marking.results import Score
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.removal import traces
 from nbproof.run.journal import RunState
@@ -48,10 +49,7 @@ def two(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.Tem
         book.db.commit()
     (course / "roster.csv").write_text("learner,name,email\nada,Ada A,\nbob,Bob B,b@u.edu\n")
 
-    class Problem:
-        learner, lesson, problem = "ada", LESSON, "it is a picture"
-
-    note_problems(course, [Problem()])
+    note_problems(course, [Score("ada", LESSON, 0.0, 4.0, "it is a picture")])
     state = RunState(course)
     state.penalties = {f"{LESSON}/ada": "x", f"{LESSON}/bob": "y"}
     state.save()
