@@ -156,7 +156,44 @@ class EachCallItsEntry(Check):
         }
 
 
-check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry)
+class AnyModeAnyPass(Check):
+    """In eval mode, in float64, for a gradient of zeros, and in a second pass through the same graph: each has its entry."""
+
+    poison = POISON
+    errors = ERRORS
+    ways = {
+        "in eval mode": "only_in_training", "in float64": "float64_lost", "of zeros": "value_taken_for_nothing",
+        "of two passes through one graph": "runs_only_once",
+    }  # fmt: skip
+    blame = {f"gradients {way}": hint for way, hint in ways.items()}
+
+    def run(self, case, way, start=None):
+        dtype = torch.float64 if way == "in float64" else torch.float32
+        layer = case.build(way, lambda: nn.Linear(3, 4).to(dtype)).train(way != "in eval mode")
+        entries = [] if start is None else start(layer)
+        h = layer(case.tensor(f"x {way}", 5, 3, dtype=dtype))
+        output = h.relu() if start is None else h.relu_()
+        upstreams = [case.tensor(f"{number} upstream {way}", 5, 4, dtype=dtype) for number in ("first", "second")]
+        if way == "of zeros":
+            upstreams[0] = torch.zeros_like(upstreams[0])
+        if not way.startswith("of two"):
+            del upstreams[1]
+        for upstream in upstreams:
+            if start is None:
+                entries += torch.autograd.grad(output, h, upstream, retain_graph=True)
+            else:
+                output.backward(upstream, retain_graph=True)
+        return entries
+
+    def probe(self, nb, case):
+        start = nb.function("output_gradients")
+        return {f"gradients {way}": snapshot(self.run(case, way, start)) for way in self.ways}
+
+    def truth(self, case):
+        return {f"gradients {way}": self.run(case, way) for way in self.ways}
+
+
+check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry, AnyModeAnyPass)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---
