@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network trains for a while, the loss stops at 2.30, but for one dip, and nothing tells you why. You cannot put a `print` into its
-# code, because the code is not yours. In this lesson you look inside it all the same.
+# A network trains for a while, the loss stops at 2.30, but for one dip, and nothing tells you why. You cannot put a
+# `print` into its code, because the code is not yours. In this lesson you look inside it all the same.
 #
 # - **You will do** this: collect what goes into a module and what comes out, change it on the way, do the same with
 #   gradients, find out what is wrong with a hook that many old tutorials still use, and write a context manager that
@@ -187,7 +187,8 @@ except TypeError as error:
 # <details><summary>Fine print</summary>
 #
 # The check calls `add` with tensors of its own, and for a while gives it another `forward`. So take what you store from
-# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already stays.
+# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already
+# stays.
 #
 # </details>
 
@@ -809,8 +810,8 @@ except RuntimeError as error:
 # medium · 12 min · 3 points · `hook_lifecycle`
 #
 # Write the context manager `hooked(modules, hook)`. The cell begins a generator function; a class of this name is as
-# good, also one that registers as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on each module in the list `modules`, for the block
-# only:
+# good, also one that registers as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on
+# each module in the list `modules`, for the block only:
 #
 # - Inside the block each of them calls `hook`, and what `hook` returns counts. After the block these hooks are gone **in
 #   any case**: also after an error, and after `KeyboardInterrupt`, which is what the stop button raises. The error
@@ -1005,7 +1006,8 @@ try_backward_hook(
 # those that take another way around it, as in `x + module(x)`.
 #
 # Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`, and in any mode.
-# The module may have several inputs and outputs, and an entry that **is** `None` must stay `None`.
+# The module may have several inputs and outputs, its parameters are used nowhere else, and an entry that **is** `None`
+# must stay `None`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "backward_pre_or_post", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1240,8 +1242,8 @@ except RuntimeError as error:
 # <details><summary>Fine print</summary>
 #
 # Each backward pass counts, in any mode and dtype, whatever numbers it brings, also a second one through the same graph.
-# The layer has a parameter that learns, and its output is not one of several results of one operation, as those of
-# `chunk` are.
+# The layer has a parameter that learns, and its output is neither one of several results of one operation, as those of
+# `chunk` are, nor a view, as what a Linear layer makes of three dimensions.
 #
 # </details>
 
@@ -1315,7 +1317,7 @@ print(nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})}).load_state_dict(
 #
 # - `module` may stand anywhere in a model, under any name, and even at two places. What other modules call `old` is none
 #   of its business, and neither are names that only look alike, such as `linear2`.
-# - New checkpoints load as before, and what `state_dict()` saves has the new names.
+# - New checkpoints load as before, and what `state_dict()` saves has the new names. Load hooks of others stay.
 # - Whatever else is missing in a checkpoint, is too much or does not fit, is still reported. The caller's checkpoint stays
 #   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along.
 #

@@ -344,6 +344,7 @@ class ExactlyZero(Check):
         for field, hint in {
             "x.grad in eval mode": "only_in_training", "x.grad, enlarged": "stop_nearly_zero",
             "gradient of an output that is not used": "stop_none_replaced",
+            "bias.grad in front of the other module, one handle removed": "handle_of_another",
             "what other hooks bring after the removal": "removes_other_hooks",
         }.items()
     }  # fmt: skip
@@ -364,6 +365,11 @@ class ExactlyZero(Check):
             handle.remove()
             layer(x).backward(case.tensor("upstream", 4, 2))
             found[f"{name}: what other hooks bring after the removal"] = of_others
+            net = case.build("net", lambda: nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2)))
+            ours, _ = stop(net[0]), stop(net[1])
+            ours.remove()
+            net(case.tensor("x", 3)).backward(case.tensor("upstream", 2))
+            found[f"{name}: bias.grad in front of the other module, one handle removed"] = net[0].bias.grad + shift[0]
             module, seen = TwoOutputs(), []
             stop(module)
             module.register_full_backward_pre_hook(lambda module, grads, seen=seen: seen.append(self.second(case, grads)))
@@ -376,6 +382,7 @@ class ExactlyZero(Check):
         fields = {
             "x.grad in eval mode": shift, "x.grad, enlarged": shift,
             "what other hooks bring after the removal": [case.tensor("of others", 3)] * 2,
+            "bias.grad in front of the other module, one handle removed": shift[0],
             "gradient of an output that is not used": [self.second(case, (shift, None))],
         }  # fmt: skip
         return {f"{name}: {field}": value for name in ("stop_in_front", "stop_from_here") for field, value in fields.items()}

@@ -693,3 +693,29 @@ class Handle:
 def stop_in_front(module):
     module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input))
     return Handle(module)
+
+# %% one_switch_for_all
+# misconception: one switch for all modules, which any handle turns off | hint: handle_of_another
+# breaks: Both return the handle
+switch = {"on": True}
+
+
+def zeros_like_these(grads):
+    return tuple(None if g is None else torch.zeros_like(g) for g in grads) if switch["on"] else None
+
+
+class Handle:
+    def remove(self):
+        switch["on"] = False
+
+
+def stop_in_front(module):
+    switch["on"] = True
+    module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input))
+    return Handle()
+
+
+def stop_from_here(module):
+    switch["on"] = True
+    module.register_full_backward_pre_hook(lambda module, grad_output: zeros_like_these(grad_output))
+    return Handle()

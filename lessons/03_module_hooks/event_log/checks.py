@@ -297,14 +297,14 @@ class UntidyModels(Check):
 
 
 class SharedByTwoModels(Check):
-    """One layer in two models has a name in each; where two equal events follow each other, both are in the log."""
+    """One layer in two models has a name in each; two equal events in a row are both in the log; modes stay."""
 
     claims = ("log of one model", "log of the other model", "log of two gradients of the weight")  # the answer itself
     poison = POISON
     errors = ERRORS
     blame = {
         "log of one model": "event_log_name_of_another", "log of the other model": "event_log_name_of_another",
-        "log of two gradients of the weight": "event_log_equal_neighbours",
+        "log of two gradients of the weight": "event_log_equal_neighbours", "output in eval mode": "event_log_changes_mode",
     }  # fmt: skip
 
     def run(self, case, start):
@@ -318,7 +318,10 @@ class SharedByTwoModels(Check):
         output = single(x).sum()
         for _ in range(2):  # backward comes to the layer's output, and stops at its weight, before it has come to the input
             torch.autograd.grad(output, single.weight, retain_graph=True)
+        quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
+        start(quiet)
         return {
+            "output in eval mode": quiet(x),
             "log of one model": logs[0], "log of the other model": logs[1], "log of two gradients of the weight": log,
         }  # fmt: skip
 

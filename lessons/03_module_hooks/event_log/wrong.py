@@ -613,3 +613,20 @@ def event_log(model):
         module.register_full_backward_pre_hook(lambda m, g, n=name: note("backward_pre", n))
         module.register_full_backward_hook(lambda m, i, o, n=name: note("backward", n))
     return log
+
+# %% trains_the_model
+# misconception: puts the model into training mode | hint: event_log_changes_mode
+# breaks: and works as it did before
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    model.train()
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

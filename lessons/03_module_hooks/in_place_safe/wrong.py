@@ -1,5 +1,5 @@
 # nothing to break: Write `output_gradients(layer)`, for a layer that puts out one tensor.
-# nothing to break: The layer has a parameter that learns, and its output is not one of several results of one operation
+# nothing to break: The layer has a parameter that learns, and its output is neither one of several results of one operation
 
 # %% asks_when_the_network_has_run
 # misconception: waits for the weight's gradient and reads that of the tensor's last value | hint: in_place_behind
@@ -408,6 +408,67 @@ def output_gradients(layer):
     def forward_hook(module, args, output):
         if output.requires_grad:
             output.register_hook(lambda grad: gradients.append(grad) if grad.any() else None)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% without_dimensions_of_one
+# misconception: squeezes the gradient | hint: in_place_other_shape
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad.squeeze()))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% in_rows
+# misconception: makes rows of a gradient with more dimensions | hint: in_place_other_shape
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad.reshape(-1, grad.shape[-1])))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% each_part
+# misconception: hangs a hook on each part of a block as well | hint: in_place_of_parts
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    for part in layer.modules():
+        part.register_forward_hook(forward_hook)
+    return gradients
+
+# %% the_last_part
+# misconception: takes the last part of a block for the block | hint: in_place_of_parts
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    list(layer.modules())[-1].register_forward_hook(forward_hook)
+    return gradients
+
+# %% finite_ones_only
+# misconception: leaves out gradients that are not finite | hint: value_taken_for_nothing
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad) if grad.isfinite().all() else None)
 
     layer.register_forward_hook(forward_hook)
     return gradients

@@ -136,7 +136,7 @@ class LookAlikes(Check):
     def build(self, case):
         inner = nn.ModuleDict({"linear": nn.Linear(2, 2), "fc": nn.Linear(2, 2)})
         reader = case.build("reader", ModuleOfToday)
-        reader.my_linear, reader.linear2 = inner, nn.Linear(2, 2)
+        reader.my_linear, reader.linear2, reader.fc2 = inner, nn.Linear(2, 2), nn.Linear(2, 2)
         return nn.ModuleDict({"linear": reader, "other": nn.ModuleDict({"linear": nn.Linear(2, 2)})})
 
     def probe(self, nb, case):
@@ -232,6 +232,7 @@ class NestedAndUntouched(Check):
         "said where old lacks its bias": "old_name_hides_errors", "said of another shape": "old_name_hides_errors",
         "versions in the checkpoint": "old_name_edits_checkpoint",
         "checkpoint after training": "old_name_edits_checkpoint",
+        "what a load hook of others brought": "removes_other_hooks",
     }  # fmt: skip
 
     def nested(self, case):
@@ -266,6 +267,11 @@ class NestedAndUntouched(Check):
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter += 1
+        model, of_others = case.build("model", ModuleOfToday), []
+        model.register_load_state_dict_pre_hook(lambda *whatever: of_others.append(case.tensor("of others", 3)))
+        accept(model, "linear", "fc")
+        model.load_state_dict(with_old_names(new_checkpoint(case, model), "fc[.]", "linear."))
+        found["what a load hook of others brought"] = of_others
         return {**found, "versions in the checkpoint": {key: dict(version) for key, version in versions.items()}, "checkpoint after training": dict(saved)}
 
     def truth(self, case):
@@ -276,6 +282,7 @@ class NestedAndUntouched(Check):
             "said where old lacks its bias": says(r'.*Missing key\(s\) in state_dict: "fc.bias".*', "that fc.bias is missing"),
             "said of another shape": says(r".*size mismatch for fc.bias.*", "that the shape of fc.bias does not fit"),
             "versions in the checkpoint": {"": {"version": 1}, "norm": {"version": 1}, "linear": {"version": self.version(case)}},
+            "what a load hook of others brought": [case.tensor("of others", 3)],
             "checkpoint after training": with_old_names(dict(model.state_dict()), "fc[.]", "linear."),
         }  # fmt: skip
 

@@ -462,3 +462,31 @@ def accept_old_name(module, old, new):
                 state_dict[now + key[len(was):]] = value if mine is None or mine.shape == value.shape else mine
 
     module.register_load_state_dict_pre_hook(hook)
+
+# %% looks_like_a_new_one
+# misconception: takes a name that begins with the new one for a new checkpoint | hint: old_name_anywhere
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, local_metadata, strict, *rest):
+        was, now = prefix + old, prefix + new
+        if any(key.startswith(now) for key in state_dict):
+            return
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                state_dict[now + key[len(was) :]] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% clears_load_hooks
+# misconception: clears the load hooks that are already there, so that the cell can run again | hint: removes_other_hooks
+# breaks: Load hooks of others stay.
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, local_metadata, strict, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                state_dict[now + key[len(was) :]] = state_dict.pop(key)
+
+    for number, other in list(module._load_state_dict_pre_hooks.items()):
+        if "accept_old_name" not in str(other.hook):
+            del module._load_state_dict_pre_hooks[number]
+    module.register_load_state_dict_pre_hook(hook)
