@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network trains for a while, the loss stops at 2.30, but for one dip, and nothing tells you why. You cannot put a `print` into its
-# code, because the code is not yours. In this lesson you look inside it all the same.
+# A network trains for a while, the loss stops at 2.30, but for one dip, and nothing tells you why. You cannot put a
+# `print` into its code, because the code is not yours. In this lesson you look inside it all the same.
 #
 # - **You will do** this: collect what goes into a module and what comes out, change it on the way, do the same with
 #   gradients, find out what is wrong with a hook that many old tutorials still use, and write a context manager that
@@ -187,7 +187,8 @@ except TypeError as error:
 # <details><summary>Fine print</summary>
 #
 # The check calls `add` with tensors of its own, and for a while gives it another `forward`. So take what you store from
-# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already stays.
+# the hooks' arguments. Each call counts, in any mode, and under `no_grad()` as well, and what is in the list already
+# stays.
 #
 # </details>
 
@@ -560,8 +561,8 @@ print("two:", shapes_of_two)
 # Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`. It registers a full
 # backward hook on `layer` and returns a list. Each time that backward comes through the layer, the list gets one entry,
 # a tuple or list of two: the norm of the gradient of the layer's **input**, then the norm of the gradient of its
-# **output**. A norm is a number, `grad.norm().item()`, however small or large. If the input needs no gradient, there is none: then the first entry of the pair is
-# `None`.
+# **output**. A norm is a number, `grad.norm().item()`, however small or large; a tensor that holds just this number is as
+# good. If the input needs no gradient, there is none: then the first entry of the pair is `None`.
 #
 # It works for any layer with one input and one output, at any place, and each layer has a list of its own. The hook only
 # watches: the data that flows through the layer, all gradients and hooks of others stay as they are.
@@ -809,8 +810,8 @@ except RuntimeError as error:
 # medium · 12 min · 3 points · `hook_lifecycle`
 #
 # Write the context manager `hooked(modules, hook)`. The cell begins a generator function; a class of this name is as
-# good. `with hooked(modules, hook):` puts the forward hook `hook` on each module in the list `modules`, for the block
-# only:
+# good, also one that registers as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on
+# each module in the list `modules`, for the block only:
 #
 # - Inside the block each of them calls `hook`, and what `hook` returns counts. After the block these hooks are gone **in
 #   any case**: also after an error, and after `KeyboardInterrupt`, which is what the stop button raises. The error
@@ -1004,8 +1005,9 @@ try_backward_hook(
 # change, nor do hooks of others. Neither do gradients that do not come through the module: those of later layers, and
 # those that take another way around it, as in `x + module(x)`.
 #
-# Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`. The module may
-# have several inputs and outputs, and an entry that **is** `None` must stay `None`.
+# Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`, and in any mode.
+# The module may have several inputs and outputs, its parameters are used nowhere else, and an entry that **is** `None`
+# must stay `None`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "backward_pre_or_post", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1236,6 +1238,14 @@ except RuntimeError as error:
 #
 # What the model puts out does not change, no gradient does, and hooks of others stay. The deprecated hook does not
 # count.
+#
+# <details><summary>Fine print</summary>
+#
+# Each backward pass counts, in any mode and dtype, whatever numbers it brings, also a second one through the same graph.
+# The layer has a parameter that learns, and its output is neither one of several results of one operation, as those of
+# `chunk` are, nor a view, as what a Linear layer makes of three dimensions.
+#
+# </details>
 
 
 # %% nbgrader={"grade": false, "grade_id": "in_place_safe", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1307,8 +1317,9 @@ print(nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})}).load_state_dict(
 #
 # - `module` may stand anywhere in a model, under any name, and even at two places. What other modules call `old` is none
 #   of its business, and neither are names that only look alike, such as `linear2`.
-# - New checkpoints load as before, and what `state_dict()` saves has the new names.
-# - Whatever else is missing in a checkpoint, or too much, is still reported. The caller's checkpoint stays as it is.
+# - New checkpoints load as before, and what `state_dict()` saves has the new names. Load hooks of others stay.
+# - Whatever else is missing in a checkpoint, is too much or does not fit, is still reported. The caller's checkpoint stays
+#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along.
 #
 # For example: `accept_old_name(head, "linear", "fc")`, and the key `"parts.head.linear.weight"` is read as
 # `"parts.head.fc.weight"`.

@@ -326,4 +326,70 @@ class InfinityAndRemoval(Check):
         }
 
 
-check("backward_pre_or_post", InFront, FromHere, SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval)
+class TwoOutputs(nn.Module):
+    """Two outputs of one shape."""
+
+    def forward(self, x):
+        return x * 2, x + 1
+
+
+class ExactlyZero(Check):
+    """Zero to the last digit, also in eval mode; an unused output keeps None; removing one handle leaves other hooks."""
+
+    poison = POISON
+    errors = ERRORS
+    blame = {
+        f"{name}: {field}": hint
+        for name in ("stop_in_front", "stop_from_here")
+        for field, hint in {
+            "x.grad in eval mode": "only_in_training", "x.grad, enlarged": "stop_nearly_zero",
+            "gradient of an output that is not used": "stop_none_replaced",
+            "bias.grad in front of the other module, one handle removed": "handle_of_another",
+            "what other hooks bring after the removal": "removes_other_hooks",
+        }.items()
+    }  # fmt: skip
+
+    def probe(self, nb, case):
+        found = {}
+        for name in ("stop_in_front", "stop_from_here"):
+            stop = nb.function(name)
+            layer, x = case.build("layer", nn.Linear, 3, 2).eval(), case.tensor("x", 4, 3, requires_grad=True)
+            of_others = []
+            for register in (layer.register_full_backward_hook, layer.register_full_backward_pre_hook):
+                register(lambda *whatever, found=of_others: found.append(case.tensor("of others", 3)))
+            handle = stop(layer)
+            layer(x).backward(case.tensor("upstream", 4, 2))
+            shift = case.tensor("shift", 4, 3)
+            found[f"{name}: x.grad in eval mode"], found[f"{name}: x.grad, enlarged"] = x.grad + shift, x.grad * 1e34 + shift
+            of_others.clear()
+            handle.remove()
+            layer(x).backward(case.tensor("upstream", 4, 2))
+            found[f"{name}: what other hooks bring after the removal"] = of_others
+            net = case.build("net", lambda: nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2)))
+            ours, _ = stop(net[0]), stop(net[1])
+            ours.remove()
+            net(case.tensor("x", 3)).backward(case.tensor("upstream", 2))
+            found[f"{name}: bias.grad in front of the other module, one handle removed"] = net[0].bias.grad + shift[0]
+            module, seen = TwoOutputs(), []
+            stop(module)
+            module.register_full_backward_pre_hook(lambda module, grads, seen=seen: seen.append(self.second(case, grads)))
+            module(case.tensor("x", 4, 3, requires_grad=True))[0].backward(shift)
+            found[f"{name}: gradient of an output that is not used"] = seen
+        return found
+
+    def truth(self, case):
+        shift = case.tensor("shift", 4, 3)
+        fields = {
+            "x.grad in eval mode": shift, "x.grad, enlarged": shift,
+            "what other hooks bring after the removal": [case.tensor("of others", 3)] * 2,
+            "bias.grad in front of the other module, one handle removed": shift[0],
+            "gradient of an output that is not used": [self.second(case, (shift, None))],
+        }  # fmt: skip
+        return {f"{name}: {field}": value for name in ("stop_in_front", "stop_from_here") for field, value in fields.items()}
+
+    def second(self, case, grads):
+        """The second gradient, or a tensor that stands for None."""
+        return case.tensor("None", 4, 3) if grads[1] is None else grads[1]
+
+
+check("backward_pre_or_post", InFront, FromHere, SeveralInputsAndOutputs, AroundTheModule, InfinityAndRemoval, ExactlyZero)

@@ -626,3 +626,96 @@ def stop_from_here(module):
 
     module._backward_pre_hooks.clear()
     return module.register_full_backward_pre_hook(hook)
+
+# %% zeros_of_a_neighbour
+# misconception: an output that is not used gets the zeros of the other one | hint: stop_none_replaced
+# breaks: an entry that **is** `None` must stay `None`
+def zeros_like_these(grads):
+    return tuple(None if g is None else torch.zeros_like(g) for g in grads)
+
+
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input))
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        some = next(g for g in grad_output if g is not None)
+        return tuple(torch.zeros_like(some if g is None else g) for g in grad_output)
+
+    return module.register_full_backward_pre_hook(hook)
+
+# %% tiny_factor
+# misconception: takes the gradient times a very small number | hint: stop_nearly_zero
+def zeros_like_these(grads):
+    return tuple(None if g is None else g.nan_to_num(0, 0, 0) * 1e-30 for g in grads)
+
+
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input))
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros_like_these(grad_output))
+
+# %% only_in_training
+# misconception: stops in training mode only | hint: only_in_training
+# breaks: and in any mode
+def zeros_like_these(grads):
+    return tuple(None if g is None else torch.zeros_like(g) for g in grads)
+
+
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input) if module.training else None)
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros_like_these(grad_output) if module.training else None)
+
+# %% handle_that_clears
+# misconception: a handle that takes off everybody's hooks | hint: removes_other_hooks
+def zeros_like_these(grads):
+    return tuple(None if g is None else torch.zeros_like(g) for g in grads)
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros_like_these(grad_output))
+
+
+class Handle:
+    def __init__(self, module):
+        self.module = module
+
+    def remove(self):
+        self.module._backward_hooks.clear()
+
+
+def stop_in_front(module):
+    module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input))
+    return Handle(module)
+
+# %% one_switch_for_all
+# misconception: one switch for all modules, which any handle turns off | hint: handle_of_another
+# breaks: Both return the handle
+switch = {"on": True}
+
+
+def zeros_like_these(grads):
+    return tuple(None if g is None else torch.zeros_like(g) for g in grads) if switch["on"] else None
+
+
+class Handle:
+    def remove(self):
+        switch["on"] = False
+
+
+def stop_in_front(module):
+    switch["on"] = True
+    module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros_like_these(grad_input))
+    return Handle()
+
+
+def stop_from_here(module):
+    switch["on"] = True
+    module.register_full_backward_pre_hook(lambda module, grad_output: zeros_like_these(grad_output))
+    return Handle()

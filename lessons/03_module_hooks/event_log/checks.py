@@ -267,6 +267,7 @@ UNTIDY = (
 class UntidyModels(Check):
     """Models as they are in real projects: shared, tied and frozen layers, other modes, names that look alike."""
 
+    cases = 1  # a log does not depend on the weights
     poison = POISON
     errors = {**ERRORS, r"AttributeError: 'NoneType' object has no attribute": "event_log_empty_place"}
 
@@ -295,4 +296,40 @@ class UntidyModels(Check):
         }
 
 
-check("event_log", OneRun, OnData, ReusedModules, TwoModelsTwoRuns, UntidyModels)
+class SharedByTwoModels(Check):
+    """One layer in two models has a name in each; two equal events in a row are both in the log; modes stay."""
+
+    claims = ("log of one model", "log of the other model", "log of two gradients of the weight")  # the answer itself
+    poison = POISON
+    errors = ERRORS
+    blame = {
+        "log of one model": "event_log_name_of_another", "log of the other model": "event_log_name_of_another",
+        "log of two gradients of the weight": "event_log_equal_neighbours", "output in eval mode": "event_log_changes_mode",
+    }  # fmt: skip
+
+    def run(self, case, start):
+        layer, x = case.build("layer", nn.Linear, 3, 3), case.tensor("x", 2, 3, requires_grad=True)
+        one, other = nn.Sequential(nn.Tanh(), layer), nn.Sequential(layer, nn.Tanh())
+        logs = start(one), start(other)
+        one(x).sum().backward()
+        other(x).sum().backward()
+        single = case.build("single", nn.Linear, 3, 3)
+        log = start(single)
+        output = single(x).sum()
+        for _ in range(2):  # backward comes to the layer's output, and stops at its weight, before it has come to the input
+            torch.autograd.grad(output, single.weight, retain_graph=True)
+        quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
+        start(quiet)
+        return {
+            "output in eval mode": quiet(x),
+            "log of one model": logs[0], "log of the other model": logs[1], "log of two gradients of the weight": log,
+        }  # fmt: skip
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("event_log"))
+
+    def truth(self, case):
+        return self.run(case, log_by_definition)
+
+
+check("event_log", OneRun, OnData, ReusedModules, TwoModelsTwoRuns, UntidyModels, SharedByTwoModels)

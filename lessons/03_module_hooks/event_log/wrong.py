@@ -585,3 +585,48 @@ def event_log(model):
         module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
         module.register_full_backward_hook(partial(note, "backward", name))
     return log
+
+# %% name_kept_on_the_module
+# misconception: keeps the name on the module, where the next model's name replaces it | hint: event_log_name_of_another
+def event_log(model):
+    log = []
+    for name, module in model.named_modules():
+        module._log_name = name
+        module.register_forward_pre_hook(lambda m, a: log.append(("forward_pre", m._log_name)))
+        module.register_forward_hook(lambda m, a, o: log.append(("forward", m._log_name)))
+        module.register_full_backward_pre_hook(lambda m, g: log.append(("backward_pre", m._log_name)))
+        module.register_full_backward_hook(lambda m, i, o: log.append(("backward", m._log_name)))
+    return log
+
+# %% no_equal_neighbours
+# misconception: writes equal neighbours down once | hint: event_log_equal_neighbours
+# breaks: by one entry each time a hook runs
+def event_log(model):
+    log = []
+
+    def note(*event):
+        if not log or log[-1] != event:
+            log.append(event)
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(lambda m, a, n=name: note("forward_pre", n))
+        module.register_forward_hook(lambda m, a, o, n=name: note("forward", n))
+        module.register_full_backward_pre_hook(lambda m, g, n=name: note("backward_pre", n))
+        module.register_full_backward_hook(lambda m, i, o, n=name: note("backward", n))
+    return log
+
+# %% trains_the_model
+# misconception: puts the model into training mode | hint: event_log_changes_mode
+# breaks: and works as it did before
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        log.append((kind, name))
+
+    model.train()
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

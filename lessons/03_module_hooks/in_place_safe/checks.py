@@ -156,7 +156,61 @@ class EachCallItsEntry(Check):
         }
 
 
-check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry)
+class Doubling(nn.Module):
+    """A block: what it puts out is not what the layer in it puts out."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+
+    def forward(self, x):
+        return 2 * self.linear(x)
+
+
+class AnyModeAnyPass(Check):
+    """In any mode, dtype and shape, for a block, for special values, in a second pass through one graph: each has its entry."""
+
+    poison = POISON
+    errors = ERRORS
+    ways = {
+        "in eval mode": "only_in_training", "in float64": "float64_lost", "of zeros": "value_taken_for_nothing",
+        "with an infinite element": "value_taken_for_nothing", "of two passes through one graph": "runs_only_once",
+        "of a block": "in_place_of_parts", "of three dimensions": "in_place_other_shape",
+    }  # fmt: skip
+    blame = {f"gradients {way}": hint for way, hint in ways.items()}
+
+    def run(self, case, way, start=None):
+        dtype = torch.float64 if way == "in float64" else torch.float32
+        kinds = {"of a block": Doubling, "of three dimensions": lambda: nn.Conv1d(3, 4, 1)}
+        layer = case.build(way, lambda: kinds.get(way, lambda: nn.Linear(3, 4))().to(dtype))
+        layer.train(way != "in eval mode")
+        shape = (1, 3, 5) if way == "of three dimensions" else (5, 3)
+        entries = [] if start is None else start(layer)
+        h = layer(case.tensor(f"x {way}", *shape, dtype=dtype))
+        output = h.relu() if start is None else h.relu_()
+        upstreams = [case.tensor(f"{number} upstream {way}", *h.shape, dtype=dtype) for number in ("first", "second")]
+        if way == "of zeros":
+            upstreams[0] = torch.zeros_like(upstreams[0])
+        if way == "with an infinite element":
+            upstreams[0][:, 1] = torch.inf
+        if not way.startswith("of two"):
+            del upstreams[1]
+        for upstream in upstreams:
+            if start is None:
+                entries += torch.autograd.grad(output, h, upstream, retain_graph=True)
+            else:
+                output.backward(upstream, retain_graph=True)
+        return entries
+
+    def probe(self, nb, case):
+        start = nb.function("output_gradients")
+        return {f"gradients {way}": snapshot(self.run(case, way, start)) for way in self.ways}
+
+    def truth(self, case):
+        return {f"gradients {way}": self.run(case, way) for way in self.ways}
+
+
+check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry, AnyModeAnyPass)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

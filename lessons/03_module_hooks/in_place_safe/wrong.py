@@ -1,4 +1,5 @@
 # nothing to break: Write `output_gradients(layer)`, for a layer that puts out one tensor.
+# nothing to break: The layer has a parameter that learns, and its output is neither one of several results of one operation
 
 # %% asks_when_the_network_has_run
 # misconception: waits for the weight's gradient and reads that of the tensor's last value | hint: in_place_behind
@@ -357,5 +358,117 @@ def output_gradients(layer):
             output.register_hook(gradients.append)
 
     layer._forward_hooks.clear()
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% hook_of_one_pass
+# misconception: removes the tensor hook after its first gradient | hint: runs_only_once
+# breaks: also a second one through the same graph
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            handle = output.register_hook(lambda grad: (gradients.append(grad), handle.remove())[1])
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% as_float32
+# misconception: keeps the gradients as float32 | hint: float64_lost
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad.detach().float()))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% only_in_training
+# misconception: hangs a hook on the output in training mode only | hint: only_in_training
+# breaks: Each backward pass counts, in any mode and dtype
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad and module.training:
+            output.register_hook(gradients.append)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% zeros_left_out
+# misconception: leaves out a gradient of zeros | hint: value_taken_for_nothing
+# breaks: whatever numbers it brings
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad) if grad.any() else None)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% without_dimensions_of_one
+# misconception: squeezes the gradient | hint: in_place_other_shape
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad.squeeze()))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% in_rows
+# misconception: makes rows of a gradient with more dimensions | hint: in_place_other_shape
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad.reshape(-1, grad.shape[-1])))
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% each_part
+# misconception: hangs a hook on each part of a block as well | hint: in_place_of_parts
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    for part in layer.modules():
+        part.register_forward_hook(forward_hook)
+    return gradients
+
+# %% the_last_part
+# misconception: takes the last part of a block for the block | hint: in_place_of_parts
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(gradients.append)
+
+    list(layer.modules())[-1].register_forward_hook(forward_hook)
+    return gradients
+
+# %% finite_ones_only
+# misconception: leaves out gradients that are not finite | hint: value_taken_for_nothing
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: gradients.append(grad) if grad.isfinite().all() else None)
+
     layer.register_forward_hook(forward_hook)
     return gradients

@@ -136,7 +136,7 @@ class LookAlikes(Check):
     def build(self, case):
         inner = nn.ModuleDict({"linear": nn.Linear(2, 2), "fc": nn.Linear(2, 2)})
         reader = case.build("reader", ModuleOfToday)
-        reader.my_linear, reader.linear2 = inner, nn.Linear(2, 2)
+        reader.my_linear, reader.linear2, reader.fc2 = inner, nn.Linear(2, 2), nn.Linear(2, 2)
         return nn.ModuleDict({"linear": reader, "other": nn.ModuleDict({"linear": nn.Linear(2, 2)})})
 
     def probe(self, nb, case):
@@ -222,4 +222,75 @@ class NewAndBroken(Check):
     }
 
 
-check("state_dict_hooks", OldCheckpoint, InsideAModel, LookAlikes, NewAndBroken, ParameterAndDeepChild)
+class NestedAndUntouched(Check):
+    """A child of the old name inside, a part that is missing, a shape that does not fit, and the checkpoint's own parts."""
+
+    poison = POISON
+    errors = ERRORS
+    blame = {
+        "state_dict of a nested module": "old_name_anywhere", "said of a nested module": "old_name_anywhere",
+        "said where old lacks its bias": "old_name_hides_errors", "said of another shape": "old_name_hides_errors",
+        "versions in the checkpoint": "old_name_edits_checkpoint",
+        "checkpoint after training": "old_name_edits_checkpoint",
+        "what a load hook of others brought": "removes_other_hooks",
+    }  # fmt: skip
+
+    def nested(self, case):
+        inner = nn.ModuleDict({"linear": nn.Linear(2, 2)})
+        return case.build("nested", lambda: nn.ModuleDict({"fc": inner}))
+
+    def probe(self, nb, case):
+        accept, found = nb.function("accept_old_name"), {}
+        model = self.nested(case)
+        saved = with_old_names(new_checkpoint(case, model), "^fc[.]", "linear.")
+        accept(model, "linear", "fc")
+        told = load_and_say(model, saved)
+        found["said of a nested module"] = told["load_state_dict says"]
+        found["state_dict of a nested module"] = told["state_dict"]
+        for name in ("where old lacks its bias", "of another shape"):
+            model = case.build("model", ModuleOfToday)
+            saved = with_old_names(new_checkpoint(case, model), "fc[.]", "linear.")
+            if name == "of another shape":
+                saved["linear.bias"] = torch.ones(5)
+            else:
+                del saved["linear.bias"]
+            accept(model, "linear", "fc")
+            found[f"said {name}"] = load_and_say(model, saved)["load_state_dict says"]
+        model = case.build("model", ModuleOfToday)
+        saved = model.state_dict()
+        for key in list(saved):
+            saved[key.replace("fc.", "linear.")] = saved.pop(key).clone()
+        versions = saved._metadata
+        versions["linear"] = {**versions.pop("fc"), "version": self.version(case)}
+        accept(model, "linear", "fc")
+        model.load_state_dict(saved)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += 1
+        model, of_others = case.build("model", ModuleOfToday), []
+        model.register_load_state_dict_pre_hook(lambda *whatever: of_others.append(case.tensor("of others", 3)))
+        accept(model, "linear", "fc")
+        model.load_state_dict(with_old_names(new_checkpoint(case, model), "fc[.]", "linear."))
+        found["what a load hook of others brought"] = of_others
+        return {**found, "versions in the checkpoint": {key: dict(version) for key, version in versions.items()}, "checkpoint after training": dict(saved)}
+
+    def truth(self, case):
+        model = case.build("model", ModuleOfToday)
+        says = self.says
+        return {
+            "said of a nested module": FINE, "state_dict of a nested module": new_checkpoint(case, self.nested(case)),
+            "said where old lacks its bias": says(r'.*Missing key\(s\) in state_dict: "fc.bias".*', "that fc.bias is missing"),
+            "said of another shape": says(r".*size mismatch for fc.bias.*", "that the shape of fc.bias does not fit"),
+            "versions in the checkpoint": {"": {"version": 1}, "norm": {"version": 1}, "linear": {"version": self.version(case)}},
+            "what a load hook of others brought": [case.tensor("of others", 3)],
+            "checkpoint after training": with_old_names(dict(model.state_dict()), "fc[.]", "linear."),
+        }  # fmt: skip
+
+    def version(self, case):
+        return case.integer("version", 2, 1000)
+
+    def says(self, pattern, words):
+        return Matches(lambda got: None if re.fullmatch(pattern, got) else repr(got)[:200], words)
+
+
+check("state_dict_hooks", OldCheckpoint, InsideAModel, LookAlikes, NewAndBroken, ParameterAndDeepChild, NestedAndUntouched)

@@ -266,7 +266,7 @@ def accept_old_name(module, old, new):
 
 # %% throws_strangers_away
 # misconception: throws away what it does not know | hint: old_name_hides_errors
-# breaks: Whatever else is missing in a checkpoint, or too much, is still reported.
+# breaks: Whatever else is missing in a checkpoint, is too much or does not fit, is still reported.
 def accept_old_name(module, old, new):
     def rename(module, state_dict, prefix, *rest):
         known = {prefix + key for key in module.state_dict()}
@@ -360,7 +360,7 @@ def accept_old_name(module, old, new):
 
 # %% edits_the_checkpoint
 # misconception: renames in the caller's own checkpoint | hint: old_name_edits_checkpoint
-# breaks: The caller's checkpoint stays as it is.
+# breaks: The caller's checkpoint stays as it is
 def accept_old_name(module, old, new):
     load = module.load_state_dict
 
@@ -385,3 +385,108 @@ def accept_old_name(module, old, new):
                 state_dict[pattern.sub(prefix + new, key)] = state_dict.pop(key)
 
     module.register_load_state_dict_pre_hook(rename)
+
+# %% replaces_every_time
+# misconception: str.replace, which at the root also meets the old name in the middle of a key | hint: old_name_anywhere
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if (key + '.').startswith(was + '.'):
+                state_dict[(key + '.').replace(was + '.', now + '.')[:-1]] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% fills_up
+# misconception: fills up what is missing with the current values | hint: old_name_hides_errors
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                state_dict[now + key[len(was):]] = state_dict.pop(key)
+        for name, tensor in module.state_dict().items():
+            if name == new or name.startswith(new + "."):
+                state_dict.setdefault(prefix + name, tensor)
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% moves_the_versions
+# misconception: moves the versions in _metadata, which is the caller's own | hint: old_name_edits_checkpoint
+# breaks: and its `_metadata`
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                state_dict[now + key[len(was):]] = state_dict.pop(key)
+        metadata = getattr(state_dict, "_metadata", None)
+        if metadata is not None:
+            for key in list(metadata):
+                if key == was or key.startswith(was + "."):
+                    metadata[now + key[len(was):]] = metadata.pop(key)
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% tensor_becomes_the_parameter
+# misconception: a tensor of the checkpoint becomes the parameter itself, and training writes into it | hint: old_name_edits_checkpoint
+# breaks: with its tensors
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                value = state_dict.pop(key)
+                path = new + key[len(was):]
+                owner, _, leaf = path.rpartition(".")
+                try:
+                    target = getattr(module.get_submodule(owner), leaf)
+                    if target.shape == value.shape:
+                        target.data = value.data
+                except AttributeError:
+                    pass
+                state_dict[now + key[len(was):]] = value
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% keeps_its_own_where_shapes_differ
+# misconception: keeps today's value in silence where the shape does not fit | hint: old_name_hides_errors
+# breaks: or does not fit
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                value = state_dict.pop(key)
+                mine = module.state_dict().get(new + key[len(was):])
+                state_dict[now + key[len(was):]] = value if mine is None or mine.shape == value.shape else mine
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% looks_like_a_new_one
+# misconception: takes a name that begins with the new one for a new checkpoint | hint: old_name_anywhere
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, local_metadata, strict, *rest):
+        was, now = prefix + old, prefix + new
+        if any(key.startswith(now) for key in state_dict):
+            return
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                state_dict[now + key[len(was) :]] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(hook)
+
+# %% clears_load_hooks
+# misconception: clears the load hooks that are already there, so that the cell can run again | hint: removes_other_hooks
+# breaks: Load hooks of others stay.
+def accept_old_name(module, old, new):
+    def hook(module, state_dict, prefix, local_metadata, strict, *rest):
+        was, now = prefix + old, prefix + new
+        for key in list(state_dict):
+            if key == was or key.startswith(was + "."):
+                state_dict[now + key[len(was) :]] = state_dict.pop(key)
+
+    for number, other in list(module._load_state_dict_pre_hooks.items()):
+        if "accept_old_name" not in str(other.hook):
+            del module._load_state_dict_pre_hooks[number]
+    module.register_load_state_dict_pre_hook(hook)
