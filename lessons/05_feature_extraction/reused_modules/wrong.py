@@ -729,7 +729,7 @@ def record_calls(model, x):
     return calls
 
 # %% equal_outputs_are_one_call
-# misconception: takes a second call with the same output for the first one | hint: feat_one_entry
+# misconception: takes a second call with the same output for the first one | hint: feat_equal_calls
 predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
 what_ran = None
 
