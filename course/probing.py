@@ -29,6 +29,7 @@ __all__ = [
     "other_than",
     "printed_lines",
     "single_calls",
+    "statistics",
     "such_that",
     "tensor_hook_count",
     "undisclosed",
@@ -133,6 +134,11 @@ def single_calls(model: nn.Module, x: torch.Tensor) -> dict[str, Call]:
     names = [call.name for call in calls]
     alone = [call for call in calls if call.name and names.count(call.name) == 1]
     return {call.name: call for call in alone if isinstance(call.output, torch.Tensor)}
+
+
+def statistics(model: nn.Module) -> dict[str, torch.Tensor]:
+    """What batch norm has gathered so far: each run in training mode moves it, so it tells how often a model ran."""
+    return {name: one.clone() for name, one in model.named_buffers() if one.dim()}
 
 
 def hook_counts(module: nn.Module) -> dict[str, int]:

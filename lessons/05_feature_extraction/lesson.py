@@ -228,7 +228,7 @@ print("<- the name is fixed when the hook is made")
 #
 # Write `VerboseNet(model)`, a module that wraps any model.
 #
-# - Calling it returns what the model returns.
+# - Calling it runs the model once, as it is at that time, and returns what the model returns.
 # - Meanwhile it prints one line for each **direct child** of the model, and nothing else. The line gives the child's name, as a word of
 #   its own, and the shape of the child's output. It is about this child only.
 # - Building it prints nothing. Each call prints its own lines. Two of them, on two models, do not disturb each other.
@@ -302,8 +302,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 #
 # Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of layer names as `named_modules()` gives them (but not `''`, the model itself), in any order.
 #
-# - Calling it on `x` runs the model on `x` and returns a dict. Its keys are exactly the names in `layers`. Each value is the output of
-#   that layer in this run.
+# - Calling it on `x` runs the model on `x` once, as it is at that time, and returns a dict. Its keys are exactly the names in `layers`. Each value is the
+#   output of that layer in this run.
 # - It leaves the model as it is: `model(x)` gives what it gave before, and the model stays in the mode (`train` or `eval`) that it is in.
 # - It may be called again: each call returns the features of its own input. Later calls add no further hooks to the model.
 # - Two of them, even on one model, do not disturb each other.
@@ -311,7 +311,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 # <details><summary>Fine print</summary>
 #
 # The tests ask for layers that run once a call, that return one tensor, and whose output no later operation overwrites. What to do about the
-# others comes right after. What you keep may be detached or not. A later call may change the dict that an earlier one returned.
+# others comes right after. What you keep may be detached or not. A later call may change the dict that an earlier one returned. Whether what comes
+# after the last of these layers runs as well is up to you. No model raises an error, and torchvision's tool can handle each of them.
 #
 # </details>
 
@@ -508,18 +509,19 @@ except RuntimeError:
 #
 # medium · 15 min · 3 points · `safe_features`
 #
-# Now deal with both troubles at once. Write `safe_features(model, layers, x)`. It runs `model` on `x`, in the mode that it is in, and returns a dict: under
+# Now deal with both troubles at once. Write `safe_features(model, layers, x)`. It runs `model` on `x` once, in the mode that it is in, and returns a dict: under
 # each name in `layers` the output of that layer.
 #
 # - Each value is what the layer put out **at that moment**. It stays so, whatever is written afterwards: by the model, by a later call, or by
 #   somebody who changes `x`.
 # - No feature requires a gradient.
 # - A layer that did not run in this call (there may be an `if` in `forward`) has no entry.
-# - Afterwards your hooks are gone, also if the model raises an error. The error reaches the caller. Other people's hooks stay.
+# - Afterwards your hooks are gone, also if the model raises an error or somebody interrupts it. The error reaches the caller. Other people's hooks stay.
 #
 # <details><summary>Fine print</summary>
 #
-# In the tests each layer runs at most once a call and returns one tensor. For a layer that returns a tuple, as an LSTM does, the reference
+# In the tests each layer runs at most once a call and returns one tensor, each name in `layers` is one that `named_modules()` gives, and no model
+# switches gradients or registers hooks of its own. For a layer that returns a tuple, as an LSTM does, the reference
 # solution raises a `TypeError` that names the layer. No check asks that of yours.
 #
 # </details>
@@ -601,7 +603,7 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 #
 # In the tests both inputs have the same shape, and the layer runs once a call and returns one tensor. If it does not, the
 # reference solution raises an error that says so, because a patch of both calls by the first one's output would mean nothing. No check asks that of yours,
-# nor what is left after an error.
+# nor what is left after an error. How often the model runs, and whether both inputs go through it in one batch, is up to you.
 #
 # </details>
 
@@ -867,7 +869,7 @@ _ = attention(tokens, tokens, tokens)
 #
 # medium · 15 min · 3 points · further · `tuple_outputs`
 #
-# Write `every_tensor(model, layers, x)`. It runs `model` on `x` and returns a flat dict with **every** tensor that the named layers return. Its
+# Write `every_tensor(model, layers, x)`. It runs `model` on `x` once and returns a flat dict with **every** tensor that the named layers return. Its
 # keys tell where each one was:
 #
 # | the layer `rnn` returns | keys |
@@ -878,7 +880,7 @@ _ = attention(tokens, tokens, tokens)
 #
 # - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict. (For the numbers of a named tuple you may use the names of its fields.)
 # - Leave out what is no tensor at the end of its path: `None`, a number, text. A parameter, a tensor of one number, and one without any are tensors.
-# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in. (Each layer runs once a call. What is left after an error is not asked here.)
+# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in. (Each layer runs once a call, and no model switches gradients on by itself. What is left after an error is not asked here.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -982,7 +984,7 @@ show_source(Rounds)
 # - Outputs are kept as in `safe_features`: as they were, and without a gradient.
 # - Each call of `record_calls` returns a list of its own, and leaves no hook behind.
 #
-# (In the tests every output is one tensor, and no model raises an error. The reference solution copies tuples as well.)
+# (In the tests every output is one tensor, and no model raises an error or switches gradients on by itself. The reference solution copies tuples as well.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "reused_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1172,14 +1174,14 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # hard · 20 min · 3 points · further · `count_macs`
 #
-# Write `count_macs(model, x)`. It runs `model` on `x` with forward hooks, and returns how many MACs this one call took, as a whole number:
+# Write `count_macs(model, x)`. It runs `model` on `x` once, with forward hooks, and returns how many MACs this one call took, as a whole number:
 #
 # - in all `nn.Linear` and `nn.Conv2d` layers, wherever they are in the model, also if the model is itself such a layer,
 # - but in no other layers (BatchNorm and the like count as 0), and without the bias,
 # - for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions,
 # - for each call of a layer that is used several times, and for none of a layer that is not used.
 #
-# Windows that reach into the padding count in full. Each call of `count_macs` counts afresh, and leaves no hook behind, also if the model raises an error;
+# Windows that reach into the padding count in full. Each call of `count_macs` counts afresh, and leaves no hook behind, also if the model raises an error or somebody interrupts it;
 # each module stays in its mode. (In the tests there are no classes derived from these two, no other kinds of convolution and no matrix products outside of layers,
 # and inputs of `nn.Conv2d` have a batch.)
 

@@ -7,10 +7,10 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from course.awkward import awkward_models
 from course.models import TinyResNet
-from course.probing import ANYTHING, hook_counts, other_than
+from course.probing import ANYTHING, hook_counts, other_than, statistics
 from course.traces import as_before, what_runs
 
 
@@ -206,7 +206,7 @@ class UsedOrNot(WholeBatch):
 class NoHookLeft(WholeBatch):
     """A later call counts its own input, and no hook is left on the model."""
 
-    blame = {"hooks on the model": "feat_hook_left"}
+    blame = {"hooks on the model": "feat_hook_left", "statistics after two counts": "feat_runs_twice"}
 
     def probe(self, nb, case):
         model, x = self.given(case)
@@ -214,16 +214,23 @@ class NoHookLeft(WholeBatch):
         count = whole(nb.function("count_macs")(model, x[1:]))
         return {
             "the second count": count,
+            "statistics after two counts": statistics(model),
             "hooks on the model": sum(hook_counts(model).values()),
             "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
         }
 
     def truth(self, case):
         model, x = self.given(case)
-        macs = flops_of(model, x[1:]) // 2
+        macs, before = flops_of(model, x[1:]) // 2, statistics(self.given(case)[0])
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        (moved, _), batches = self.given(case), (x, x[1:])
+        for batch in batches:
+            moved(batch)
+        # Whoever counts in eval mode, and puts the modes back, moves none of them.
+        once = {name: AnyOf(Close(one, 1e-4, 1e-4), before[name]) for name, one in statistics(moved).items()}
         return {
             "the second count": AnyOf(macs, float(macs)),
+            "statistics after two counts": once,
             "hooks on the model": 0,
             "what runs in model(x) afterwards": runs,
         }
@@ -234,8 +241,13 @@ class NoHookLeft(WholeBatch):
         return {"stale_result": {"the second count": AnyOf(macs, float(macs))}}
 
 
+def interrupted(x):
+    """What a layer does when somebody presses the stop button."""
+    raise KeyboardInterrupt
+
+
 class AfterAnError(Check):
-    """No hook is left either if the model raises an error, and the model stays in its mode."""
+    """No hook is left either if the model raises an error or is interrupted, and the model stays in its mode."""
 
     cases = 1
     errors = WholeBatch.errors
@@ -252,6 +264,10 @@ class AfterAnError(Check):
         model[1].eval()
         with contextlib.suppress(RuntimeError):  # the shape does not fit
             nb.function("count_macs")(model, torch.cat([x, x], 1))
+        model[1].forward = interrupted
+        with contextlib.suppress(KeyboardInterrupt):
+            nb.function("count_macs")(model, x)
+        del model[1].forward
         runs = what_runs(model, case, lambda: model(x).sum().backward())
         return {"hooks on the model after an error": sum(hook_counts(model).values()), "what runs in model(x) after an error": runs}
 
@@ -278,6 +294,7 @@ class ManyTokens(WholeBatch):
 class AnyModel(WholeBatch):
     """The layers of any model are counted, whatever its names, dtypes and dimensions are, also if it is itself the layer."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",

@@ -1,5 +1,5 @@
 # nothing to break: In the tests there are no classes derived from these two
-# nothing to break: It runs `model` on `x` with forward hooks
+# nothing to break: with forward hooks
 
 # %% convolutions_only
 # misconception: forgets the linear layers | hint: feat_one_kind
@@ -614,3 +614,45 @@ def count_macs(model, x):
 
 
 print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
+
+# %% runs_it_twice
+# misconception: runs the model to find the layers that are used, and once more to count | hint: feat_runs_twice
+# breaks: It runs `model` on `x` once
+def count_macs(model, x):
+    used, counts = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(lambda module, args, output: used.append(module)))
+        model(x)
+    with ExitStack() as stack:
+        for module in set(used):
+            stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return sum(counts)
+
+# %% an_interrupt_skips_the_end
+# misconception: removes the hooks after an Exception, and an interrupt is none | hint: feat_error_skips
+# breaks: or somebody interrupts it
+def count_macs(model, x):
+    counts, handles = [], []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    for module in model.modules():
+        if isinstance(module, (nn.Linear, nn.Conv2d)):
+            handles.append(module.register_forward_hook(count))
+    try:
+        model(x)
+    except Exception:
+        for handle in handles:
+            handle.remove()
+        raise
+    for handle in handles:
+        handle.remove()
+    return sum(counts)

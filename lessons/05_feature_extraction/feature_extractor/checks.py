@@ -7,7 +7,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models
-from course.probing import hook_counts, single_calls
+from course.probing import hook_counts, single_calls, statistics
 from course.traces import gradients_from, same_both_times, what_runs
 
 # awkward: norm_in_eval, mixed_modes: an answer on top of torchvision's extractor is right, and forgets the modes of parts
@@ -194,25 +194,34 @@ class CalledAgain(NestedNames):
         first = snapshot(extractor(x))
         before = hook_counts(model)
         ran = what_runs(model, case, lambda: model(x), "first")
-        second, third = snapshot(extractor(x[:1, :, 1:])), snapshot(extractor(x * 2))
+        second = snapshot(extractor(x[:1, :, 1:]))
+        self.learn(model)
+        third = snapshot(extractor(x * 2))
         after = hook_counts(model)
         added = sum(after.values()) - sum(before.values())
         return {
             "first features": first,
             "second features": second,
-            "third features": third,
+            "third features, after the weights have changed": third,
             "hooks that later calls add": added,
             "what runs in model(x), before and after later calls": [
                 ran, what_runs(model, case, lambda: model(x), "later")
             ],
         }  # fmt: skip
 
+    def learn(self, model):
+        """Between two calls the model's weights change."""
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.mul_(1.25)
+
     def truth(self, case):
-        model, layers, x = self.given(case)
+        (model, layers, x), changed = self.given(case), self.given(case)[0]
+        self.learn(changed)
         return {
             "first features": close(features_of(model, layers, x)),
             "second features": close(features_of(model, layers, x[:1, :, 1:])),
-            "third features": close(features_of(model, layers, x * 2)),
+            "third features, after the weights have changed": close(features_of(changed, layers, x * 2)),
             "hooks that later calls add": 0,
             "what runs in model(x), before and after later calls": same_both_times(case, "first", "later"),
         }
@@ -221,8 +230,12 @@ class CalledAgain(NestedNames):
         def gone(got):
             return None if isinstance(got, dict) and len(got) == 0 else "no"
 
+        model, layers, x = self.given(case)
         return {
-            "stale_result": {"second features": close(features_of(*self.given(case)))},
+            "stale_result": {"second features": close(features_of(model, layers, x))},
+            "feat_runs_a_copy": {
+                "third features, after the weights have changed": close(features_of(model, layers, x * 2))
+            },
             "silent_afterwards": {"second features": Matches(gone, "nothing")},
             "hooks_pile_up": {"hooks that later calls add": Matches(lambda got: None if got else "no", "more")},
         }
@@ -265,7 +278,7 @@ class TwoAtOnce(NestedNames):
 class TrainingMode(NestedNames):
     """A model in training mode stays in it, and gives the features of that mode."""
 
-    blame = {"model.training afterwards": "changes_mode"}
+    blame = {"model.training afterwards": "changes_mode", "statistics afterwards": "feat_runs_twice"}
 
     def given(self, case):
         model, layers, x = super().given(case)
@@ -277,14 +290,17 @@ class TrainingMode(NestedNames):
         return {
             "features": features,
             "model.training afterwards": model.training,
+            "statistics afterwards": statistics(model),
             "what a BatchNorm of the model gives afterwards": self.norm(model, case),
         }
 
     def truth(self, case):
         model, layers, x = self.given(case)
+        features = features_of(model, layers, x)
         return {
-            "features": close(features_of(model, layers, x)),
+            "features": close(features),
             "model.training afterwards": True,
+            "statistics afterwards": close(statistics(model)),
             "what a BatchNorm of the model gives afterwards": self.norm(model, case),
         }
 
@@ -322,6 +338,7 @@ class LeftAsItIs(NestedNames):
 class AnyModel(Check):
     """Any model is wrapped, whatever its names, dtypes and dimensions are, and stays as it is."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "none_place", "one_dim", "three_dim",
         "float64", "dictionary", "look_alike",

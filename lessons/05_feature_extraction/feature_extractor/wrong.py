@@ -2,6 +2,8 @@
 # nothing to break: What to do about the others comes right after.
 # nothing to break: What you keep may be detached or not.
 # nothing to break: A later call may change the dict that an earlier one returned.
+# nothing to break: Whether what comes after the last of these layers runs as well is up to you.
+# nothing to break: No model raises an error, and torchvision's tool can handle each of them.
 
 # %% attribute_access
 # misconception: getattr with a dotted name | hint: dotted_name
@@ -60,10 +62,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return self.features
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% class_names_as_keys
 # misconception: files outputs under class names | hint: class_or_name
 class FeatureExt(nn.Module):
@@ -78,10 +76,6 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% clears_all_hooks
 # misconception: removes everybody's hooks to start afresh | hint: removes_other_hooks
@@ -99,10 +93,6 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% cuts_the_head
 # misconception: cuts the last layer off | hint: changes_model
@@ -123,10 +113,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% every_module
 # misconception: keeps all layers | hint: all_layers
 # breaks: Its keys are exactly the names in `layers`.
@@ -142,10 +128,6 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% features_in_a_global
 # misconception: the features live in one variable for all objects | hint: shared_state
@@ -165,10 +147,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(kept)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% forces_eval
 # misconception: switches the model to eval mode | hint: changes_mode
 class FeatureExt(nn.Module):
@@ -184,10 +162,6 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% forces_train
 # misconception: switches the model to training mode | hint: changes_mode
@@ -227,10 +201,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% hook_returns_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
 class FeatureExt(nn.Module):
@@ -264,10 +234,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return self.features
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% keeps_input
 # misconception: keeps the input | hint: input_or_output
 # breaks: Each value is the output of that layer in this run.
@@ -286,10 +252,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% keeps_input_tuple
 # misconception: a forward-pre hook keeps the tuple of inputs | hint: input_or_output
 class FeatureExt(nn.Module):
@@ -304,10 +266,6 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% keeps_shapes
 # misconception: keeps shapes | hint: shape_for_output
@@ -326,10 +284,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% last_part_as_key
 # misconception: files nested layers under the last part of their name | hint: dotted_name
 class FeatureExt(nn.Module):
@@ -346,10 +300,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
 class FeatureExt(nn.Module):
@@ -364,10 +314,6 @@ class FeatureExt(nn.Module):
         self.features.clear()
         self.model(x)
         return dict(self.features)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% late_binding_filled
 # misconception: the loop variable is read when the hook runs, over a filled dict | hint: loop_variable
@@ -386,10 +332,6 @@ class FeatureExt(nn.Module):
     def forward(self, x):
         self.model(x)
         return self.features
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% layers_on_the_input
 # misconception: runs each layer on the model's input | hint: layers_on_the_input
@@ -418,10 +360,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         self.model.eval()
         return self.features
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% leaves_in_a_row
 # misconception: runs the leaves one after another | hint: children_in_a_row
@@ -455,10 +393,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return self.features
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% local_name
 # misconception: assigns to a local name | hint: nothing_kept
 class FeatureExt(nn.Module):
@@ -479,10 +413,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return self.features
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% model_never_runs
 # misconception: returns without running the model | hint: nothing_kept
 class FeatureExt(nn.Module):
@@ -495,10 +425,6 @@ class FeatureExt(nn.Module):
 
     def forward(self, x):
         return self.features
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% name_contains
 # misconception: matches a part of a name | hint: name_in_name
@@ -517,10 +443,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% name_ends_with
 # misconception: matches the end of a name | hint: name_in_name
 class FeatureExt(nn.Module):
@@ -538,10 +460,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% paired_by_position
 # misconception: pairs names and outputs by position | hint: by_position
 # breaks: in any order
@@ -558,10 +476,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return dict(zip(self.layers, self.outputs))
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
 # breaks: Later calls add no further hooks to the model.
@@ -577,10 +491,6 @@ class FeatureExt(nn.Module):
             self.model.get_submodule(name).register_forward_hook(hook)
         self.model(x)
         return self.features
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% removes_after_first_call
 # misconception: removes the hooks after the first call | hint: silent_afterwards
@@ -600,10 +510,6 @@ class FeatureExt(nn.Module):
             handle.remove()
         return dict(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% returns_both
 # misconception: returns output and features | hint: output_for_features
 class FeatureExt(nn.Module):
@@ -617,10 +523,6 @@ class FeatureExt(nn.Module):
     def forward(self, x):
         output = self.model(x)
         return output, self.features
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% returns_list
 # misconception: a list without names | hint: list_for_dict
@@ -637,10 +539,6 @@ class FeatureExt(nn.Module):
         self.model(x)
         return list(self.features)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% returns_nothing
 # misconception: keeps the features but returns nothing | hint: returns_nothing
 class FeatureExt(nn.Module):
@@ -654,10 +552,6 @@ class FeatureExt(nn.Module):
     def forward(self, x):
         self.model(x)
 
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
-
 # %% returns_output
 # misconception: returns the model's output | hint: output_for_features
 class FeatureExt(nn.Module):
@@ -670,10 +564,6 @@ class FeatureExt(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% two_arguments
 # misconception: a forward hook with two arguments | hint: hook_arguments
@@ -714,10 +604,6 @@ class FeatureExt(nn.Module):
         x = features["avgpool"] = m.avgpool(x)
         features["fc"] = m.fc(x.flatten(1))
         return {name: features[name] for name in self.layers}
-
-
-extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
-features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% name_starts_with
 # misconception: matches the beginning of a name | hint: name_in_name
@@ -794,6 +680,41 @@ class FeatureExt(nn.Module):
 
     def keep(self, name, module, args, output):
         self.features[name] = output
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
+# %% runs_it_twice
+# misconception: runs the model to see whether it works, and once more for the features | hint: feat_runs_twice
+# breaks: on `x` once
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = model, {}
+        for name in layers:
+            hook = lambda module, args, output, name=name: self.features.update({name: output})
+            model.get_submodule(name).register_forward_hook(hook)
+
+    def forward(self, x):
+        self.model(x)
+        self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+# %% runs_a_copy
+# misconception: a copy of the model runs, which stays as the model was | hint: feat_runs_a_copy
+# breaks: as it is at that time
+import copy
+
+
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = copy.deepcopy(model), {}
+        for name in layers:
+            hook = lambda module, args, output, name=name: self.features.update({name: output})
+            self.model.get_submodule(name).register_forward_hook(hook)
 
     def forward(self, x):
         self.model(x)

@@ -26,6 +26,7 @@ ERRORS = {
 class Steps(Check):
     """`value_at(model, step, x)` is the value of that step: of a layer, of a later call of a layer, of a sum or function."""
 
+    cases = 1
     errors = ERRORS
 
     def given(self, case):
@@ -210,6 +211,7 @@ class AnotherInput(Check):
 class AnyModel(Check):
     """Of any model, a module's output is found, whatever the model's names, dtypes and dimensions are."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",

@@ -224,6 +224,7 @@ class EachCallItsOwn(Patched):
 class AnyModel(Patched):
     """Any model is patched, whatever its names, dtypes and dimensions are, and whatever its other layers return."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "three_dim", "float64", "namedtuple", "dictionary", "look_alike",

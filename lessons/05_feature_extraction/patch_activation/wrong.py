@@ -2,6 +2,7 @@
 # nothing to break: In the tests both inputs have the same shape
 # nothing to break: the reference solution raises an error that says so
 # nothing to break: No check asks that of yours, nor what is left after an error.
+# nothing to break: How often the model runs, and whether both inputs go through it in one batch, is up to you.
 
 # %% alias
 # misconception: keeps the clean output itself | hint: feat_alias

@@ -164,14 +164,15 @@ class EveryCall(Check):
 
 
 class Twins(nn.Module):
-    """One layer, known under two names."""
+    """One layer, known under two names; another that runs twice in a row and brings the same; one that does nothing."""
 
     def __init__(self, one, two, three):
         super().__init__()
         self.names = (one, two, three)
         self.add_module(one, nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
         self.add_module(two, nn.Linear(3, 3))
-        self.add_module(three, nn.Sequential(getattr(self, two), nn.Sigmoid()))
+        again = nn.ReLU()
+        self.add_module(three, nn.Sequential(getattr(self, two), nn.Sigmoid(), again, again, nn.Identity()))
 
     def forward(self, x):
         for name in self.names:
@@ -192,7 +193,15 @@ class UnderTwoNames(EveryCall):
         def often(got):
             return None if len(got) > len(calls) else "no"
 
-        return {"feat_under_each_name": {"calls": Matches(often, "more calls")}, **flaws(calls, model)}
+        pairs_of_calls = zip([None, *calls], calls)
+        changed = [call for last, call in pairs_of_calls if not (last and last[0] == call[0] and torch.equal(last[1], call[1]))]
+        idle = {name for name, module in model.named_modules() if isinstance(module, nn.Identity)}
+        busy = [call for call in calls if call[0] not in idle]
+        return {
+            "feat_under_each_name": {"calls": Matches(often, "more calls")},
+            "feat_equal_calls": {"calls": AnyOf(pairs(busy), pairs(changed))},
+            **flaws(calls, model),
+        }
 
 
 class CalledAgain(EveryCall):
@@ -238,6 +247,7 @@ class NestedAndInPlace(EveryCall):
 class AnyModel(EveryCall):
     """Any model is recorded, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "look_alike",

@@ -3,7 +3,7 @@
 # nothing to break: Otherwise leave it `None`.
 # nothing to break: Keep your prediction as you made it.
 # nothing to break: Then write the tool that tells.
-# nothing to break: (In the tests every output is one tensor, and no model raises an error.
+# nothing to break: (In the tests every output is one tensor, and no model raises an error or switches gradients on by itself.
 # nothing to break: The reference solution copies tuples as well.)
 
 # %% a_round_too_many
@@ -723,6 +723,43 @@ def record_calls(model, x):
     with ExitStack() as stack:
         for name, module in model.named_modules():
             if name:
+                hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% equal_outputs_are_one_call
+# misconception: takes a second call with the same output for the first one | hint: feat_equal_calls
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+
+    def keep(name, module, args, output):
+        if not calls or calls[-1][0] != name or not torch.equal(calls[-1][1], output):
+            calls.append((name, output.detach().clone()))
+
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                stack.enter_context(module.register_forward_hook(partial(keep, name)))
+        model(x)
+    return calls
+
+# %% layers_that_do_nothing_left_out
+# misconception: leaves out nn.Identity, which changes nothing | hint: feat_equal_calls
+# breaks: for each call** of each module inside the model
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name and not isinstance(module, nn.Identity):
                 hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
                 stack.enter_context(module.register_forward_hook(hook))
         model(x)

@@ -9,7 +9,7 @@ from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.awkward import awkward_models
-from course.probing import calls_of, hook_counts, single_calls
+from course.probing import calls_of, hook_counts, single_calls, statistics
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
@@ -105,6 +105,7 @@ class AsItWas(Check):
 class AnyModel(AsItWas):
     """Any model is looked into, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",
@@ -116,6 +117,7 @@ class AnyModel(AsItWas):
     }
     blame = {
         "features of a model in training mode, in another call": "changes_mode",
+        "statistics of a model in training mode": "feat_runs_twice",
         "features of a model with batch norm in eval mode": "changes_mode",
         "features of a model with in-place operations behind its layers": "feat_alias",
         "features of a model in float64": "feat_digits_lost",
@@ -138,13 +140,16 @@ class AnyModel(AsItWas):
             brought[f"features of {says}"] = snapshot(safe(model, layers, x))
             if says == "a model in training mode":
                 brought[f"features of {says}, in another call"] = snapshot(safe(model, layers, x * 2))
+                brought[f"statistics of {says}"] = statistics(model)
         return brought
 
     def truth(self, case):
         wanted = {f"features of {says}": close(self.outputs(*given)) for says, given in self.models(case).items()}
         says = "a model in training mode"
         model, x = self.models(case)[says]
-        return {**wanted, f"features of {says}, in another call": close(self.outputs(model, x * 2))}
+        model(x)
+        wanted[f"features of {says}, in another call"] = close(self.outputs(model, x * 2))
+        return {**wanted, f"statistics of {says}": close(statistics(model))}
 
     def mistakes(self, case):
         model, x = self.models(case)["a model in training mode"]
@@ -192,7 +197,9 @@ class TooHot(Exception):
 
 
 class Fragile(nn.Module):
-    """Runs its first layer, and raises before the second."""
+    """Runs its first layer, and raises before the second, or is interrupted there."""
+
+    kind: type[BaseException] = TooHot
 
     def __init__(self, first, second, says):
         super().__init__()
@@ -201,14 +208,16 @@ class Fragile(nn.Module):
         self.add_module(second, nn.Linear(4, 4))
 
     def forward(self, x):
-        raise TooHot(f"{self.says}: stopped at {getattr(self, self.first)(x).shape}")
+        raise self.kind(f"{self.says}: stopped at {getattr(self, self.first)(x).shape}")
 
 
 class GoneAfterAnError(Check):
-    """If the model raises an error, it reaches the caller, and the hooks are gone all the same."""
+    """If the model raises an error or is interrupted, it reaches the caller, and the hooks are gone all the same."""
 
     errors = ERRORS
-    blame = {"the model's error reaches the caller": "feat_error_swallowed"}
+    blame = {
+        "the model's error reaches the caller": "feat_error_swallowed", "what runs after an interrupt": "feat_error_skips",
+    }  # fmt: skip
 
     def given(self, case):
         names = case.words("names", 2)
@@ -231,10 +240,16 @@ class GoneAfterAnError(Check):
             nb.function("safe_features")(model, names, x)
         except TooHot as error:
             reached = str(error)
+        interrupted = self.given(case)[0]
+        interrupted.kind = KeyboardInterrupt
+        with contextlib.suppress(KeyboardInterrupt):
+            nb.function("safe_features")(interrupted, names, x)
+        interrupted.kind = TooHot
         return {
             "the model's error reaches the caller": reached != "nothing",
             "hooks on the model, 1 before": sum(hook_counts(model).values()),
             "what runs in the model afterwards": self.runs(case, model, x),
+            "what runs after an interrupt": self.runs(case, interrupted, x),
             "the error that came out": reached,
         }
 
@@ -244,6 +259,7 @@ class GoneAfterAnError(Check):
             "the model's error reaches the caller": True,
             "hooks on the model, 1 before": 1,
             "what runs in the model afterwards": as_before(self.runs(case, model, x)),
+            "what runs after an interrupt": as_before(self.runs(case, model, x)),
             "the error that came out": f"{case.words('error', 1)[0]}: stopped at {model.get_submodule(model.first)(x).shape}",
         }
 

@@ -1,6 +1,6 @@
 # nothing to break: Now deal with both troubles at once.
 # nothing to break: Write `safe_features(model, layers, x)`.
-# nothing to break: In the tests each layer runs at most once a call and returns one tensor.
+# nothing to break: In the tests each layer runs at most once a call and returns one tensor
 # nothing to break: For a layer that returns a tuple, as an LSTM does, the reference solution raises a `TypeError` that names the layer.
 # nothing to break: No check asks that of yours.
 
@@ -610,4 +610,35 @@ def safe_features(model, layers, x):
     finally:
         for handle in handles:
             handle.remove()
+    return features
+
+# %% runs_it_twice
+# misconception: runs the model to see which layers run, and once more for the features | hint: feat_runs_twice
+# breaks: on `x` once
+def safe_features(model, layers, x):
+    features = {}
+    with ExitStack() as stack:
+        for name in layers:
+            hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+        model(x)
+    return features
+
+# %% an_interrupt_skips_the_end
+# misconception: removes the hooks after an Exception, and an interrupt is none | hint: feat_error_skips
+# breaks: or somebody interrupts it
+def safe_features(model, layers, x):
+    features, handles = {}, []
+    for name in layers:
+        hook = lambda module, args, output, name=name: features.update({name: output.detach().clone()})
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    try:
+        model(x)
+    except Exception:
+        for handle in handles:
+            handle.remove()
+        raise
+    for handle in handles:
+        handle.remove()
     return features

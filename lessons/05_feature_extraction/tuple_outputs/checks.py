@@ -4,7 +4,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models
-from course.probing import calls_of, hook_counts
+from course.probing import calls_of, hook_counts, statistics
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
@@ -241,9 +241,10 @@ class Odd(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.scale = nn.Parameter(torch.ones(3))
+        self.scale, self.norm = nn.Parameter(torch.ones(3)), nn.BatchNorm1d(3)
 
     def forward(self, x):
+        self.norm(x)
         deep = {"a": [({"b": [(x + 3, {"c": x + 4})]},)]}
         return {"sum": x.sum(), "scale": self.scale, "none_left": x[:0], "twice": (x + 1, x + 1), "same": [x, x], "deep": deep}
 
@@ -253,6 +254,7 @@ class EveryPart(Check):
 
     cases = 1
     errors = ERRORS
+    blame = {"statistics afterwards": "feat_runs_twice"}
 
     def given(self, case):
         (name,) = case.words("name", 1)
@@ -269,16 +271,21 @@ class EveryPart(Check):
 
     def probe(self, nb, case):
         model, name, x = self.given(case)
-        return {"tensors": nb.function("every_tensor")(model, [name], x)}
+        return {"tensors": nb.function("every_tensor")(model, [name], x), "statistics afterwards": statistics(model)}
 
     def truth(self, case):
         model, name, x = self.given(case)
+        before = statistics(model)
+        model(x)
+        # Whoever looks in eval mode, and puts the modes back, moves none of them.
+        once = {one: AnyOf(Close(value, 1e-4, 1e-4), before[one]) for one, value in statistics(model).items()}
         parts = {
             "sum": x.sum(), "scale": getattr(model, name).scale.detach(), "none_left": x[:0],
             "twice.0": x + 1, "twice.1": x + 1, "same.0": x, "same.1": x,
             "deep.a.0.0.b.0.0": x + 3, "deep.a.0.0.b.0.1.c": x + 4,
         }  # fmt: skip
-        return {"tensors": {f"{name}.{place}": tensor for place, tensor in parts.items()}}
+        tensors = {f"{name}.{place}": tensor for place, tensor in parts.items()}
+        return {"tensors": tensors, "statistics afterwards": once}
 
     def mistakes(self, case):
         _, name, _ = self.given(case)
@@ -301,6 +308,7 @@ class EveryPart(Check):
 class AnyModel(Check):
     """Any model is looked into, whatever its names, dtypes and dimensions are; named tuples and ordered dicts are opened."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike",

@@ -1,6 +1,6 @@
 # nothing to break: Write `every_tensor(model, layers, x)`.
 # nothing to break: (For the numbers of a named tuple you may use the names of its fields.)
-# nothing to break: (Each layer runs once a call.
+# nothing to break: (Each layer runs once a call, and no model switches gradients on by itself.
 # nothing to break: What is left after an error is not asked here.
 
 # %% alias
@@ -860,4 +860,26 @@ def every_tensor(model, layers, x):
     finally:
         for handle in handles:
             handle.remove()
+    return found
+
+# %% runs_it_for_each_layer
+# misconception: a run of its own for each layer, and one for a look at the outputs | hint: feat_runs_twice
+# breaks: It runs `model` on `x` once
+def every_tensor(model, layers, x):
+    found = {}
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif isinstance(output, dict):
+            for key, part in output.items():
+                put(f"{place}.{key}", part)
+        elif isinstance(output, (tuple, list)):
+            for index, part in enumerate(output):
+                put(f"{place}.{index}", part)
+
+    model(x)
+    for name in layers:
+        with model.get_submodule(name).register_forward_hook(lambda module, args, output: put(name, output)):
+            model(x)
     return found

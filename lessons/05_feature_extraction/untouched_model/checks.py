@@ -289,6 +289,7 @@ class WhereNothingIsRecorded(Afterwards):
 class AnyModel(Afterwards):
     """Any model is looked at and left alone, whatever its names, dtypes and dimensions are, also if a layer has two names."""
 
+    cases = 1
     kinds = (
         "shared", "called_twice", "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place",
         "one_dim", "three_dim", "float64", "namedtuple", "dictionary", "look_alike", "the_layer",
@@ -327,6 +328,7 @@ class AnyModel(Afterwards):
 class UsedAgain(Afterwards):
     """One block within another, and a further one later, leave the model as each of them found it."""
 
+    cases = 1
     blame = {
         "after the inner block": "feat_once_only", "after the outer block": "feat_once_only", "after another block": "feat_once_only",
     }  # fmt: skip

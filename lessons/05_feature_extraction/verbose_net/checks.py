@@ -9,7 +9,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models
 from course.models import TinyResNet
-from course.probing import calls_of, missing_lines, printed_lines, such_that
+from course.probing import calls_of, missing_lines, printed_lines, statistics, such_that
 from course.traces import gradients_from
 
 # awkward: shared, called_twice: every child in the tests runs once a call
@@ -189,7 +189,14 @@ class CalledAgain(OneLineAChild):
             with printed_lines() as lines:
                 output = verbose(one)
             brought |= {f"what the {number} call prints": lines, f"what the {number} call returns": output}
+            self.learn(model)
         return brought
+
+    def learn(self, model):
+        """Between two calls the model's weights change."""
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.mul_(1.25)
 
     def truth(self, case):
         model, x = self.model(case)
@@ -198,14 +205,17 @@ class CalledAgain(OneLineAChild):
             _, shapes, output = step_by_step(model, one)
             wanted[f"what the {number} call prints"] = lines_for(shapes)
             wanted[f"what the {number} call returns"] = Close(output, rtol=1e-4, atol=1e-4)
+            self.learn(model)
         return wanted
 
     def mistakes(self, case):
         model, x = self.model(case)
         again = flaws(model, x[:1, :, 1:], "what the second call prints")
+        old = step_by_step(model, x[:1, :, 1:])[2]
         return {
             "hooks_pile_up": again["prints_again"],
             "silent_afterwards": again["nothing_printed"],
+            "feat_runs_a_copy": {"what the second call returns": Close(old, rtol=1e-4, atol=1e-4)},
             "stale_result": {"what the second call prints": lines_for(step_by_step(model, x)[1])},
         }
 
@@ -242,11 +252,13 @@ class TwoAtOnce(OneLineAChild):
 class AnyModel(Check):
     """Any model is wrapped, whatever its modes, dtypes and dimensions, and gives what it gives in the modes that it is in."""
 
+    cases = 1
     errors = {**ERRORS, r"ValueError: (not enough|too many) values to unpack": "some_dimensions"}
     blame = {
         "what it prints for a model on an input without a batch": "some_dimensions",
         "what it prints for a model on an input with three dimensions": "some_dimensions",
         "gradients from what it returns": "output_cut_off",
+        "statistics of a model in training mode": "feat_runs_twice",
     }
     kinds = (
         "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
@@ -265,6 +277,7 @@ class AnyModel(Check):
             brought |= {f"what it returns for {says}": output, f"what it prints for {says}": lines}
             if says == "a model in training mode":
                 brought["gradients from what it returns"] = gradients_from([output], model, case)
+                brought["statistics of a model in training mode"] = statistics(model)
         return brought
 
     def truth(self, case):
@@ -276,6 +289,8 @@ class AnyModel(Check):
             wanted[f"what it prints for {says}"] = lines_for(children)
         model, x = self.models(case)["a model in training mode"]
         gradients = gradients_from([model(x)], model, case)
+        moved = {name: Close(one, rtol=1e-4, atol=1e-4) for name, one in statistics(model).items()}
+        wanted["statistics of a model in training mode"] = moved
         return {**wanted, "gradients from what it returns": {name: Close(one, 1e-4, 1e-4) for name, one in gradients.items()}}
 
     def mistakes(self, case):

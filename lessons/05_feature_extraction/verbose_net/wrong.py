@@ -67,13 +67,9 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% forgets_return
 # misconception: forward returns None | hint: returns_nothing
-# breaks: Calling it returns what the model returns.
+# breaks: returns what the model returns.
 class VerboseNet(nn.Module):
     def __init__(self, model):
         super().__init__()
@@ -83,10 +79,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% hook_returns_tuple
 # misconception: a lambda that returns a tuple replaces the output | hint: hook_replaces_output
@@ -116,10 +108,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% hooks_on_model
 # misconception: one hook on the whole model | hint: one_hook_for_all
 class VerboseNet(nn.Module):
@@ -133,10 +121,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% input_shape
 # misconception: prints the input's shape | hint: input_or_output
 class VerboseNet(nn.Module):
@@ -149,10 +133,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% late_binding
 # misconception: the loop variable is read when the hook runs | hint: loop_variable
 class VerboseNet(nn.Module):
@@ -164,10 +144,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% leaves_only
 # misconception: hooks on the leaves instead of the direct children | hint: children_or_modules
@@ -186,10 +162,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% name_on_the_class
 # misconception: the name is stored on the layer's class | hint: name_on_the_class
 class VerboseNet(nn.Module):
@@ -203,10 +175,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% name_only
 # misconception: prints no shape | hint: line_without_shape
 # breaks: the shape of the child's output
@@ -219,10 +187,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% names_in_a_global
 # misconception: the names live in one variable for all objects | hint: shared_state
@@ -241,10 +205,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% prints_a_heading
 # misconception: a heading besides the children's lines | hint: extra_lines
 # breaks: and nothing else
@@ -259,10 +219,6 @@ class VerboseNet(nn.Module):
         print("shapes:")
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% prints_layers_at_build
 # misconception: prints the parameters' shapes while building | hint: prints_while_building
 class VerboseNet(nn.Module):
@@ -274,10 +230,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% registered_twice
 # misconception: each hook is registered twice | hint: prints_again
@@ -292,10 +244,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% registers_in_forward
 # misconception: new hooks at each call, never removed | hint: hooks_pile_up
 class VerboseNet(nn.Module):
@@ -308,10 +256,6 @@ class VerboseNet(nn.Module):
         for name, layer in self.model.named_children():
             layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% removed_after_first_call
 # misconception: the hooks are gone after the first call | hint: silent_afterwards
@@ -331,10 +275,6 @@ class VerboseNet(nn.Module):
             handle.remove()
         return output
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% shape_only
 # misconception: prints no name | hint: line_without_name
 # breaks: The line gives the child's name
@@ -347,10 +287,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% shapes_kept_from_first_call
 # misconception: the shapes of the first call are printed again | hint: stale_result
@@ -370,10 +306,6 @@ class VerboseNet(nn.Module):
             print(name, shape)
         return output
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% swapped_arguments
 # misconception: input and output in the wrong places | hint: input_or_output
 class VerboseNet(nn.Module):
@@ -385,10 +317,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% trial_run_at_build
 # misconception: tries the hooks while building | hint: prints_while_building
@@ -403,10 +331,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% two_arguments
 # misconception: a forward hook with two arguments | hint: hook_arguments
@@ -436,10 +360,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% without_batch
 # misconception: the shape without the batch | hint: one_sample
 class VerboseNet(nn.Module):
@@ -451,10 +371,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% name_inside_a_word
 # misconception: glues the name to other letters | hint: line_without_name
@@ -468,10 +384,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% whole_table_in_each_line
 # misconception: each line holds all names and shapes | hint: line_about_all
@@ -493,10 +405,6 @@ class VerboseNet(nn.Module):
             print(name, self.shapes)
         return output
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% all_shapes_so_far
 # misconception: prints the list of all shapes so far | hint: line_about_all
 class VerboseNet(nn.Module):
@@ -515,10 +423,6 @@ class VerboseNet(nn.Module):
         self.shapes = []
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% switches_to_eval
 # misconception: switches the model to eval mode | hint: changes_mode
 class VerboseNet(nn.Module):
@@ -531,10 +435,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% places_of_the_parent
 # misconception: walks over the places of the model, also the empty ones | hint: feat_empty_place
 class VerboseNet(nn.Module):
@@ -546,10 +446,6 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
-
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
 
 # %% image_shapes_only
 # misconception: takes each output for a batch of pictures | hint: some_dimensions
@@ -567,10 +463,6 @@ class VerboseNet(nn.Module):
     def forward(self, x):
         return self.model(x)
 
-
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
-
 # %% without_gradients
 # misconception: runs the model without autograd | hint: output_cut_off
 class VerboseNet(nn.Module):
@@ -584,6 +476,37 @@ class VerboseNet(nn.Module):
         with torch.no_grad():
             return self.model(x)
 
+# %% runs_it_twice
+# misconception: runs the model for the lines, and once more for the output | hint: feat_runs_twice
+# breaks: Calling it runs the model once
+import contextlib
+import io
 
-verbose = VerboseNet(resnet18(weights=None).eval())
-_ = verbose(torch.ones(1, 3, 96, 96))
+
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, layer in model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        self.model(x)
+        with contextlib.redirect_stdout(io.StringIO()):
+            return self.model(x)
+
+# %% runs_a_copy
+# misconception: a copy of the model runs, which stays as the model was | hint: feat_runs_a_copy
+# breaks: as it is at that time
+import copy
+
+
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = copy.deepcopy(model)
+        for name, layer in self.model.named_children():
+            layer.register_forward_hook(lambda module, args, output, name=name: print(name, output.shape))
+
+    def forward(self, x):
+        return self.model(x)
