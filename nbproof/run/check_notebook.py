@@ -25,7 +25,7 @@ from nbproof.marking.blueprint import (
 )
 from nbproof.marking.manual_answers import written_in
 from nbproof.marking.program import program
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.results import UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.recover.own_cells import OwnCell
@@ -111,7 +111,7 @@ def _in_a_kernel(
     tested = {test.exercise for test in blueprint.tests.values()}
     return SubmissionVerdict(
         "you", blueprint.lesson, seed,
-        tuple(_told(blueprint, name, answers, ran) for name in blueprint.exercises if name in tested),
+        tuple(_told(blueprint, rebuilt, name, ran) for name in blueprint.exercises if name in tested),
         answers, {}, dict(rebuilt.recovered), written=written_in(blueprint.written, answers),
     )  # fmt: skip
 
@@ -123,15 +123,18 @@ def _added(blueprint: Blueprint, own: OwnCell) -> OwnCell:
     return replace(own, source=additions(own.source, blueprint.handout.cells[own.place].source))
 
 
-def _told(blueprint: Blueprint, exercise: str, answers: dict[str, str], ran: dict[str, str]) -> ExerciseVerdict:
+def _told(blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, ran: dict[str, str]) -> ExerciseVerdict:
     tests = tuple(
         TestVerdict(name, 0.0 if ran[name] else test.points, test.points, (), (), sentence=ran[name])
         for name, test in blueprint.tests.items()
         if test.exercise == exercise
     )
+    if rebuilt.waits(blueprint, exercise):
+        return ExerciseVerdict(exercise, UNCERTAIN, rebuilt.lost[exercise], tests)
     sentence = next((test.sentence for test in tests if test.sentence), "")
     if not sentence:
         return ExerciseVerdict(exercise, "passed", "Every check passed.", tests)
-    if exercise in blueprint.stubs and answers[exercise].strip() in ("", blueprint.stubs[exercise].strip()):
-        return ExerciseVerdict(exercise, "not answered", "The TODO cell is as it was handed out.", tests)
+    if rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered:
+        told = rebuilt.lost.get(exercise) or "The TODO cell is as it was handed out."
+        return ExerciseVerdict(exercise, "not answered", told, tests)
     return ExerciseVerdict(exercise, "failed", sentence, tests)

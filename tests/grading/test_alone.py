@@ -39,6 +39,20 @@ def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) ->
     assert not diary.exists()
 
 
+def test_both_ways_say_what_waits_for_a_person(course: Path, hand_in, way: str) -> None:
+    file = hand_in("me", RIGHT)
+    notebook = json.loads(file.read_text())
+    named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
+    named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
+    notebook["cells"].remove(named["second"])
+    file.write_text(json.dumps(notebook))
+    verdict = check_notebook(course, file, [LESSON], seed=5, isolation=Isolation.NONE if why_not_isolated() else None)
+    first, second, third = verdict.exercises
+    assert first.status == second.status == "uncertain"
+    assert "may" in first.sentence or "two" in first.sentence
+    assert third.status == "passed"
+
+
 def _everything(course: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
 
