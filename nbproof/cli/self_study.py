@@ -20,17 +20,20 @@ __all__ = ["print_notebook", "print_progress"]
 
 def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
     """What the visible and hidden tests say about one notebook, an exercise after the other."""
+    from nbproof.marking.results import UNCERTAIN
+
     console = console_for_output()
     hints = all_hints()
     for exercise in verdict.exercises:
         most = sum(test.max_score for test in exercise.tests)
         whole = exercise.score == most
-        mark = "[green]✓[/]" if whole else "[yellow]○[/]" if exercise.status == "not answered" else "[red]✗[/]"
+        unasked = {"not answered": "[yellow]○[/]", UNCERTAIN: "[yellow]?[/]"}.get(exercise.status)
+        mark = "[green]✓[/]" if whole else unasked or "[red]✗[/]"
         console.print(f"{mark} [bold]{exercise.id}[/]  {exercise.score:g} of {most:g}", highlight=False)
         if whole:
             continue
         wrong = next((test for test in exercise.tests if test.score < test.max_score), exercise.tests[0])
-        lines = [exercise.sentence] if exercise.status == "not answered" else _said(exercise, wrong, hints)
+        lines = [exercise.sentence] if unasked else _said(exercise, wrong, hints)
         for line in lines:
             console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
     for name, how in verdict.recovered.items():

@@ -124,12 +124,13 @@ def _added(blueprint: Blueprint, own: OwnCell) -> OwnCell:
 
 
 def _told(blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, ran: dict[str, str]) -> ExerciseVerdict:
+    waits = rebuilt.waits(blueprint, exercise)
     tests = tuple(
-        TestVerdict(name, 0.0 if ran[name] else test.points, test.points, (), (), sentence=ran[name])
+        TestVerdict(name, 0.0 if ran[name] or waits else test.points, test.points, (), (), sentence=ran[name])
         for name, test in blueprint.tests.items()
         if test.exercise == exercise
     )
-    if rebuilt.waits(blueprint, exercise):
+    if waits:
         return ExerciseVerdict(exercise, UNCERTAIN, rebuilt.lost[exercise], tests)
     sentence = next((test.sentence for test in tests if test.sentence), "")
     if not sentence:

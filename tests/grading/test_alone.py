@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from nbproof.cli.main import main
+from nbproof.cli.self_study import print_notebook
 from nbproof.errors import UsageError
 from nbproof.run.check_notebook import check_notebook
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
@@ -39,7 +40,9 @@ def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) ->
     assert not diary.exists()
 
 
-def test_both_ways_say_what_waits_for_a_person(course: Path, hand_in, way: str) -> None:
+def test_both_ways_say_what_waits_for_a_person(
+    course: Path, hand_in, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = hand_in("me", RIGHT)
     notebook = json.loads(file.read_text())
     named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
@@ -51,6 +54,9 @@ def test_both_ways_say_what_waits_for_a_person(course: Path, hand_in, way: str) 
     assert first.status == second.status == "uncertain"
     assert "may" in first.sentence or "two" in first.sentence
     assert third.status == "passed"
+    print_notebook(verdict, 1.0)
+    said = capsys.readouterr().out
+    assert "? first  0 of 2" in said and first.sentence in said
 
 
 def _everything(course: Path) -> dict[Path, bytes]:
