@@ -16,6 +16,7 @@ from __future__ import annotations
 import operator
 import sys
 import types
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["AsSeen", "Pristine"]
@@ -78,19 +79,22 @@ class AsSeen:
 
     def is_as_it_was(self) -> bool:
         """Whether all of them hold what they held, but for what happens by itself: a counter, a module imported late."""
-        for now, before in self._was:
-            if len(now) == len(before) and all(map(operator.is_, now.values(), before.values())):
+        try:
+            return all(self._is_as(now, before) for now, before in self._was)
+        except RuntimeError:  # a thread of the learner's is at work on one of them
+            return False
+
+    def _is_as(self, now: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+        if len(now) == len(before) and all(map(operator.is_, now.values(), before.values())):
+            return True
+        ours = now.get("__module__") == "__main__"
+        for key, value in dict(now).items():
+            was = before.get(key, self)
+            if was is value or type(value) is types.ModuleType:
                 continue
-            ours = now.get("__module__") == "__main__"
-            for key, value in dict(now).items():
-                was = before.get(key, self)
-                if was is value or type(value) is types.ModuleType:
-                    continue
-                if ours or type(value) is not int or type(was) is not int:
-                    return False
-            if not before.keys() <= now.keys():
+            if ours or type(value) is not int or type(was) is not int:
                 return False
-        return True
+        return before.keys() <= now.keys()
 
 
 _MRO, _FLAGS, _VARS = (type.__dict__[name].__get__ for name in ("__mro__", "__flags__", "__dict__"))
