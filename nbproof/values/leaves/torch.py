@@ -153,10 +153,15 @@ class TorchLeaf(Leaf):
 
 @contextmanager
 def _no_saved_tensors_hooks() -> Iterator[None]:
-    """Set pack and unpack hooks aside that somebody has left on, and take those off that are left on meanwhile."""
+    """Set pack and unpack hooks aside that somebody has left on, and take those off that are left on meanwhile.
+
+    Not on an older torch (2.6), which does not tell which ones are on: there they stay.
+    """
 
     def taken_off() -> list[tuple[Any, Any]]:
-        pairs = []
+        pairs: list[tuple[Any, Any]] = []
+        if not hasattr(autograd, "_top_saved_tensors_default_hooks"):
+            return pairs
         while (pair := autograd._top_saved_tensors_default_hooks(True)) is not None:
             autograd._pop_saved_tensors_default_hooks()
             pairs.append(pair)
