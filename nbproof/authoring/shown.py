@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -106,7 +107,7 @@ def _run(notebook: nbformat.NotebookNode, path: Path) -> None:
             extra_arguments=["--IPKernelApp.log_level=40"],  # not that it talks over TCP, to this process alone
         )  # fmt: skip
         try:
-            client.execute(env=own)
+            asyncio.run(client.async_execute(env=own))  # a loop of its own, which ends with it
         except CellExecutionError as error:
             fact = f"{error.ename}: {error.evalue}"
         except CellTimeoutError:

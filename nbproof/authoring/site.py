@@ -1,7 +1,7 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx makes the pages, from Markdown and notebooks that are written to ``build/site-work`` first. A second time, only what has
-changed is run and made.
+Sphinx makes the pages, from Markdown and notebooks that are written to ``build/site-work`` first. A second time, only lessons
+that have changed are run.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +26,11 @@ from nbproof.authoring.site_pages import Chapter, home, home_title, readers_page
 from nbproof.authoring.stated import time_in
 from nbproof.command import course_command, module_name, with_extra
 from nbproof.errors import CourseError, UsageError
-from nbproof.files import replace_file
 
 __all__ = ["Site", "make_site"]
 
-_STYLE = Path(__file__).parent / "site.css"
+_OURS = ("site.css", "site.svg")
+"""What lies beside this module: the style of the pages, and the mark on their tab."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _sources(
     }
     files["index.md"] = home(root, chapters, titles).encode()
     files["conf.py"] = "".join(f"{name} = {value!r}\n" for name, value in _settings(root).items()).encode()
-    files["_static/site.css"] = _STYLE.read_bytes()
+    files |= {f"_static/{name}": Path(__file__).with_name(name).read_bytes() for name in _OURS}
     return files
 
 
@@ -115,20 +116,15 @@ def _opening(root: Path, slug: str) -> str:
 
 
 def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]) -> None:
-    """Bring the folder that pages are made from up to date. What is the same keeps its time, and is not made again."""
+    """Write what pages are made from, all of it anew: each page shows the titles of all others."""
     wanted = {work / "pages" / name: data for name, data in files.items()}
     wanted |= {work / "extra" / PICTURES / name: data for name, data in pictures.items()}
     for folder in ("pages", "extra"):
-        for path in list((work / folder).rglob("*")):
-            if path.is_file() and path not in wanted:
-                path.unlink()
-                # A page that is gone must not stay on the site.
-                shutil.rmtree(work / "known", ignore_errors=True)
+        shutil.rmtree(work / folder, ignore_errors=True)
+        (work / folder).mkdir(parents=True)
     for path, data in wanted.items():
-        if not path.is_file() or path.read_bytes() != data:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, data)
-    (work / "extra").mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 def _make(work: Path, build: Path) -> None:
@@ -139,11 +135,13 @@ def _make(work: Path, build: Path) -> None:
         from sphinx.util.docutils import docutils_namespace, patch_docutils
     except ModuleNotFoundError:
         raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site")) from None
-    if not (work / "known").is_dir():
-        shutil.rmtree(build, ignore_errors=True)
+    for folder in (build, work / "known"):
+        shutil.rmtree(folder, ignore_errors=True)
     said = io.StringIO()
     try:
-        with patch_docutils(), docutils_namespace():
+        with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
+            for kind in (DeprecationWarning, PendingDeprecationWarning):
+                warnings.simplefilter("ignore", kind)  # what its extensions will have to change one day
             Sphinx(
                 work / "pages", work / "pages", build, work / "known", "html", status=None, warning=said,
             ).build()  # fmt: skip
@@ -151,7 +149,6 @@ def _make(work: Path, build: Path) -> None:
         said.write(str(error))
     warned = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in said.getvalue().splitlines() if line.strip()]
     if warned:
-        shutil.rmtree(work / "known", ignore_errors=True)  # it is to be said again next time
         place, _, fact = warned[0].replace(": WARNING: ", ": ").partition(": ")
         more = f" ({len(warned) - 1} more)" if len(warned) > 1 else ""
         raise CourseError(
@@ -173,12 +170,13 @@ def _settings(root: Path) -> dict[str, object]:
         "html_static_path": ["_static"],
         "html_extra_path": ["../extra"],
         "html_css_files": ["site.css"],
+        "html_favicon": "_static/site.svg",
         "html_copy_source": False,
         "html_show_sphinx": False,
         "html_show_copyright": False,
         "pygments_style": "a11y-high-contrast-light",
-        "pygments_dark_style": "a11y-high-contrast-dark",
-        "exclude_patterns": ["_static"],
+        "pygments_dark_style": "github-dark",
+        "highlight_language": "none",  # most blocks of the pages are commands; others say what they are
         "nb_execution_mode": "off",  # they have been run, with the reference solutions
         "nb_code_prompt_show": "Show the code",
         "nb_code_prompt_hide": "Fold the code",

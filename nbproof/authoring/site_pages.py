@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -16,6 +17,7 @@ from nbproof.course_file import the_course
 __all__ = ["Chapter", "home", "home_title", "readers_pages"]
 
 _README = "README.md"
+_LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^()\s]+)\)")
 
 
 @dataclass(frozen=True)
@@ -41,14 +43,19 @@ def home(root: Path, chapters: Sequence[Chapter], pages: Mapping[str, str]) -> s
 
     ``pages``: the other pages, path -> title.
     """
-    opening, picture, table = _of_readme(_readme(root))
-    pictured = "/".join(("", *PurePosixPath(picture[1]).parts)) if picture else ""
+    opening, commands, picture, table = _of_readme(_on_site(_readme(root), _README, pages))
+    shown = ""
+    if picture:
+        words, place = picture
+        shown = (
+            f":::{{image}} /{place}\n:alt: {words}\n:class: first-picture\n"
+            f":target: _images/{PurePosixPath(place).name}\n:::"
+        )
     parts = [
         "---\nhide-toc: true\n---",
         f"# {home_title(root)}",
-        f"::::::{{div}} opening\n{opening}\n::::::" if opening else "",
-        f":::{{image}} {pictured}\n:alt: {picture[0]}\n:class: first-picture\n:target: _images/{Path(picture[1]).name}\n:::"
-        if picture else "",
+        f"::::::{{div}} opening\n:::::{{div}} says\n{opening}\n:::::\n{shown}\n::::::" if opening else shown,
+        commands,
         "## The lessons\n\n:::::{grid} 1 2 2 3\n:gutter: 3\n" + "\n".join(map(_card, chapters)) + "\n:::::",
         f"## For whom is what?\n\n{table}" if table else "",
         _toctree("Lessons", {f"lessons/{one.slug}": f"{_number(one.slug)}{one.title}" for one in chapters}),
@@ -86,13 +93,25 @@ def readers_pages(root: Path) -> tuple[dict[str, str], dict[str, str]]:
     readme = _readme(root)
     places = {path: readme.find(path.relative_to(root).as_posix()) for path in found}
     ordered = sorted(found, key=lambda path: (places[path] < 0, places[path]))
-    texts = {path.relative_to(root).as_posix(): _to_home(path.read_text(encoding="utf-8")) for path in ordered}
+    named = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in ordered}
+    texts = {name: _on_site(text, name, named) for name, text in named.items()}
     return texts, {name: plain(_title(text, name)) for name, text in texts.items()}
 
 
-def _to_home(text: str) -> str:
-    """On the site the README is the home page."""
-    return re.sub(r"\]\(((?:\.\./)*)README\.md(?:#[\w-]+)?\)", r"](\1index.md)", text)
+def _on_site(text: str, page: str, pages: Collection[str]) -> str:
+    """The text of a page with links that lead somewhere on the site: the README is its home, and files have no page there."""
+
+    def led(found: re.Match[str]) -> str:
+        label, target = found[1], found[2]
+        name, mark, anchor = target.partition("#")
+        if not name or re.match(r"\w+:", name):
+            return found[0]
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(page), name))
+        if there == _README:
+            return f"[{label}]({posixpath.relpath('index.md', posixpath.dirname(page) or '.')})"
+        return f"[{label}]({name}{mark}{anchor})" if there in pages else label
+
+    return _LINK.sub(led, text)
 
 
 def _title(text: str, name: str) -> str:
@@ -105,17 +124,30 @@ def _readme(root: Path) -> str:
     return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
-def _of_readme(text: str) -> tuple[str, tuple[str, str] | None, str]:
-    """Its opening, up to the end of the first block of commands; its first picture (words, place); its first table."""
+def _of_readme(text: str) -> tuple[str, str, tuple[str, str] | None, str]:
+    """What it opens with; the commands right below; its first picture (words, place); its first table, if it links to pages."""
     lines, tokens = text.splitlines(), MarkdownIt("commonmark").enable("table").parse(text)
-    pictures = [inner for one in tokens for inner in one.children or () if inner.type == "image"]
-    headings = [one.map[0] for one in tokens if one.type == "heading_open" and one.map]
-    start, end = (headings[0] + 1 if headings else 0), (headings[1] if len(headings) > 1 else len(lines))
-    fences = [one.map[1] for one in tokens if one.type == "fence" and one.map and start <= one.map[0] < end]
-    first = next((one.map for one in tokens if one.type == "table_open" and one.map), None)
-    table = "\n".join(lines[first[0] : first[1]]) if first else ""
-    words = (_words(pictures[0]), str(pictures[0].attrGet("src"))) if pictures else None
-    return "\n".join(lines[start : fences[0] if fences else end]).strip(), words, _to_home(table)
+
+    def first(kind: str, start: int = 0, end: int = len(lines)) -> tuple[int, int] | None:
+        places = ((one.map[0], one.map[1]) for one in tokens if one.type == kind and one.map)
+        return next((place for place in places if start <= place[0] < end), None)
+
+    title = first("heading_open")
+    start = title[1] if title else 0
+    ends = [
+        place for place in (first("heading_open", start), first("fence", start), first("table_open", start)) if place
+    ]
+    end = min((place[0] for place in ends), default=len(lines))
+    fence, table = first("fence", end, end + 1), first("table_open")
+    rows = "\n".join(lines[slice(*table)]) if table else ""
+    opening = "\n".join(lines[start:end]).strip()
+    picture = next((inner for one in tokens for inner in one.children or () if inner.type == "image"), None)
+    return (
+        opening,
+        "\n".join(lines[slice(*fence)]) if fence else "",
+        (_words(picture), str(picture.attrGet("src"))) if picture else None,
+        rows if _LINK.search(rows) else "",
+    )
 
 
 def _words(picture: Token) -> str:
