@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from importlib import metadata
@@ -41,6 +42,26 @@ class Shown:
     """How long it ran; None if nothing had changed since it ran last."""
 
 
+@dataclass(frozen=True)
+class Running:
+    """The notebooks that are being run, each in a thread of its own."""
+
+    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]]
+
+    async def until_done(self, work: Awaitable[Any]) -> None:
+        """Wait for the work, which :meth:`end` may cut off."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks.append((asyncio.get_running_loop(), task))
+        await work
+
+    def end(self) -> None:
+        """Cut off whatever runs; its kernel ends with it."""
+        for loop, task in self.tasks:
+            with contextlib.suppress(RuntimeError):  # it is done, and its loop is closed
+                loop.call_soon_threadsafe(task.cancel)
+
+
 def shown_by(root: Path, slugs: Sequence[str], kept: Path, step: Callable[[Shown], None]) -> dict[str, Shown]:
     """What the cells of these lessons show; two lessons run at a time. ``kept``: the folder for what may be shown again.
 
@@ -48,14 +69,16 @@ def shown_by(root: Path, slugs: Sequence[str], kept: Path, step: Callable[[Shown
     """
     surroundings = _surroundings()
     found: dict[str, Shown] = {}
+    running = Running([])
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        waiting = [pool.submit(_shown, root, slug, kept / f"{slug}.json", surroundings) for slug in slugs]
+        waiting = [pool.submit(_shown, root, slug, kept / f"{slug}.json", surroundings, running) for slug in slugs]
         try:
             for one in as_completed(waiting):
                 found[one.result().slug] = one.result()
                 step(one.result())
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            running.end()  # Ctrl-C reaches no kernel by itself
             raise
     return found
 
@@ -70,7 +93,7 @@ def _surroundings() -> str:
     return digest_of(*(part.encode() for part in parts))
 
 
-def _shown(root: Path, slug: str, kept: Path, surroundings: str) -> Shown:
+def _shown(root: Path, slug: str, kept: Path, surroundings: str, running: Running) -> Shown:
     path = root / "source" / slug / f"{slug}.ipynb"
     try:
         notebook = nbformat.read(path, as_version=4)
@@ -87,14 +110,14 @@ def _shown(root: Path, slug: str, kept: Path, surroundings: str) -> Shown:
     except (OSError, ValueError, KeyError):
         pass
     began = time.monotonic()
-    _run(notebook, path)
+    _run(notebook, path, running)
     outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.get("outputs")}
     kept.parent.mkdir(parents=True, exist_ok=True)
     replace_file(kept, json.dumps({"digest": digest, "outputs": outputs}))
     return Shown(slug, outputs, time.monotonic() - began)
 
 
-def _run(notebook: nbformat.NotebookNode, path: Path) -> None:
+def _run(notebook: nbformat.NotebookNode, path: Path, running: Running) -> None:
     """Fill in what its cells put out. Raises LessonError if one fails."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -104,10 +127,10 @@ def _run(notebook: nbformat.NotebookNode, path: Path) -> None:
         own = {**os.environ, "OMP_NUM_THREADS": "1", "COURSE_PROGRESS": str(Path(folder, "progress.db"))}
         client = NotebookClient(
             notebook, timeout=_PATIENCE, kernel_name="python3", resources={"metadata": {"path": folder}},
-            extra_arguments=["--IPKernelApp.log_level=40"],  # not that it talks over TCP, to this process alone
+            extra_arguments=["--IPKernelApp.log_level=50"],  # what concerns anybody is in the outputs
         )  # fmt: skip
         try:
-            asyncio.run(client.async_execute(env=own))  # a loop of its own, which ends with it
+            asyncio.run(running.until_done(client.async_execute(env=own)))  # a loop of its own, which ends with it
         except CellExecutionError as error:
             fact = f"{error.ename}: {error.evalue}"
         except CellTimeoutError:

@@ -65,13 +65,12 @@ def home(root: Path, chapters: Sequence[Chapter], pages: Mapping[str, str]) -> s
 
 
 def _card(chapter: Chapter) -> str:
-    minutes = f"{chapter.core} minutes" if chapter.core else ""
-    minutes += f", {chapter.further} more to go further" if chapter.further else ""
+    minutes = " + ".join(str(one) for one in (chapter.core, chapter.further) if one)
     exercises = f"{chapter.exercises} exercise{'s' * (chapter.exercises != 1)}"
     wrong = the_course().goes_wrong.get(chapter.slug, "")
     return (
         f"::::{{grid-item-card}} {_number(chapter.slug)}{chapter.title}\n:link: lessons/{chapter.slug}\n:link-type: doc\n\n"
-        f"{wrong}\n\n:::{{card-footer}}\n{' · '.join(filter(None, (exercises, minutes)))}\n:::\n::::"
+        f"{wrong}\n\n:::{{card-footer}}\n{' · '.join((exercises, f'{minutes} minutes') if minutes else (exercises,))}\n:::\n::::"
     )
 
 

@@ -24,7 +24,8 @@ from tests import ROOT, SLUGS, the_lesson
 
 pytestmark = pytest.mark.browser
 
-WIDTHS = (390, 1280)
+SCREENS = ((390, "dark"), (1280, "light"))
+"""A phone and a desk: pixels, colours."""
 WIDER = "() => document.documentElement.scrollWidth > window.innerWidth"
 
 
@@ -102,18 +103,17 @@ def test_headings_are_in_order_and_every_picture_has_words(made: Made) -> None:
 
 def test_nothing_scrolls_sideways_and_the_console_stays_empty(browser: Any, made: Made) -> None:
     said: list[str] = []
-    for width in WIDTHS:
-        for scheme in ("light", "dark"):
-            context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
-            page = context.new_page()
-            page.on("console", lambda one: said.append(f"{one.type}: {one.text}"))
-            page.on("pageerror", lambda error: said.append(f"error: {error}"))
-            page.on("request", lambda one: made.asked.append(one.url))
-            page.on("response", lambda one: said.append(f"{one.status}: {one.url}") if one.status >= 400 else None)
-            for name in made.pages:
-                page.goto(f"{made.url}/{name}")
-                assert not page.evaluate(WIDER), f"{name} is wider than {width} pixels"
-            context.close()
+    for width, scheme in SCREENS:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page = context.new_page()
+        page.on("console", lambda one: said.append(f"{one.type}: {one.text}"))
+        page.on("pageerror", lambda error: said.append(f"error: {error}"))
+        page.on("request", lambda one: made.asked.append(one.url))
+        page.on("response", lambda one: said.append(f"{one.status}: {one.url}") if one.status >= 400 else None)
+        for name in made.pages:
+            page.goto(f"{made.url}/{name}")
+            assert not page.evaluate(WIDER), f"{name} is wider than {width} pixels"
+        context.close()
     assert said == []
     assert [url for url in made.asked if not url.startswith((made.url, "data:"))] == []
 
