@@ -11,9 +11,10 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import nbformat
@@ -46,17 +47,21 @@ class Shown:
 class Running:
     """The notebooks that are being run, each in a thread of its own."""
 
-    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]]
+    tasks: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = field(default_factory=list)
+    over: Event = field(default_factory=Event)
 
     async def until_done(self, work: Awaitable[Any]) -> None:
         """Wait for the work, which :meth:`end` may cut off."""
         task = asyncio.current_task()
         assert task is not None
         self.tasks.append((asyncio.get_running_loop(), task))
+        if self.over.is_set():
+            task.cancel()
         await work
 
     def end(self) -> None:
         """Cut off whatever runs; its kernel ends with it."""
+        self.over.set()
         for loop, task in self.tasks:
             with contextlib.suppress(RuntimeError):  # it is done, and its loop is closed
                 loop.call_soon_threadsafe(task.cancel)
@@ -69,7 +74,7 @@ def shown_by(root: Path, slugs: Sequence[str], kept: Path, step: Callable[[Shown
     """
     surroundings = _surroundings()
     found: dict[str, Shown] = {}
-    running = Running([])
+    running = Running()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         waiting = [pool.submit(_shown, root, slug, kept / f"{slug}.json", surroundings, running) for slug in slugs]
         try:

@@ -1,7 +1,7 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx makes the pages, from Markdown and notebooks that are written to ``build/site-work`` first. A second time, only lessons
-that have changed are run.
+Sphinx makes the pages, from Markdown and notebooks that are made from README, ``docs/`` and lessons. They take the place of an
+earlier site once they were searched for answers. A second time, only lessons that have changed are run.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,20 +59,38 @@ def make_site(
     Raises LessonError if a cell of a lesson fails, CourseError if a page cannot be made or would give something away.
     """
     slugs = [folder.name for folder in find_lessons(root, list(names))]
-    build = (out or root / "build" / "site").absolute()
-    work = build.with_name(f"{build.name}-work")
-    shown = shown_by(root, slugs, work / "shown", step) if run else {}
+    out = (out or root / "build" / "site").absolute()
+    _refuse_foreign(out)
+    shown = shown_by(root, slugs, root / "build" / "shown", step) if run else {}
     pictures: dict[str, bytes] = {}
     files = _sources(root, slugs, shown, pictures)
-    _write(work, files, pictures)
-    _make(work, build)
-    made = {
-        path.relative_to(build).as_posix(): path.read_bytes() for path in sorted(build.rglob("*")) if path.is_file()
-    }
-    pages = {name: data for name, data in made.items() if name.endswith(".html")}
-    own = [files[name].decode() for name in files if name.endswith(".md")]
-    searched = refuse_leaks(root, pages, "the site", "\n".join(own))
-    return Site(build / "index.html", len(pages), len(pictures), sum(map(len, made.values())), searched)
+    with tempfile.TemporaryDirectory(prefix="site-") as folder:
+        work = Path(folder).resolve()
+        _write(work, files, pictures)
+        _make(work)
+        made = {
+            path.relative_to(work / "made").as_posix(): path.read_bytes()
+            for path in sorted((work / "made").rglob("*")) if path.is_file()
+        }  # fmt: skip
+        pages = {name: data for name, data in made.items() if name.endswith(".html")}
+        own = [files[name].decode() for name in files if name.endswith(".md")]
+        searched = refuse_leaks(root, pages, "the site", "\n".join(own))
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(work / "made", out)
+    return Site(out / "index.html", len(pages), len(pictures), sum(map(len, made.values())), searched)
+
+
+_MARK = ".buildinfo"
+"""The file by which Sphinx knows a site that it has made."""
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Raise UsageError if this folder holds something else than an earlier site, which the new one takes the place of."""
+    if out.exists() and not (out.is_dir() and ((out / _MARK).is_file() or not any(out.iterdir()))):
+        raise UsageError(
+            "there is something else than an earlier site, which would be lost", str(out),
+            course_command("site --out FOLDER") + ", a new one",
+        )  # fmt: skip
 
 
 def _sources(
@@ -116,18 +135,16 @@ def _opening(root: Path, slug: str) -> str:
 
 
 def _write(work: Path, files: Mapping[str, bytes], pictures: Mapping[str, bytes]) -> None:
-    """Write what pages are made from, all of it anew: each page shows the titles of all others."""
+    """Write what the pages are made from."""
     wanted = {work / "pages" / name: data for name, data in files.items()}
     wanted |= {work / "extra" / PICTURES / name: data for name, data in pictures.items()}
-    for folder in ("pages", "extra"):
-        shutil.rmtree(work / folder, ignore_errors=True)
-        (work / folder).mkdir(parents=True)
+    (work / "extra").mkdir()
     for path, data in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
 
-def _make(work: Path, build: Path) -> None:
+def _make(work: Path) -> None:
     """Have Sphinx make the pages. Raises CourseError with the first thing that it warns of."""
     try:
         from sphinx.application import Sphinx
@@ -135,16 +152,13 @@ def _make(work: Path, build: Path) -> None:
         from sphinx.util.docutils import docutils_namespace, patch_docutils
     except ModuleNotFoundError:
         raise UsageError("Sphinx, which makes the pages, is not installed", "sphinx", with_extra("site")) from None
-    for folder in (build, work / "known"):
-        shutil.rmtree(folder, ignore_errors=True)
     said = io.StringIO()
     try:
         with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
             for kind in (DeprecationWarning, PendingDeprecationWarning):
                 warnings.simplefilter("ignore", kind)  # what its extensions will have to change one day
-            Sphinx(
-                work / "pages", work / "pages", build, work / "known", "html", status=None, warning=said,
-            ).build()  # fmt: skip
+            pages = work / "pages"
+            Sphinx(pages, pages, work / "made", work / "known", "html", status=None, warning=said).build()
     except SphinxError as error:
         said.write(str(error))
     warned = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in said.getvalue().splitlines() if line.strip()]

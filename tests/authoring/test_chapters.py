@@ -17,7 +17,7 @@ from nbproof.authoring.shown import Shown, shown_by
 from nbproof.authoring.site import make_site
 from nbproof.authoring.site_pages import Chapter, home, readers_pages
 from nbproof.course_file import the_course
-from nbproof.errors import CourseError, LessonError
+from nbproof.errors import CourseError, LessonError, UsageError
 from nbproof.regions import private_lines
 from tests import ROOT, SLUGS, the_lesson
 
@@ -69,6 +69,22 @@ def test_what_would_give_an_answer_away_stops_it(tmp_path: Path, monkeypatch: py
     with pytest.raises(CourseError, match="the site would show a line of") as error:
         make_site(ROOT, [SLUG], tmp_path / "site", run=False)
     assert error.value.place == f"lessons/{SLUG}.html"
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.slow
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "_opening", lambda root, slug: "[there](../docs/learners.md#nowhere)")
+    with pytest.raises(CourseError, match=r"a page cannot be made as it is written: .*nowhere") as error:
+        make_site(ROOT, [SLUG], tmp_path / "site", run=False)
+    assert error.value.place.startswith(f"lessons/{SLUG}.ipynb")
+
+
+def test_nothing_but_an_earlier_site_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "diary.txt").write_text("mine")
+    with pytest.raises(UsageError, match="something else than an earlier site"):
+        make_site(ROOT, [SLUG], tmp_path, run=False)
+    assert (tmp_path / "diary.txt").read_text() == "mine"
 
 
 def _released(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -199,6 +215,19 @@ def test_a_cell_that_fails_is_named_and_nothing_is_kept(tiny: Path) -> None:
         shown_by(tiny, ["01_a"], tiny / "kept", lambda one: None)
     assert error.value.place == f"{path}, cell c2"
     assert not (tiny / "kept").exists()
+
+
+@pytest.mark.slow
+def test_once_a_lesson_fails_the_others_are_not_waited_for(tiny: Path) -> None:
+    path = tiny / "source/01_a/01_a.ipynb"
+    path.write_text(path.read_text().replace("x * 2", "x / 0"))
+    late = tiny / "late"
+    cells = [nbformat.v4.new_code_cell(text) for text in ("import time\ntime.sleep(60)", f"open({str(late)!r}, 'w')")]
+    (tiny / "source/02_b").mkdir()
+    nbformat.write(_released(*cells), tiny / "source/02_b/02_b.ipynb")
+    with pytest.raises(LessonError, match="01_a does not run"):
+        shown_by(tiny, ["02_b", "01_a"], tiny / "kept", lambda one: None)
+    assert not late.exists()
 
 
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
