@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -93,12 +93,15 @@ def readers_pages(root: Path) -> tuple[dict[str, str], dict[str, str]]:
     places = {path: readme.find(path.relative_to(root).as_posix()) for path in found}
     ordered = sorted(found, key=lambda path: (places[path] < 0, places[path]))
     named = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in ordered}
-    texts = {name: _on_site(text, name, named) for name, text in named.items()}
-    return texts, {name: plain(_title(text, name)) for name, text in texts.items()}
+    titles = {name: plain(_title(text, name)) for name, text in named.items()}
+    return {name: _on_site(text, name, titles) for name, text in named.items()}, titles
 
 
-def _on_site(text: str, page: str, pages: Collection[str]) -> str:
-    """The text of a page with links that lead somewhere on the site: the README is its home, and files have no page there."""
+def _on_site(text: str, page: str, pages: Mapping[str, str]) -> str:
+    """The text of a page with links that lead somewhere on the site: the README is its home, and files have no page there.
+
+    A link that is called as its file is called as the page then. ``pages``: path -> title.
+    """
 
     def led(found: re.Match[str]) -> str:
         label, target = found[1], found[2]
@@ -108,7 +111,9 @@ def _on_site(text: str, page: str, pages: Collection[str]) -> str:
         there = posixpath.normpath(posixpath.join(posixpath.dirname(page), name))
         if there == _README:
             return f"[{label}]({posixpath.relpath('index.md', posixpath.dirname(page) or '.')})"
-        return f"[{label}]({name}{mark}{anchor})" if there in pages else label
+        if there not in pages:
+            return label
+        return f"[{pages[there] if label == there else label}]({name}{mark}{anchor})"
 
     return _LINK.sub(led, text)
 

@@ -170,12 +170,13 @@ def test_pages_link_only_to_what_is_on_the_site(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "README.md").write_text("# Home\n")
     (tmp_path / "docs/engine.md").write_text(
-        "# A\n[home](../README.md#x), [b](learners.md#top), [code](../m.py), [out](https://a.b)\n"
+        "# A\n[home](../README.md#x), [b](learners.md#top), [docs/learners.md](learners.md), [code](../m.py), [out](https://a.b)\n"
     )
     (tmp_path / "docs/learners.md").write_text("# B\n")
     texts, titles = readers_pages(tmp_path)
     assert (
-        texts["docs/engine.md"].splitlines()[1] == "[home](../index.md), [b](learners.md#top), code, [out](https://a.b)"
+        texts["docs/engine.md"].splitlines()[1]
+        == "[home](../index.md), [b](learners.md#top), [B](learners.md), code, [out](https://a.b)"
     )
     assert titles == {"docs/engine.md": "A", "docs/learners.md": "B"}
 
