@@ -197,5 +197,6 @@ def _settings(root: Path) -> dict[str, object]:
         "myst_enable_extensions": ["colon_fence", "attrs_block"],
         "myst_heading_anchors": 5,
         "language": "en",
+        "smartquotes": False,  # `--json` in a title is two hyphens
         "suppress_warnings": ["mystnb.unknown_mime_type"],
     }
