@@ -9,7 +9,7 @@ USE := $(VENV)/.for-use
 DEV := $(VENV)/.for-development
 
 .DEFAULT_GOAL := help
-.PHONY: help lab grade quick test nightly build wheels check bench lint clean
+.PHONY: help lab grade quick test nightly build wheels site check bench lint clean
 
 help: ## what there is to do
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,9 @@ build: $(USE) ## lessons/ -> source/ -> release/
 
 wheels: $(USE) ## dist/: tool and course to be installed without a clone, and a zip for graders
 	@$(PY) -m course wheels $(ARGS)
+
+site: $(DEV) ## build/site: lessons, as chapters with their pictures, and pages, to be read in a browser
+	@$(PY) -m course site $(ARGS)
 
 check: $(USE) ## the author contract: every check accepts right answers and rejects wrong ones
 	@$(PY) -m course check $(ARGS)

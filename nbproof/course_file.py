@@ -53,6 +53,9 @@ class CourseFile:
     awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
 
+    goes_wrong: Mapping[str, str] = field(default_factory=dict)
+    """What goes wrong at the beginning of each lesson, in a sentence for the home page of the site: slug -> sentence."""
+
     @property
     def root(self) -> Path:
         """The course's folder, in which its lessons lie."""
@@ -167,9 +170,11 @@ def _read(package: str) -> CourseFile:
         name = str(told.get("name", folder.parent.name if package else folder.name))
         named = dict(told.get("awkward", {})).items()
         awkward = {name: tuple(map(str, kinds)) for names, kinds in named for name in names.split(", ")}
+        goes_wrong = {slug: str(one) for slug, one in dict(told.get("goes_wrong", {})).items()}
         picture, wheel = (str(told.get(key, "")) for key in ("picture", "wheel"))
         return CourseFile(
-            package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward
+            package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward,
+            goes_wrong,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None

@@ -57,6 +57,15 @@ def test_it_is_not_about_hooks_and_needs_no_torch() -> None:
     assert "leaves = []" in (EXAMPLE / "course.toml").read_text()
 
 
+@pytest.mark.nightly
+def test_it_becomes_a_site_to_read(course: Path) -> None:
+    told = run(course, "site")
+    assert re.search(r"01_iterators: [\d.]+ s\n", told) and "none is in it" in told
+    chapter = (course / "build/site/lessons/01_iterators.html").read_text(encoding="utf-8")
+    assert "cell_output" in chapter and "exercise-end" in chapter and "Traceback" not in chapter
+    assert "01_iterators: shown as before" in run(course, "site")
+
+
 def test_a_class_gets_the_marks_that_its_answers_deserve(graded: Path) -> None:
     """Ada's answers are drawn from the accepted ones, Goro's from the mutants; Hanna hands in what she got."""
     told = json.loads((graded.parent / "class.json").read_text())

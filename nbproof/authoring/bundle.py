@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -26,7 +26,7 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.run.intake import lessons_with_source
 
-__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "write_wheels"]
+__all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
 
 FOR_LEARNERS = ("checks", "display", "terminal", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
@@ -217,10 +217,21 @@ def _points(released: Path) -> float:
 
 
 def _prove(root: Path, files: dict[str, bytes]) -> int:
+    """Raise CourseError where a file holds what learners must not see; returns how many lines were looked for."""
+    for name in files:
+        place = PurePosixPath(name)
+        forbidden = {"lessons", "source"} & set(place.parts)
+        if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
+            raise CourseError("the bundle would hold what learners must not have", name, "report this")
+    return refuse_leaks(root, files, "the bundle")
+
+
+def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
     """Raise CourseError where a file holds a line that learners must not see; returns how many lines were looked for.
 
     In notebooks and pages no line of anything is allowed. Lines of code are everybody's as soon as two people write
     the same idiom: in modules the lines of solutions and hidden tests count, not those of 2,000 answers as well.
+    ``own``: text that everybody may read anyway.
     """
     solutions, everything = (read_secrets(root, candidates=some, released=False) for some in (False, True))
     strict = Secrets(
@@ -228,15 +239,12 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
         for line, origin in everything.origins.items()
         if line in solutions.origins or len(line) >= _TELLING
     )
-    public = public_text(root)
+    public = public_text(root) + "\n" + own
     for name, data in files.items():
-        place = PurePosixPath(name)
-        forbidden = {"lessons", "source"} & set(place.parts)
-        if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
-            raise CourseError("the bundle would hold what learners must not have", name, "report this")
-        for leak in leaks_in(name, text_of(name, data), solutions if place.suffix == ".py" else strict, public):
+        secrets = solutions if name.endswith(".py") else strict
+        for leak in leaks_in(name, text_of(name, data), secrets, public):
             raise CourseError(
-                f"the bundle would show a line of {leak.origin}: {leak.line[:80]}",
+                f"{what} would show a line of {leak.origin}: {leak.line[:80]}",
                 name,
                 f"{course_command('build')}; where the line is an idiom of the course's own code, write it in another way",
             )

@@ -14,7 +14,7 @@ from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.authoring.violation import Violation
 from nbproof.command import course_command
 
-__all__ = ["Heading", "contradictions", "heading_of", "statement_of", "unannounced"]
+__all__ = ["Heading", "contradictions", "heading_of", "statement_of", "time_in", "unannounced"]
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _HEADING = re.compile(
@@ -141,6 +141,12 @@ def unannounced(lesson: Lesson) -> Iterator[Violation]:
                 "take it out, or bring its TODO cell back",
                 lesson.slug,
             )
+
+
+def time_in(opening: str) -> tuple[int, int] | None:
+    """The minutes that a lesson's first text states, for its core path and for what goes further; None if it states none."""
+    found = _TIME.search(opening)
+    return (int(found["minutes"]), int(found["more"] or 0)) if found else None
 
 
 def contradictions(lesson: Lesson) -> Iterator[Violation]:

@@ -44,6 +44,25 @@ def _wheels(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _site_arguments(command: argparse.ArgumentParser) -> None:
+    _names("LESSON", "lessons (default: all)")(command)
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="where it is written (default: build/site)")
+
+
+def _site(arguments: argparse.Namespace) -> int:
+    from nbproof.authoring.shown import Shown
+    from nbproof.authoring.site import make_site
+
+    def say(shown: Shown) -> None:
+        took = "shown as before" if shown.seconds is None else f"{shown.seconds:.1f} s"
+        print(f"{shown.slug}: {took}", flush=True)
+
+    made = make_site(arguments.course, arguments.names, arguments.out, say)
+    print(f"{made.home}: {made.pages} pages, {made.pictures} pictures, {made.size / 1e6:.1f} MB")
+    print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
+    return 0
+
+
 def _build(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.build import build
 
@@ -87,6 +106,7 @@ COMMANDS = (
         "bundle", _bundle, "make the zip that learners get: lessons, course, a page to start from", _bundle_arguments
     ),
     Command("wheels", _wheels, "make wheels of tool and course, to be installed without a clone", _wheels_arguments),
+    Command("site", _site, "make a web site of lessons and pages, to be read: no answers in it", _site_arguments),
     Command("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
     Command("check", _check, "prove the author contract", _check_arguments),
 )  # fmt: skip
