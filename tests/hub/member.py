@@ -36,7 +36,7 @@ class Member:
         self.page.fill("#password_input", PASSWORD)
         self.page.click("#login_submit")
         self.page.wait_for_url("**/user/*/lab**", timeout=_SPAWN_MS)
-        self.page.locator(".jp-Launcher").wait_for(timeout=_SPAWN_MS)
+        self.page.locator(".lm-MenuBar-itemLabel", has_text="Nbgrader").wait_for(timeout=_SPAWN_MS)
 
     def assignments(self) -> None:
         """Nbgrader > Assignment List, in JupyterLab, asked anew."""
