@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 _LISTEN = "0A"
+_DEEP = 6
 _WAIT = 5.0
 """Seconds that somebody may take to answer."""
 
@@ -129,11 +130,16 @@ class Hostile:
     def left_lying(self) -> Iterator[str]:
         """Others' files in folders that everybody uses."""
         for place in ("/tmp", "/var/tmp", "/dev/shm"):
-            for folder, _, names in os.walk(place):
+            for folder, folders, names in os.walk(place):
+                if folder.count("/") > _DEEP:
+                    folders.clear()
                 for name in names:
                     path = Path(folder, name)
                     with contextlib.suppress(OSError):
-                        if path.lstat().st_uid in self.others and not path.is_symlink() and _done(_read, path):
+                        there = path.lstat()
+                        # What lay there before these users were made is nobody's of the class.
+                        ours = there.st_uid in self.others and there.st_ctime >= self.facts["since"]
+                        if ours and not path.is_symlink() and _done(_read, path):
                             yield f"read {path}"
 
 
@@ -193,6 +199,7 @@ def _status(url: str, token: str) -> int | None:
 def main() -> None:
     """``hostile.py FACTS [forge | WHEN]``."""
     facts = json.loads(Path(sys.argv[1]).read_text())
+    os.umask(0o022)  # what she hands in can be read, as it is if nbgrader hands it in
     if sys.argv[2:] == ["forge"]:
         forge(facts)
     elif sys.argv[2:]:

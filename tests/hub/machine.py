@@ -95,6 +95,9 @@ def running_hub() -> Iterator[Hub]:
     teacher, *learners = (f"hub{tag}-{name}" for name in ("prof", "ada", "ben", "mallory"))
     hub = Hub(f"http://127.0.0.1:{_port()}", run, folder / "user", folder / f"exchange-{tag}", teacher, tuple(learners))
     try:
+        # A user with a high number, and none of the next ones has been anybody's: their files would count as the class's.
+        number = str(20_000 + secrets.randbelow(20_000))
+        subprocess.run(["useradd", "--uid", number, "--no-create-home", f"hub{tag}-0"], check=True, env={"PATH": _PATH})
         _install(folder)
         write_wheels(ROOT, run / "dist")
         (run / "students.txt").write_text("".join(f"{name}  # a learner\n" for name in learners))
@@ -106,7 +109,7 @@ def running_hub() -> Iterator[Hub]:
         with _started(hub):
             yield hub
     finally:
-        for name in (teacher, *learners):
+        for name in (teacher, *learners, f"hub{tag}-0"):
             subprocess.run(["userdel", "--remove", name], capture_output=True, check=False)
         shutil.rmtree(hub.exchange, ignore_errors=True)
         shutil.rmtree(run if kept else folder, ignore_errors=True)

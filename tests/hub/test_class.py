@@ -83,7 +83,7 @@ def _picture(member: Member, name: str) -> None:
 def _hidden_lines() -> set[str]:
     regions = [private_lines(test.source) for exercise in LESSON.exercises for test in exercise.tests]
     public = set().union(*(private_lines(cell.source)[0] for cell in LESSON.cells))
-    return {line for _, private in regions for line in private if len(line) > 24} - public
+    return {line for _, private in regions for line in private if len(line) > 12} - public
 
 
 def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member], hub: Hub) -> None:
@@ -199,6 +199,7 @@ def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
         "exchange": str(hub.exchange / "pytorch_hooks"), "handed_in": inbound.name, "lesson": SLUG, "packages": packages,
         "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in _hidden_lines()],
         "url": hub.url, "proxy": proxy[1], "source": str(hub.course / "source"),
+        "since": (hub.folder / "jupyterhub_config.py").stat().st_mtime,
     }  # fmt: skip
     home, uid = hub.home(mallory.name), pwd.getpwnam(mallory.name).pw_uid
     (home / "facts.json").write_text(json.dumps(facts))
