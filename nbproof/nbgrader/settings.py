@@ -30,6 +30,10 @@ def use_engine(c: Config, file: str = "") -> None:
         c.Autograde.sanitize_preprocessors = [Rebuild, CheckCellMetadata]
         c.Autograde.autograde_preprocessors = [Mark, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
 
+    if sys.platform != "win32":
+        # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
+        c.ExchangeFactory.collect = "nbproof.nbgrader.exchange_collect.CollectFromOwners"
+
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
     c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"
 

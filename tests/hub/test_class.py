@@ -1,0 +1,223 @@
+"""A class on a real JupyterHub, from handing out to reading feedback: one instructor, three learners, one of them hostile.
+
+`.venv/bin/python -m pytest tests/hub/test_class.py -m nightly`, as root, on a machine to throw away: it makes system users. They,
+and all else, are taken away at the end. ``HOOKS_HUB`` spares downloads, ``HOOKS_HUB_PICTURES=FOLDER`` keeps pictures of pages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pwd
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from nbproof.regions import private_lines
+from tests import the_lesson
+from tests.browser.conftest import browser  # noqa: F401 (a fixture)
+from tests.hub.machine import Hub, running_hub, why_no_hub
+from tests.hub.member import Member
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.browser,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(why_no_hub()), reason=f"a class's hub is NOT tested: {why_no_hub()}"),
+]
+
+LESSON = the_lesson("01_module_anatomy")
+SLUG = LESSON.slug
+(QUESTION,) = LESSON.written
+POINTS = sum(exercise.points for exercise in LESSON.exercises)
+RIGHT = {one.id: one.answer.source for one in LESSON.exercises}
+WRITTEN = "Autograd follows what is computed, the optimizer what is registered."
+FIRST, SECOND = LESSON.exercises[:2]
+HERE = Path(__file__).parent
+
+THIEF = """
+import pathlib
+found = []
+for place in ("{course}/source", "{course}", "/home", "/opt"):
+    try:
+        found += [path.read_text()[:200] for path in pathlib.Path(place).rglob("*.ipynb")]
+    except OSError:
+        pass
+raise RuntimeError("gained: " + repr(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def hub() -> Iterator[Hub]:
+    with running_hub() as started:
+        yield started
+
+
+@pytest.fixture
+def members(browser: Any, hub: Hub) -> Iterator[dict[str, Member]]:  # noqa: F811
+    """The class, each with a window of their own, logged in."""
+    windows = {name.rpartition("-")[2]: browser.new_context(viewport={"width": 1280, "height": 850}) for name in
+               (hub.teacher, *hub.learners)}  # fmt: skip
+    found = {
+        name: Member(window.new_page(), hub, f"{hub.teacher.rpartition('-')[0]}-{name}")
+        for name, window in windows.items()
+    }
+    for one in found.values():
+        one.log_in()
+    yield found
+    for window in windows.values():
+        window.close()
+
+
+def _picture(member: Member, name: str) -> None:
+    if folder := os.environ.get("HOOKS_HUB_PICTURES"):
+        member.page.screenshot(path=Path(folder, f"{name}.png"))
+
+
+def _hidden_lines() -> set[str]:
+    regions = [private_lines(test.source) for exercise in LESSON.exercises for test in exercise.tests]
+    public = set().union(*(private_lines(cell.source)[0] for cell in LESSON.cells))
+    return {line for _, private in regions for line in private if len(line) > 12} - public
+
+
+def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member], hub: Hub) -> None:
+    prof, ada, ben, mallory = (members[name] for name in ("prof", "ada", "ben", "mallory"))
+    for learner in (ada, ben, mallory):
+        _sees_nothing_of_teachers(learner)
+    _picture(prof, "teacher_lab")
+
+    assert "Successfully released" in prof.press(SLUG, "release")
+    _picture(prof, "teacher_released")
+    _works(ada, RIGHT, right=True)
+    _works(ben, {FIRST.id: FIRST.mutants[0].source}, right=False)
+    assert _kernels_of(hub.learners) >= 2
+    _attacks(mallory, hub)
+    _works(mallory, {FIRST.id: THIEF.format(course=hub.course)}, right=False)
+
+    said = prof.press(SLUG, "collect")
+    assert "forged is made by" in said and "no date at all" in said and "it is no folder" in said
+    for learner in hub.learners:
+        handed_in = hub.course / "submitted" / learner / SLUG
+        mine = hub.home(learner) / SLUG / f"{SLUG}.ipynb"
+        assert (handed_in / f"{SLUG}.ipynb").read_bytes() == mine.read_bytes()
+
+    prof.in_a_terminal("cd ~/pytorch_hooks && hooks-course grade --json ../scores.json", "graded", 600)
+    _picture(prof, "teacher_graded")
+    scores = json.loads((hub.home(hub.teacher) / "scores.json").read_text())
+    got = {one["learner"]: one["score"] for one in scores["submissions"]}
+    assert got == {hub.learners[0]: POINTS, hub.learners[1]: 0, hub.learners[2]: 0}
+
+    desk = prof.formgrader()
+    desk.read(SLUG, hub.learners[0])
+    desk.mark(QUESTION.grade_id, "1.5", "Nearly: what of the file?")
+    _picture(prof, "teacher_marking")
+    prof.press(SLUG, "generate-feedback")
+    prof.press(SLUG, "release-feedback")
+
+    hidden = _hidden_lines()
+    for learner in (ada, ben, mallory):
+        page = learner.fetch_feedback(SLUG)
+        _picture(learner, f"{learner.name.rpartition('-')[2]}_list")
+        text = (hub.home(learner.name) / page).read_text(encoding="utf-8")
+        assert not {line for line in hidden if line in text}
+        assert not re.search(r"BEGIN HIDDEN|gained: \[[^]]", text)
+        assert ("Nearly: what of the file?" in text) == (learner is ada)
+        learner.page.goto(f"{learner.base}/lab/workspaces/read/tree/{page}")
+        shown = learner.page.frame_locator("iframe[sandbox]")
+        expect(shown.locator("h1").first).to_be_visible(timeout=60_000)
+        _picture(learner, f"{learner.name.rpartition('-')[2]}_feedback")
+
+    # Once more, with the graded class lying there: what she links to is not collected with the instructor's rights.
+    _runs(mallory, "'2101-01-01 00:00:00.000000 UTC+links'")
+    assert "left out" in prof.press(SLUG, "collect")
+    collected = hub.course / "submitted" / mallory.name / SLUG
+    assert sorted(path.name for path in collected.iterdir()) == ["timestamp.txt"]
+    _attacks(mallory, hub, forge=False)
+
+
+def _sees_nothing_of_teachers(learner: Member) -> None:
+    page = learner.page
+    page.wait_for_timeout(2_000)
+    assert page.locator(".jp-toast, .Toastify__toast, .jp-Dialog").count() == 0
+    assert "Create Assignment" not in page.locator("body").inner_text()
+    page.locator(".lm-MenuBar-itemLabel").get_by_text("Nbgrader", exact=True).click()
+    expect(page.locator(".lm-Menu-itemLabel:visible")).to_have_text(["Assignment List"])
+    page.keyboard.press("Escape")
+    _picture(learner, f"{learner.name.rpartition('-')[2]}_lab")
+    assert page.request.get(f"{learner.base}/formgrader").status == 404
+
+
+def _works(learner: Member, answers: dict[str, str], right: bool) -> None:
+    """Fetch, answer, check, Validate, submit."""
+    if not (learner.hub.home(learner.name) / SLUG).exists():
+        learner.fetch(SLUG)
+    at = learner.at(SLUG)
+    at.run_up_to(FIRST.id)
+    at.go_to(QUESTION.grade_id).locator(".jp-RenderedMarkdown").dblclick()
+    learner.page.keyboard.press("Control+A")
+    learner.page.keyboard.insert_text(WRITTEN)
+    learner.page.keyboard.press("Shift+Enter")
+    for name, source in answers.items():
+        at.type_into(name, source)
+    at.run(FIRST.id)
+    panel = at.run(FIRST.tests[0].grade_id)
+    expect(panel).to_contain_text("passed" if right else FIRST.id)
+    _picture(learner, f"{learner.name.rpartition('-')[2]}_check")
+    assert SECOND.id in at.in_a_new_cell("progress()")[0] or right
+    at.save()
+    said = at.validate()
+    assert ("success" in said.lower()) == right, said
+    learner.submit(SLUG)
+
+
+def _kernels_of(learners: tuple[str, ...]) -> int:
+    uids = {pwd.getpwnam(name).pw_uid for name in learners}
+    kernels = [path for path in Path("/proc").glob("[0-9]*/cmdline") if b"ipykernel_launcher" in path.read_bytes()]
+    return len({path.stat().st_uid for path in kernels} & uids)
+
+
+def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
+    """All that she tries, in her own kernel, while the others' run. She gains nothing."""
+    others = [hub.learners[0], hub.learners[1], hub.teacher]
+    proxy = re.search(r"api_url = '(.+)'", (hub.folder / "jupyterhub_config.py").read_text())
+    (inbound,) = (hub.exchange / "pytorch_hooks" / "inbound").glob(f"{hub.learners[0]}+*UTC+[!f]*")
+    assert proxy is not None
+    packages = [
+        str(path)
+        for path in hub.env.glob("lib/python3*/site-packages/*")
+        if re.match("course|nbproof|pytorch_h", path.name)
+    ]
+    assert len(packages) >= 4
+    facts = {
+        "others": {pwd.getpwnam(name).pw_uid: name for name in others}, "homes": [str(hub.home(name)) for name in others],
+        "exchange": str(hub.exchange / "pytorch_hooks"), "handed_in": inbound.name, "lesson": SLUG, "packages": packages,
+        "hidden": [hashlib.sha256(line.encode()).hexdigest() for line in _hidden_lines()],
+        "url": hub.url, "proxy": proxy[1], "source": str(hub.course / "source"),
+        "since": (hub.folder / "jupyterhub_config.py").stat().st_mtime,
+    }  # fmt: skip
+    home, uid = hub.home(mallory.name), pwd.getpwnam(mallory.name).pw_uid
+    (home / "facts.json").write_text(json.dumps(facts))
+    shutil.copy(HERE / "hostile.py", home)
+    os.chown(home / "facts.json", uid, uid)
+    if not (home / SLUG).exists():
+        mallory.fetch(SLUG)
+    said = _runs(mallory, "")
+    gained = json.loads(said[said.index("gained ") + 7 :].splitlines()[0])
+    assert set(gained) >= {"homes", "ports", "hidden_checks"}
+    assert not any(gained.values()), gained
+    if forge:
+        _runs(mallory, "forge")
+
+
+def _runs(mallory: Member, words: str) -> str:
+    at = mallory.at(SLUG)
+    at.go_to(FIRST.id)
+    (said,) = at.in_a_new_cell(f"!python ~/hostile.py ~/facts.json {words}")
+    assert "Traceback" not in said, said
+    return said
