@@ -1,4 +1,4 @@
-# nothing to break: No optimizer here is without groups
+# nothing to break: Each optimizer here takes another parameter group
 # nothing to break: Training has begun
 
 # %% adds_it_by_hook
