@@ -155,8 +155,8 @@ draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
 # What stands in this picture is *registered*. Whoever trains the model finds its parameters there, and whoever saves it or moves
-# it to a GPU finds its buffers as well. By the end of this lesson you know how each of these things got there, and how to put others in their place. We begin with
-# the grey boxes.
+# it to a GPU finds its buffers as well. By the end of this lesson you know how each of these things got there, and how to put
+# others in their place. We begin with the grey boxes.
 #
 # ## Containers: modules that hold modules
 #
@@ -208,8 +208,8 @@ except NotImplementedError as error:
 
 # %% [markdown]
 # Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. A module, a
-# `Parameter` or a buffer is registered. If it is a list, nobody looks inside. This is what happened to the network that forgets: its hidden layers stand
-# in a list. The next class puts them into a `ModuleList`, and changes nothing else.
+# `Parameter` or a buffer is registered. If it is a list, nobody looks inside. This is what happened to the network that
+# forgets: its hidden layers stand in a list. The next class puts them into a `ModuleList`, and changes nothing else.
 
 
 # %%
@@ -356,7 +356,7 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 # No `nn.Linear` inside, none as the base class, none that computes for you, and nothing else that is registered. (`F.linear` is
 # fine, and so is an `nn.Linear` from which you only take the two parameters.) The parameters begin as `torch.float32`.
 # `forward` uses the weight and the bias that the layer has at that moment: they may have been trained, replaced, or turned
-# into float64 by `.double()`. `x` may be any tensor of such a shape, also a transposed one, and stays as it was.
+# into float64 by `.double()`. `x` may be any tensor of such a shape, a transposed one too, and stays as it was.
 #
 # </details>
 

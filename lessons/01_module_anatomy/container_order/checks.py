@@ -213,6 +213,7 @@ class AnySteps(_OfTheChain):
     def steps(self, case):
         """A layer at two places, batch norm in either mode, a frozen layer, and one that the order leaves out."""
         first, frozen, last, unused = _linear_steps(case, 4)
+        unused.weight.grad = case.tensor("gradient from before", 3, 3)
         norms = [nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval()]
         for number, norm in enumerate(norms):
             norm.running_mean.copy_(case.tensor(f"mean {number}", 3))

@@ -735,3 +735,18 @@ class Chain(nn.Module):
         for i in self.order:
             x = self.steps[i](x)
         return x
+
+# %% throws_gradients_away
+# misconception: throws away the gradients that the steps have | hint: anatomy_changes_the_rest
+# breaks: `x`, the two lists and the modules in them stay as they were
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        self.zero_grad()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x

@@ -616,7 +616,7 @@ class MyLinear(nn.Module):
 
 # %% view_of_x
 # misconception: makes rows of x by a view | hint: anatomy_view_of_x
-# breaks: also a transposed one
+# breaks: a transposed one too
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
