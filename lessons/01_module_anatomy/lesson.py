@@ -155,8 +155,8 @@ draw_module_tree(net, title="TinyNet")
 
 # %% [markdown]
 # What stands in this picture is *registered*. Whoever trains the model finds its parameters there, and whoever saves it or moves
-# it to a GPU finds its buffers as well. By the end of this lesson you know how each of these things got there, and how to put others in their place. We begin with
-# the grey boxes.
+# it to a GPU finds its buffers as well. By the end of this lesson you know how each of these things got there, and how to put
+# others in their place. We begin with the grey boxes.
 #
 # ## Containers: modules that hold modules
 #
@@ -208,8 +208,8 @@ except NotImplementedError as error:
 
 # %% [markdown]
 # Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. A module, a
-# `Parameter` or a buffer is registered. If it is a list, nobody looks inside. This is what happened to the network that forgets: its hidden layers stand
-# in a list. The next class puts them into a `ModuleList`, and changes nothing else.
+# `Parameter` or a buffer is registered. If it is a list, nobody looks inside. This is what happened to the network that
+# forgets: its hidden layers stand in a list. The next class puts them into a `ModuleList`, and changes nothing else.
 
 
 # %%
@@ -257,8 +257,8 @@ print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_mornin
 # Complete `Chain(steps, order)`. `steps` is a list of modules, `order` a list of indices: with `order=[2, 0]` the input goes
 # through `steps[2]` first, and what comes out of it goes through `steps[0]`. An index may appear twice, or not at all.
 #
-# - `self.steps` holds *all* steps, in the order in which they were handed in. `named_parameters()` finds their parameters under
-#   names that begin with `steps.0`, `steps.1` and so on.
+# - `self.steps` is a container that holds *all* steps, in the order in which they were handed in. `named_parameters()` finds
+#   their parameters under names that begin with `steps.0`, `steps.1` and so on.
 # - `forward(x)` returns the result of the last step. Gradients reach the steps and `x`.
 #
 # <details><summary>Fine print</summary>
@@ -354,8 +354,9 @@ for name, parameter in nn.Linear(3, 2).named_parameters():
 # <details><summary>Fine print</summary>
 #
 # No `nn.Linear` inside, none as the base class, none that computes for you, and nothing else that is registered. (`F.linear` is
-# fine, and so is an `nn.Linear` from which you only take the two parameters.) The parameters begin as `torch.float32`. `forward` uses the weight and the bias that the layer has at that moment:
-# they may have been trained, replaced, or turned into float64 by `.double()`. `x` stays as it was.
+# fine, and so is an `nn.Linear` from which you only take the two parameters.) The parameters begin as `torch.float32`.
+# `forward` uses the weight and the bias that the layer has at that moment: they may have been trained, replaced, or turned
+# into float64 by `.double()`. `x` may be any tensor of such a shape, a transposed one too, and stays as it was.
 #
 # </details>
 
@@ -443,6 +444,8 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained, and without a gradient; needed in a saved file |
 # | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
 # | `rate` | the argument `rate`, an int | samples per second: a setting |
+#
+# (The tensor that is handed in as `mean` does not require a gradient itself.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "buffer_or_parameter", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -543,8 +546,9 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # The model itself is not one of its parts, so a single layer has no modules and no leaves. An object that stands at two
 # places counts once in each entry, and an empty place does not count. A child of the model is among its `"children"`, and a
-# block that holds something is no leaf, also if the same object stands elsewhere as well. Each call says what is in the model at that moment. The model stays as it
-# was. (No child has a dot in its own name.)
+# block that holds something is no leaf, even if the same object stands elsewhere as well. An empty container is a module
+# like any other: what holds one is no leaf. Each call says what is in the model at that moment. The model stays as it was.
+# (No child has a dot in its own name.)
 #
 # </details>
 
@@ -771,8 +775,9 @@ print("Linear's own text:", nn.Linear(3, 2).extra_repr())
 # easy · 5 min · 2 points · further · `extra_repr`
 #
 # Write `extra_repr` for `Clip`, so that `print(Clip(-1, 2))` shows `Clip(low=-1, high=2)`. It shows the limits that this Clip
-# has when it is printed, ints or floats, each as `print` shows the number, and nothing else. A Clip may stand in a model, or have submodules itself: `print`
-# still shows the tree. The rest of the class stays as it is.
+# has when it is printed, and nothing else. They are ints or floats, also infinite ones, and each looks as `print` shows the
+# number. A Clip may stand in a model, or have submodules itself: `print` still shows the tree. The rest of the class stays
+# as it is.
 
 
 # %% nbgrader={"grade": false, "grade_id": "extra_repr", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -850,8 +855,8 @@ print("without the hook:", model(x).detach())
 #
 # hard · 15 min · 5 points · further · `parameter_from_outside`
 #
-# Training has begun, and the optimizer is there; it may hold a part of the model only. (No optimizer here is without groups, as
-# `LBFGS` is.) Write `add_offset(model, size, optimizer)` for any model:
+# Training has begun, and the optimizer is there; it may hold a part of the model only. (Each optimizer here takes another
+# parameter group, which `LBFGS` does not.) Write `add_offset(model, size, optimizer)` for any model:
 #
 # - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
 # - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups

@@ -1,3 +1,4 @@
+# nothing to break: The tensor that is handed in as `mean` does not require a gradient itself
 # nothing to break: `AudioFrame` prepares short pieces of sound
 
 # %% all_buffers

@@ -1,3 +1,4 @@
+import warnings
 from itertools import permutations
 
 import torch
@@ -125,6 +126,9 @@ class AnyOrderTwice(_OfTheChain):
         "output of the second call": "consumes_order",
         "order after the calls": "anatomy_changes_callers_list",
         "len(steps) after the calls": "anatomy_changes_callers_list",
+        "output in eval mode": "consumes_order",
+        "x.grad in eval mode": "anatomy_input_cut",
+        "gradient of a step in eval mode": "gradient_cut",
         "outputs of the steps in the list after the calls": "anatomy_changes_callers_list",
     }
 
@@ -151,7 +155,17 @@ class AnyOrderTwice(_OfTheChain):
             "len(steps) after the calls": len(handed_in),
             "values of the parameters": dict(chain.named_parameters()),
             "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in handed_in],
+            **self.in_eval_mode(chain, chain.eval(), steps[1], case),
         }
+
+    def in_eval_mode(self, owner, chain, step, case):
+        """What a call brings then, and which gradients arrive."""
+        x = case.tensor("x in eval mode", 2, 3, requires_grad=True)
+        owner.zero_grad()
+        output = chain(x)
+        output.backward(case.tensor("upstream", 2, 3))
+        left = gradients_left({"gradient of a step in eval mode": step.weight, "x.grad in eval mode": x}, case)
+        return {"output in eval mode": output, **left}
 
     def truth(self, case):
         steps, order = _linear_steps(case, 4), self.order(case)
@@ -166,6 +180,7 @@ class AnyOrderTwice(_OfTheChain):
             "len(steps) after the calls": 4,
             "values of the parameters": {f"steps.{i}.{name}": p for i in range(4) for name, p in steps[i].named_parameters()},
             "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in steps],
+            **self.in_eval_mode(nn.ModuleList(steps), lambda x: _through(steps, order, x), steps[1], case),
         }
 
     def mistakes(self, case):
@@ -189,6 +204,8 @@ class AnySteps(_OfTheChain):
         "gradient of the frozen step": "anatomy_changes_the_rest",
         "gradient of the unused step": "anatomy_changes_the_rest",
         "gradient of an x that needs none": "anatomy_changes_the_rest",
+        "gradient of an x that was computed": "anatomy_changes_the_rest",
+        "outputs of the steps, by their names": "steps_dropped",
         "attributes of the steps": "anatomy_changes_the_rest",
         "x.grad": "anatomy_input_cut",
     }
@@ -196,6 +213,7 @@ class AnySteps(_OfTheChain):
     def steps(self, case):
         """A layer at two places, batch norm in either mode, a frozen layer, and one that the order leaves out."""
         first, frozen, last, unused = _linear_steps(case, 4)
+        unused.weight.grad = case.tensor("gradient from before", 3, 3)
         norms = [nn.BatchNorm1d(3), nn.BatchNorm1d(3).eval()]
         for number, norm in enumerate(norms):
             norm.running_mean.copy_(case.tensor(f"mean {number}", 3))
@@ -207,11 +225,28 @@ class AnySteps(_OfTheChain):
 
     def truth(self, case):
         steps = self.steps(case)
-        return self.brought(steps, lambda x: _through(steps, self.order(case), x), case)
+        found = self.brought(steps, lambda x: _through(steps, self.order(case), x), case)
+        return {**found, "outputs of the steps, by their names": self.alone(steps, case)}
 
     def probe(self, nb, case):
         steps = self.steps(case)
-        return self.brought(steps, nb.function("Chain")(list(steps), self.order(case)), case)
+        chain = nb.function("Chain")(list(steps), self.order(case))
+        found = self.brought(steps, chain, case)
+        return {**found, "outputs of the steps, by their names": self.alone(self.named(chain, len(steps)), case)}
+
+    def named(self, chain, count):
+        """The modules under the names steps.0, steps.1 and so on, up to the first that is missing."""
+        found = []
+        try:
+            for number in range(count):
+                found.append(nn.Module.get_submodule(chain, f"steps.{number}"))
+        except AttributeError:  # told by how many there are
+            pass
+        return found
+
+    def alone(self, steps, case):
+        with torch.no_grad():
+            return [step(case.tensor("x", 4, 3)) for step in steps]
 
     def brought(self, steps, chain, case):
         x = case.tensor("x", 4, 3, requires_grad=True)
@@ -220,12 +255,18 @@ class AnySteps(_OfTheChain):
         needs_none = case.tensor("another x", 4, 3)
         chain(needs_none).backward(case.tensor("upstream", 4, 3))
         (steps[6](x) - x).sum().backward()
+        computed = 2 * case.tensor("a third x", 4, 3, requires_grad=True)
+        chain(computed).backward(case.tensor("upstream", 4, 3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # asked on purpose: what autograd does not keep
+            kept = gradients_left({"gradient of an x that was computed": computed}, case)
         named = {"first": steps[0].weight, "frozen": steps[2].weight, "last": steps[5].weight, "unused": steps[6].weight}
         gradients = gradients_left(named, case)
         return {
             "output": output,
             **{f"gradient of the {name} step": gradient for name, gradient in gradients.items()},
             **gradients_left({"x.grad": x, "gradient of an x that needs none": needs_none}, case),
+            **kept,
             "attributes of the steps": attributes_on(nn.ModuleList(steps), case),
         }
 
@@ -240,6 +281,7 @@ class AnySteps(_OfTheChain):
             "gradient_cut": AnyOf(*({f"gradient of the {name} step": given} for name, given in none.items())),
             "anatomy_changes_the_rest": AnyOf(in_mode(True), in_mode(False)),
             "steps_dropped": {"output": each_once},
+            "anatomy_other_names": {"outputs of the steps, by their names": []},
         }
 
 

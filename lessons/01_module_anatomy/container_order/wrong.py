@@ -260,7 +260,7 @@ class Chain(nn.Module):
 
 # %% only_ordered_steps
 # misconception: registers only the steps that run, and sorts them | hint: steps_dropped
-# breaks: `self.steps` holds *all* steps
+# breaks: `self.steps` is a container that holds *all* steps
 class Chain(nn.Module):
     def __init__(self, steps: list[nn.Module], order: list[int]):
         super().__init__()
@@ -667,6 +667,84 @@ class Chain(nn.Module):
         for number, step in enumerate(steps):
             step.position = number
             self.steps.append(step)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% each_module_once_and_places
+# misconception: keeps a module once that stands there twice, and where it stands | hint: steps_dropped
+# breaks: One module may stand in `steps` twice.
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        modules = list(dict.fromkeys(steps))
+        self.steps = nn.ModuleList(modules)
+        self.places = [modules.index(step) for step in steps]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[self.places[i]](x)
+        return x
+
+# %% names_with_a_dot
+# misconception: a python list, and an attribute with a dot in its name for each step | hint: anatomy_other_names
+# breaks: `self.steps` is a container
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = list(steps)
+        for number, step in enumerate(steps):
+            setattr(self, f"steps.{number}", step)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% no_gradients_in_eval_mode
+# misconception: switches autograd off in eval mode | hint: gradient_cut
+# breaks: Gradients reach the steps and `x`.
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        with torch.set_grad_enabled(self.training):
+            for i in self.order:
+                x = self.steps[i](x)
+        return x
+
+# %% keeps_the_gradient_of_x
+# misconception: makes x keep its gradient | hint: anatomy_changes_the_rest
+# breaks: `x`, the two lists and the modules in them stay as they were
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.requires_grad:
+            x.retain_grad()
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% throws_gradients_away
+# misconception: throws away the gradients that the steps have | hint: anatomy_changes_the_rest
+# breaks: `x`, the two lists and the modules in them stay as they were
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(steps)
+        self.zero_grad()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         for i in self.order:

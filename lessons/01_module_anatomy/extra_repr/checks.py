@@ -157,8 +157,10 @@ class _Untouched(nn.Module):
 class NothingElse(_OfTheClip):
     """It shows the limits and nothing else, in either mode; the rest of the class stays, also for limits that are crossed."""
 
+    errors = {**_OfTheClip.errors, r"OverflowError: cannot convert float infinity": "repr_rounded"}
     blame = {
         "repr(clip) for whole limits with a point": "repr_rounded",
+        "repr(clip) for a limit that is infinite": "repr_incomplete",
         "repr(clip) with an attribute more": "repr_more_than_asked",
         "repr(clip) in eval mode": "repr_more_than_asked",
         "what print(clip) prints": "repr_prints",
@@ -178,6 +180,7 @@ class NothingElse(_OfTheClip):
         clip.note = "seen"
         found = {
             "repr(clip) for whole limits with a point": repr(whole),
+            "repr(clip) for a limit that is infinite": self.infinite(nb.function("Clip"), case),
             "repr(clip) with an attribute more": repr(clip),
             "what print(clip) prints": lines,
             **self.ran(nb.function("Clip"), case),
@@ -188,6 +191,11 @@ class NothingElse(_OfTheClip):
         except TypeError:
             found["a Clip without limits"] = case.tensor("refused", 2)
         return found
+
+    def infinite(self, make, case):
+        """Each of the two limits in turn; the other one is a number."""
+        low, high = self.whole(case)
+        return [repr(make(float("-inf"), high)), repr(make(low, float("inf")))]
 
     def ran(self, make, case):
         x, limits = case.tensor("x", 3, 4), (case.integer("crossed", 6, 19) / 10, -case.integer("low", 1, 9) / 10)
@@ -202,6 +210,10 @@ class NothingElse(_OfTheClip):
         text, ran = "Clip(low={}, high={})".format(*_limits(case)), self.ran(_Untouched, case)
         return {
             "repr(clip) for whole limits with a point": "Clip(low={}, high={})".format(*self.whole(case)),
+            "repr(clip) for a limit that is infinite": [
+                f"Clip(low=-inf, high={self.whole(case)[1]})",
+                f"Clip(low={self.whole(case)[0]}, high=inf)",
+            ],
             "repr(clip) with an attribute more": text,
             "repr(clip) in eval mode": text,
             "what print(clip) prints": [text],

@@ -1,6 +1,6 @@
 # %% as_integers
 # misconception: shows the limits as integers | hint: repr_rounded
-# breaks: each as `print` shows the number
+# breaks: each looks as `print` shows the number
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -344,7 +344,7 @@ class Clip(nn.Module):
 
 # %% six_digits
 # misconception: six digits at most | hint: repr_rounded
-# breaks: each as `print` shows the number
+# breaks: each looks as `print` shows the number
 class Clip(nn.Module):
     def __init__(self, low: float, high: float):
         super().__init__()
@@ -404,7 +404,7 @@ class Clip(nn.Module):
 
 # %% whole_numbers_without_a_point
 # misconception: shows 1.0 as 1 | hint: repr_rounded
-# breaks: each as `print` shows the number
+# breaks: each looks as `print` shows the number
 class Clip(nn.Module):
     """Keeps values between two limits."""
 
@@ -525,3 +525,24 @@ class Clip(nn.Module):
 
     def extra_repr(self) -> str:
         return f"low={self.low}, high={self.high}"
+
+# %% infinite_left_out
+# misconception: leaves a limit out that does not limit | hint: repr_incomplete
+# breaks: also infinite ones
+import math
+
+
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        limits = {"low": self.low, "high": self.high}
+        return ", ".join(f"{name}={limit}" for name, limit in limits.items() if math.isfinite(limit))

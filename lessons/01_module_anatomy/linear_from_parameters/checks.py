@@ -1,3 +1,4 @@
+import warnings
 from contextlib import contextmanager
 
 import torch
@@ -169,6 +170,7 @@ class AnyLeadingShape(_OfMyLinear):
     errors = {**_OfMyLinear.errors, r"(Runtime|Value|Index|Type)Error: ": "matrix_only"}
     blame = {
         **{f"output for x of shape {shape}": "matrix_only" for shape in shapes},
+        "output for x whose dimensions are swapped": "anatomy_view_of_x",
         "output in eval mode": "anatomy_kept_copy",
         "output under no_grad": "anatomy_kept_copy",
     }
@@ -178,7 +180,18 @@ class AnyLeadingShape(_OfMyLinear):
         self.in_either_mode(layer, case.tensor("x before", 3, 4))
         layer.weight, layer.bias = nn.Parameter(case.tensor("weight", 2, 4)), nn.Parameter(case.tensor("bias", 2))
         outputs = {f"output for x of shape {shape}": layer(case.tensor("x", *shape)) for shape in self.shapes}
+        outputs["output for x whose dimensions are swapped"] = self.of_swapped(layer, case)
         return {**outputs, **self.in_either_mode(layer, x)}
+
+    def swapped(self, case):
+        """Its rows do not follow one another in memory."""
+        return case.tensor("x swapped", 3, 5, 4).transpose(0, 1)
+
+    def of_swapped(self, layer, case):
+        try:
+            return layer(self.swapped(case))
+        except RuntimeError as error:  # told after the other shapes
+            return str(error)
 
     def in_either_mode(self, layer, x):
         layer(x.clone())
@@ -191,6 +204,7 @@ class AnyLeadingShape(_OfMyLinear):
         output = F.linear(case.tensor("x", 3, 4), weight, bias)
         return {
             **{f"output for x of shape {s}": F.linear(case.tensor("x", *s), weight, bias) for s in self.shapes},
+            "output for x whose dimensions are swapped": F.linear(self.swapped(case), weight, bias),
             "output in eval mode": output,
             "output under no_grad": output,
         }
@@ -213,6 +227,7 @@ class GradientsArrive(_OfMyLinear):
         "x.grad": "anatomy_input_cut",
         "x afterwards": "anatomy_changes_the_rest",
         "gradient of an x that needs none": "anatomy_changes_the_rest",
+        "gradient of an x that was computed": "anatomy_changes_the_rest",
     }
 
     def probe(self, nb, case):
@@ -227,7 +242,12 @@ class GradientsArrive(_OfMyLinear):
         output = layer(x)
         if output.requires_grad:
             output.backward(case.tensor("upstream", 5, 2))
-        return {"x afterwards": x.detach(), **gradients_left({"gradient of an x that needs none": x}, case)}
+        computed = 2 * case.tensor("a third x", 5, 3, requires_grad=True)
+        layer(computed).backward(case.tensor("upstream", 5, 2))
+        left = {"gradient of an x that needs none": x, "gradient of an x that was computed": computed}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # asked on purpose: what autograd does not keep
+            return {"x afterwards": x.detach(), **gradients_left(left, case)}
 
     def truth(self, case):
         weight, bias = case.tensor("weight", 2, 3, requires_grad=True), case.tensor("bias", 2, requires_grad=True)

@@ -563,7 +563,7 @@ class MyLinear(nn.Module):
 
 # %% asks_for_a_gradient_of_x
 # misconception: makes x need a gradient | hint: anatomy_changes_the_rest
-# breaks: `x` stays as it was
+# breaks: and stays as it was
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -577,7 +577,7 @@ class MyLinear(nn.Module):
 
 # %% overwrites_x
 # misconception: writes into x | hint: overwrites_saved
-# breaks: `x` stays as it was
+# breaks: and stays as it was
 class MyLinear(nn.Module):
     def __init__(self, in_features: int, out_features: int):
         super().__init__()
@@ -613,3 +613,30 @@ class MyLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.func.functional_call(self.helper[0], {"weight": self.weight, "bias": self.bias}, (x,))
+
+# %% view_of_x
+# misconception: makes rows of x by a view | hint: anatomy_view_of_x
+# breaks: a transposed one too
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = x.view(-1, x.shape[-1])
+        return torch.addmm(self.bias, rows, self.weight.T).view(*x.shape[:-1], -1)
+
+# %% keeps_the_gradient_of_x
+# misconception: makes x keep its gradient | hint: anatomy_changes_the_rest
+# breaks: and stays as it was
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.requires_grad:
+            x.retain_grad()
+        return x @ self.weight.T + self.bias

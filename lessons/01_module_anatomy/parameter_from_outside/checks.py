@@ -289,6 +289,7 @@ class AnyModelAnyGroups(_OfTheOffset):
 class OneOptimizerForAll(_OfTheOffset):
     """One group with a rate of its own, which holds a part of a model, and three offsets, one of a model that is all frozen."""
 
+    settings = {"lr": 0.25, "momentum": 0.5, "weight_decay": 0.2, "nesterov": True}
     names = ("a model in part frozen and in part not held", "a frozen model", "a model without parameters")
     blame = {
         **{f"offset of {name}": "optimizer_does_not_know" for name in names},
@@ -304,7 +305,7 @@ class OneOptimizerForAll(_OfTheOffset):
         """The offsets and all parameters: two steps after the call, the rate of the first group has changed before and after it."""
         models = case.build("three models", self.make)
         held = [*models[0][0].parameters(), *models[0][2].parameters()]
-        optimizer = torch.optim.SGD([{"params": held, "lr": 0.3}], lr=0.25, momentum=0.9)
+        optimizer = torch.optim.SGD([{"params": held, "lr": 0.3}], **self.settings)
         optimizers, offsets = [optimizer], [0, 0, 0]
         for step in range(3):
             optimizer.param_groups[0]["lr"] = 0.3 / (step + 1)
@@ -336,7 +337,7 @@ class OneOptimizerForAll(_OfTheOffset):
     def apart(self, **settings):
         def add(models, optimizer):
             offsets = [nn.Parameter(torch.zeros(size)) for size in (2, 2, 3)]
-            return offsets, [optimizer, torch.optim.SGD(offsets, **{"lr": 0.25, "momentum": 0.9, **settings})]
+            return offsets, [optimizer, torch.optim.SGD(offsets, **{**self.settings, **settings})]
 
         return add
 
@@ -349,6 +350,7 @@ class OneOptimizerForAll(_OfTheOffset):
         group = [{key: self.trained(self.apart(lr=lr), case)[key]} for lr in (0.2, 0.3)]
         return {
             "anatomy_settings_of_a_group": AnyOf({key: slow[key]}, *group),
+            "anatomy_settings_typed_in": {key: self.trained(self.apart(momentum=0.9), case)[key]},
             "anatomy_changes_the_rest": {key: wanted[key], last: slow[last]},
         }
 

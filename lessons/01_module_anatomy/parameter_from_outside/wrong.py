@@ -1,4 +1,4 @@
-# nothing to break: No optimizer here is without groups
+# nothing to break: Each optimizer here takes another parameter group
 # nothing to break: Training has begun
 
 # %% adds_it_by_hook
@@ -379,3 +379,10 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset]})
     optimizer.param_groups.insert(0, optimizer.param_groups.pop())
+
+# %% momentum_of_the_example
+# misconception: a momentum that was typed in | hint: anatomy_settings_typed_in
+# breaks: with the settings that the optimizer was built with
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset], "lr": optimizer.defaults["lr"], "momentum": 0.9})

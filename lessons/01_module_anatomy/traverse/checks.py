@@ -226,6 +226,8 @@ class SharedModule(FiveEntries):
         other.running_mean = norm.running_mean
         model.get_submodule(_names(case)[1]).add_module("other", other)
         model.add_module("twin", model.get_submodule(_names(case)[1]))
+        model.last.register_parameter("mirror", nn.Parameter(model.spare.balance.data))  # an object of its own
+        model.last.register_buffer("echo", model.count.view(-1))
         model.add_module("apart", model.spare.right)  # it stands deeper, too, and earlier
         model.add_module("box", nn.Sequential(model.spare.right))  # its only child has another name
         return model
@@ -236,6 +238,10 @@ class SharedModule(FiveEntries):
         return {
             "anatomy_children_by_name": {"children": [name for name, _ in _below(model) if "." not in name]},
             "anatomy_leaves_by_name": {"leaves": self.truth(case)["leaves"] + 1},
+            "anatomy_memory_for_object": _one_of(
+                parameters=_says(lambda found: "last.mirror" not in found),
+                buffers=_says(lambda found: "last.echo" not in found),
+            ),
             "counts_twice": _one_of(
                 modules=list(places)[1:],
                 leaves=AnyOf(sum(_is_leaf(part) for part in places.values()), _leaves_reached(model)),
@@ -261,13 +267,20 @@ class EmptyAndUnsaved(FiveEntries):
         model.last.register_parameter("factor", nn.Parameter(torch.tensor(2.0)))
         model.last.register_parameter("rows", nn.Parameter(torch.empty(0, 3)))
         model.last.register_buffer("seen", torch.empty(0))
+        model.add_module("hull", nn.Sequential(nn.ModuleList()))
+        model.add_module("room", nn.Sequential())
         return model
 
     def mistakes(self, case):
         wanted = self.truth(case)
         return {
+            "anatomy_empty_is_false": _one_of(
+                children=[name for name in wanted["children"] if name != "room"],
+                modules=_says(lambda found: "room" not in found),
+                leaves=wanted["leaves"] + 1,
+            ),
             "absent_is_none": _one_of(
-                children=[*wanted["children"], "unused"],
+                children=_says(lambda found: "unused" in found),
                 modules=_says(lambda found: any(name.endswith("unused") for name in found)),
                 leaves=wanted["leaves"] - 1,
                 buffers=_says(lambda found: "later" in found),

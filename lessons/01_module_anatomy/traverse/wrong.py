@@ -713,3 +713,48 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
         "buffers": [name for name, _ in model.named_buffers()],
     }
+
+# %% any_of_the_children
+# misconception: asks any() whether there are children | hint: anatomy_empty_is_false
+# breaks: what holds one is no leaf
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(not any(module.children()) for _, module in parts),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% children_that_are_true
+# misconception: leaves children out that count as false | hint: anatomy_empty_is_false
+# breaks: list of the names of the modules that stand directly in the model
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    return {
+        "children": [name for name, child in model.named_children() if child],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": {name: tuple(tensor.shape) for name, tensor in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% one_memory_one_parameter
+# misconception: takes parameters on the same memory for one | hint: anatomy_memory_for_object
+# breaks: An object that stands at two places counts once
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if module is not model]
+    shapes, seen = {}, set()
+    for name, tensor in model.named_parameters():
+        place = (tensor.data_ptr(), tensor.shape)
+        if place not in seen:
+            shapes[name] = tuple(tensor.shape)
+        seen.add(place)
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if not list(module.children())),
+        "parameters": shapes,
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
