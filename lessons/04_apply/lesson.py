@@ -545,8 +545,8 @@ seen = rewired(two)
 # tensor of shape (2, 2): the matrix product `X @ W`, with `b` added to each row. Write three functions, and apply each of
 # them to `model`:
 #
-# - `add_bias(module)` registers a `Parameter` called `b` of shape (2,) on every `Function_*`, with any values, and on no
-#   other module.
+# - `add_bias(module)` registers a `Parameter` called `b` of shape (2,) on every `Function_*`, each its own, with any values,
+#   and on no other module.
 # - `weight_initialization(module)` sets every element of `W` and of `b` to 1.
 # - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, with the values that `W` and `b`
 #   have at the moment of the call.

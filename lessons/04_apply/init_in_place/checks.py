@@ -324,13 +324,16 @@ class Transposed(nn.Module):
 
 
 class TheParameterItself(InPlaceCheck):
-    """`new` gets the parameter itself; what that held before, and how it lies in memory, does not matter."""
+    """`new` gets the parameter itself; what that held, and how it or the new one lies in memory, does not matter; nor another call."""
 
     blame = {
         "where new looks up its argument": "new_gets_another_tensor",
         "where it held NaN": "depends_on_old_value",
         "where it lies column by column": "written_into_a_copy",
+        "where it gets new values again": "new_values_only_once",
+        "where what new returns lies column by column": "new_lies_in_another_way",
     }
+    errors = {**InPlaceCheck.errors, r"RuntimeError: view size is not compatible": "new_lies_in_another_way"}
 
     def probe(self, nb, case):
         init_in_place = nb.function("init_in_place")
@@ -344,8 +347,14 @@ class TheParameterItself(InPlaceCheck):
             not_a_number.features[0].weight.fill_(float("-inf"))
         for one in (not_a_number, transposed):
             init_in_place(one, lambda got: self.fresh(case, got.shape))
+        looked_up = self.values(model)
+        init_in_place(model, lambda got: -self.fresh(case, got.shape))
+        column_by_column = case.build("net", Net)
+        init_in_place(column_by_column, lambda got: self.fresh(case, got.shape).t().contiguous().t())
         return {
-            "where new looks up its argument": self.values(model),
+            "where new looks up its argument": looked_up,
+            "where it gets new values again": self.values(model),
+            "where what new returns lies column by column": self.values(column_by_column),
             "where it held NaN": self.values(not_a_number),
             "where it lies column by column": self.values(transposed),
         }
@@ -354,6 +363,8 @@ class TheParameterItself(InPlaceCheck):
         values = {name: self.fresh(case, one.shape) for name, one in case.build("net", Net).named_parameters()}
         return {
             "where new looks up its argument": values,
+            "where it gets new values again": {name: -one for name, one in values.items()},
+            "where what new returns lies column by column": values,
             "where it held NaN": values,
             "where it lies column by column": dict.fromkeys(("weight", "other"), self.fresh(case, (3, 4))),
         }

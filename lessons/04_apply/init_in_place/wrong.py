@@ -291,3 +291,21 @@ def init_in_place(model, new):
 def init_in_place(model, new):
     for p in model.parameters():
         p.detach().numpy()[...] = new(p).detach().numpy()
+
+# %% remembers_between_calls
+# misconception: keeps those that it has met in a default argument, which all calls share | hint: new_values_only_once
+# breaks: every parameter `p` of the model, at any depth
+def init_in_place(model, new, seen=set()):
+    with torch.no_grad():
+        for module in model.modules():
+            for p in module.parameters(recurse=False):
+                if p not in seen:
+                    seen.add(p)
+                    p.copy_(new(p))
+
+# %% view_of_the_new
+# misconception: expects what new returns to lie in memory row by row | hint: new_lies_in_another_way
+# breaks: takes the **values** of the tensor `new(p)`
+def init_in_place(model, new):
+    for p in model.parameters():
+        p.data.copy_(new(p).detach().view(-1).view(p.shape))
