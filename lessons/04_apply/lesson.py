@@ -11,9 +11,9 @@
 #
 # In a moment you will meet a net of twenty layers that is put together correctly, trained correctly, and learns nothing at
 # all. The cure is a single line: `net.apply(...)`. It carries one small function to every module of the net, however deep,
-# without a change to the code that defines it. This lesson is about that line, and about everything that people
-# do with it: start weights well, give the parts of a model better names, add parameters from outside, and turn every layer
-# into another one.
+# without a change to the code that defines it. This lesson is about that line, and about what people do with it:
+# choose the numbers that weights begin with, give the parts of a model better names, add parameters from outside, and turn
+# every layer into another one.
 #
 # - **You will do** this: find out in which order `apply` visits; set the weights of a whole model; write names into its
 #   `repr`; add a bias from outside and make every layer linear; cure the deep net. Further on you hook, freeze and replace
@@ -425,7 +425,8 @@ print("partial:", {name: text() for name, text in by_partial.items()})
 #
 # medium · 12 min · 3 points · `named_repr`
 #
-# Make every `Function_*` of `model` show its own name: `Function_A(name=duck)`, without quotes or spaces.
+# Make every `Function_*` of `model` show its own name: `Function_A(name=duck)`. What stands there is the name just as it is,
+# with no quotes around it, and no spaces around the sign `=`.
 #
 # - `function_repr(self)` returns the text between the parentheses for the object `self`.
 # - `add_repr(module)` lets `module` show that text, if it is a `Function_*`.
@@ -544,8 +545,8 @@ seen = rewired(two)
 # tensor of shape (2, 2): the matrix product `X @ W`, with `b` added to each row. Write three functions, and apply each of
 # them to `model`:
 #
-# - `add_bias(module)` registers a `Parameter` called `b` of shape (2,) on every `Function_*`, with any values, and on no
-#   other module.
+# - `add_bias(module)` registers a `Parameter` called `b` of shape (2,) on every `Function_*`, each its own, with any values,
+#   and on no other module.
 # - `weight_initialization(module)` sets every element of `W` and of `b` to 1.
 # - `linear_transformation(module)` makes every `Function_*` return `X @ W + b`, with the values that `W` and `b`
 #   have at the moment of the call.
@@ -554,7 +555,8 @@ seen = rewired(two)
 #
 # <details><summary>Fine print</summary>
 #
-# The check applies your functions, in this order, to a fresh tree as well, and changes `W` and `b` to other values.
+# The check applies your functions, in this order, to a fresh tree as well, and writes other values into `W` and `b`, in place,
+# also between `add_bias` and `weight_initialization`.
 # It uses symmetric `W`, so `X @ W.T + b`, which is what `nn.Linear` computes, is right too. If your `model` was made by
 # `Model()`, without a shape, the check gives its `W` the shape (2, 2). `Function_*` means the four classes `Function_A` to
 # `Function_D`. Whether gradients reach `W` and `b`, and what becomes of a `Function_*` outside the trees, is not asked here:
@@ -649,7 +651,7 @@ for name, start in starts.items():
 # for a few of them, such as the last ones of a net of convolutions.
 #
 # So an initialisation goes by type, and `apply` is made for it. Two things stop most first attempts. The functions that
-# look at the size of a layer need at least two dimensions, and the weight of a batch norm has one. And a layer may do
+# look at the size of a layer need at least two dimensions, and the weight of a batch norm has only one. And a layer may do
 # without a bias: then the attribute is there, and it is `None`.
 
 # %%
@@ -684,7 +686,7 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # | `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0 |
 #
 # - Subclasses of these classes count.
-# - A weight or a bias that is not there stays away.
+# - A weight or a bias that is not there stays away. (A batch norm has both or neither.)
 # - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
 #   are, whatever their class is called.
 # - Frozen layers are initialised like any other (whether they stay frozen is up to you), and two layers of the same size start with different numbers.
@@ -798,7 +800,7 @@ print("lines in the log from the encoder:", calls.count(encoder))
 #
 # - Hooks that somebody else has registered stay.
 # - A later call with another hook registers that one in the same way, whether the first hook is still there or not. And when
-#   its handles have taken a hook off, a later call may register it again, as with any other. Hooks run in either mode.
+#   its handles have taken a hook off, a later call may register it again. Hooks run in either mode.
 # - A value that `hook` returns replaces the output, as with any forward hook.
 #
 # With or without `apply`: as you like.
@@ -889,12 +891,15 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 # every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`. What
 # `p` held before, be it NaN, does not matter, nor how it lies in memory.
 #
-# - It stays the same Parameter object, with its dtype, its hooks and its optimizer.
-# - `new` is called once for each parameter, and gets the parameter itself, also if two layers share it, or if a layer appears in two places.
+# - It stays the same Parameter object, with its dtype, be it bfloat16, with its hooks and its optimizer.
+# - `new` is called once for each parameter, also if two layers share it or if a layer appears in two places, and gets the
+#   parameter itself.
 # - A frozen parameter (`requires_grad=False`) gets new values too, and stays frozen. One that is trained stays so.
 # - What `new` returns may be used again by whoever wrote `new`, for another parameter even: take a copy.
 #   But while your function runs, `new` does not change a tensor that it has returned.
 # - Buffers are not touched.
+#
+# You may rely on this: no two parameters lie in the same memory, and none is empty.
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1104,8 +1109,8 @@ print(TwoBranches().apply(wrap_children).left[0])
 # begin to replace when the list is complete.
 #
 # Two more things are easy to overlook. `named_children()` leaves out doubles within one parent, so it hides
-# the second place of a shared module. The dict `_modules` of a module shows every place in that module, and all places of the model are shown by
-# `named_modules(remove_duplicate=False)`. A place in `_modules` may also hold `None`, if somebody has registered it so. And a
+# the second place of a shared module. The dict `_modules` of a module shows every place in that module, and
+# `named_modules(remove_duplicate=False)` shows every module in every place of the model. A place in `_modules` may also hold `None`, if somebody has registered it so. And a
 # new module is in training mode, whatever mode the model is in:
 
 # %%
@@ -1135,7 +1140,7 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #   about modules only.
 #
 # You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one. And `make`
-# never returns an empty container.
+# never returns an empty container, and leaves the module that it is given in the mode in which it was.
 
 
 # %% nbgrader={"grade": false, "grade_id": "replace_modules", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -1,5 +1,6 @@
 import math
 from contextlib import suppress
+from functools import partial
 
 import torch
 from torch import nn
@@ -317,6 +318,14 @@ class TypeNotName(ByTypeCheck):
     blame = {"conv": "name_is_not_type", "norm": "name_is_not_type", "out": "name_is_not_type"}
 
 
+class EachKind(nn.Sequential):
+    """A small layer of each kind."""
+
+    def __init__(self):
+        convs = nn.Conv1d(3, 4, 2), nn.Conv2d(3, 4, (2, 1)), nn.Conv3d(2, 3, 2)
+        super().__init__(nn.Linear(4, 3), *convs, nn.BatchNorm1d(3), nn.BatchNorm2d(4), nn.BatchNorm3d(2))
+
+
 # awkward: called_twice: nothing runs
 # awkward: in_place_behind: nothing runs
 # awkward: tied: a new Parameter is allowed, and it ends a tie
@@ -332,63 +341,89 @@ class AnyModel(ByTypeCheck):
 
     cases = 1
     blame = {
-        "shapes and dtypes": "init_dtype_lost", "weights": "init_frozen_left_out", "biases": "init_frozen_left_out",
+        "shapes and dtypes": "init_dtype_lost", "weights": "init_frozen_left_out", "numbers": "init_frozen_left_out",
         "one layer's weight minus another's": "init_same_numbers",
     }  # fmt: skip
 
+    def models(self, case):
+        kinds = awkward_models(case, "float64", "partly_frozen", "shared", "none_place", "the_layer")
+        own = {
+            "a layer of each kind in float64": case.build("each kind", EachKind).double(),
+            "a layer of each kind, frozen": case.build("each kind", EachKind).requires_grad_(False),
+        }
+        return {**{says: model for says, (model, _) in kinds.items()}, **own}
+
     def probe(self, nb, case):
-        forms, weights, biases = {}, {}, {}
-        for says, (model, _) in awkward_models(case, "float64", "partly_frozen", "shared", "none_place", "the_layer").items():
+        forms, weights, numbers = {}, {}, {}
+        for says, model in self.models(case).items():
             with torch.no_grad():
                 for parameter in model.parameters():
                     parameter.fill_(OLD)
             model.apply(nb.function("init_by_type"))
             named = dict(model.named_parameters())
             forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
-            weights[says] = {name: one for name, one in named.items() if one.dim() == 2}
-            biases[says] = {name: one for name, one in named.items() if one.dim() == 1}
-        pair = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)).apply(nb.function("init_by_type"))
-        apart = pair[0].weight - pair[1].weight
-        return {"shapes and dtypes": forms, "weights": weights, "biases": biases, "one layer's weight minus another's": apart}
+            weights[says] = {name: one for name, one in named.items() if one.dim() > 1}
+            numbers[says] = {name: one for name, one in named.items() if one.dim() == 1}
+        pairs = [nn.Sequential(kind(4, 4), kind(4, 4)) for kind in (nn.Linear, partial(nn.Conv1d, kernel_size=2))]
+        apart = [pair.apply(nb.function("init_by_type"))[0].weight - pair[1].weight for pair in pairs]
+        return {"shapes and dtypes": forms, "weights": weights, "numbers": numbers, "one layer's weight minus another's": apart}
 
     def truth(self, case):
-        forms, weights, biases = {}, {}, {}
-        for says, (model, _) in awkward_models(case, "float64", "partly_frozen", "shared", "none_place", "the_layer").items():
+        forms, weights, numbers = {}, {}, {}
+        for says, model in self.models(case).items():
             named = dict(model.named_parameters())
             forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
-            weights[says] = {name: within_xavier(one.shape) for name, one in named.items() if one.dim() == 2}
-            biases[says] = {name: torch.zeros_like(one) for name, one in named.items() if one.dim() == 1}
-        apart = Matches(lambda got: None if got.tensor().any() else "zero everywhere", "not zero")
-        return {"shapes and dtypes": forms, "weights": weights, "biases": biases, "one layer's weight minus another's": apart}
+            weights[says] = {name: a_start(one) for name, one in named.items() if one.dim() > 1}
+            norms = {f"{name}.weight" for name, part in model.named_modules() if isinstance(part, ByType.norms)}
+            numbers[says] = {
+                name: torch.full_like(one, float(name in norms)) for name, one in named.items() if one.dim() == 1
+            }
+        apart = [Matches(lambda got: None if got.tensor().any() else "zero everywhere", "not zero")] * 2
+        return {"shapes and dtypes": forms, "weights": weights, "numbers": numbers, "one layer's weight minus another's": apart}
 
 
-def within_xavier(shape):
-    """The test of a weight that is too small for statistics: inside the limits, and not all equal."""
-    limit = math.sqrt(6 / sum(shape)) * 1.0001
+def a_start(weight):
+    """The test of a weight that is too small for statistics: of its dtype, inside the limits if there are any, not all equal."""
+    dtype = str(weight.dtype).removeprefix("torch.")
+    limit = math.sqrt(6 / sum(weight.shape)) * 1.0001 if weight.dim() == 2 else math.inf
 
     def test(got):
         values = got.tensor()
+        if got.dtype != dtype:
+            return f"of {got.dtype}, not of {dtype}"
         return None if values.abs().max() <= limit and values.std() > 0 else f"as far as {values.abs().max():.4g}"
 
-    return Matches(test, "uniform between ±√(6 / (fan_in + fan_out))")
+    return Matches(test, "uniform between ±√(6 / (fan_in + fan_out))" if weight.dim() == 2 else "random numbers")
+
+
+class Adapted(nn.Linear):
+    """A linear layer with another one inside, as adapters have it."""
+
+    def __init__(self):
+        super().__init__(4, 4)
+        self.adapter = nn.Linear(4, 2)
 
 
 class ThisOneModule(ByTypeCheck):
-    """Called for a container, it leaves what is inside alone; called once more, it starts anew; groups count in fan_in."""
+    """Called for a container or a layer, it leaves what is inside alone; called again, it starts anew; groups count in fan_in."""
 
     blame = {
-        "layers inside a container": "init_reaches_too_far", "numbers after a second call": "init_only_once",
+        "layers inside a container": "init_reaches_too_far", "a layer inside a layer": "init_reaches_too_far",
+        "numbers after a second call": "init_only_once",
         "weight with groups": "init_ignores_groups",
     }  # fmt: skip
 
     def probe(self, nb, case):
         init_by_type = nb.function("init_by_type")
         container = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Sequential(nn.Conv1d(4, 2, 3)))
-        grouped, norm = nn.Conv2d(32, 64, 3, groups=4), nn.BatchNorm1d(5)
+        grouped, norm, adapted = nn.Conv2d(32, 64, 3, groups=4), nn.BatchNorm1d(5), Adapted()
         with torch.no_grad():
             for name, one in container.named_parameters():
                 one.copy_(case.tensor(name, *one.shape))
+            for name, one in adapted.adapter.named_parameters():
+                one.copy_(case.tensor(f"adapter {name}", *one.shape))
             init_by_type(container)
+            init_by_type(adapted)
             init_by_type(grouped)
             init_by_type(norm)
             norm.weight.copy_(case.tensor("trained weight", 5))
@@ -396,6 +431,7 @@ class ThisOneModule(ByTypeCheck):
         init_by_type(norm)
         return {
             "layers inside a container": dict(container.named_parameters()),
+            "a layer inside a layer": dict(adapted.adapter.named_parameters()),
             "numbers after a second call": [norm.weight, norm.bias],
             "weight with groups": self.told(grouped.weight),
         }
@@ -404,6 +440,7 @@ class ThisOneModule(ByTypeCheck):
         container = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Sequential(nn.Conv1d(4, 2, 3)))
         return {
             "layers inside a container": {n: case.tensor(n, *one.shape) for n, one in container.named_parameters()},
+            "a layer inside a layer": {"weight": case.tensor("adapter weight", 2, 4), "bias": case.tensor("adapter bias", 2)},
             "numbers after a second call": [torch.ones(5), torch.zeros(5)],
             "weight with groups": random_weight(False),
         }

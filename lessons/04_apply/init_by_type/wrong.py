@@ -1,3 +1,5 @@
+# nothing to break: (A batch norm has both or neither.)
+
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
 # breaks: A weight or a bias that is not there stays away
@@ -572,4 +574,83 @@ def init_by_type(module):
     else:
         return
     if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% convolutions_in_float32
+# misconception: draws new numbers in the default dtype | hint: init_dtype_lost
+# breaks: Every parameter keeps its shape and its dtype
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        module.weight.data = torch.randn(module.weight.shape) * (2 / module.weight[0].numel()) ** 0.5
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
+        nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% norms_in_float32
+# misconception: makes ones and zeros in the default dtype | hint: init_dtype_lost
+def init_by_type(module):
+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine:
+            module.weight.data = torch.ones(module.num_features)
+            module.bias.data = torch.zeros(module.num_features)
+        return
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% skips_frozen_norms
+# misconception: takes a frozen batch norm for one that must keep its numbers | hint: init_frozen_left_out
+def init_by_type(module):
+    if isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if module.affine and module.weight.requires_grad:
+            nn.init.ones_(module.weight)
+            nn.init.zeros_(module.bias)
+        return
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% generator_of_convolutions
+# misconception: a generator of the same seed for each convolution | hint: init_same_numbers
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu", generator=torch.Generator().manual_seed(0))
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
+        nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% all_parameters_below
+# misconception: a layer has no modules inside, so all of its parameters are its own | hint: init_reaches_too_far
+# breaks: leaves what is inside that module to the other calls
+def init_by_type(module):
+    if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        for name, parameter in module.named_parameters():
+            if name.endswith("bias"):
+                nn.init.zeros_(parameter)
+            elif isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(parameter)
+            else:
+                nn.init.kaiming_normal_(parameter, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
+        nn.init.ones_(module.weight)
         nn.init.zeros_(module.bias)

@@ -43,6 +43,7 @@ class InPlaceCheck(Check):
         r"RuntimeError: Error\(s\) in loading state_dict": "state_dict_is_more",
         r"AttributeError: 'NoneType' object has no attribute": "absent_is_none",
         r"IndexError: .*0-dim": "number_is_a_tensor",
+        r"TypeError: Got unsupported ScalarType": "dtype_without_numpy",
     }
 
     def fresh(self, case, shape):
@@ -197,12 +198,13 @@ class ValuesAreCopied(InPlaceCheck):
 
 
 class StaysWhatItIs(InPlaceCheck):
-    """Frozen parameters stay frozen, trained ones trained, and double precision stays double precision."""
+    """Frozen parameters stay frozen, trained ones trained, and each keeps its dtype, of more digits or fewer."""
 
     blame = {"requires_grad": "frozen_thawed"}
 
     def model(self, case):
         model = case.build("net", Net).double()
+        model.out.bfloat16()
         model.features[0].weight.requires_grad_(False)
         model.offset.requires_grad_(False)
         return model
@@ -230,7 +232,7 @@ class StaysWhatItIs(InPlaceCheck):
         model = self.model(case)
         named = dict(model.named_parameters())
         return {
-            "values": {name: self.fresh(case, one.shape).double() for name, one in named.items()},
+            "values": {name: self.fresh(case, one.shape).to(one.dtype) for name, one in named.items()},
             "requires_grad": {name: one.requires_grad for name, one in named.items()},
             "what runs": as_before(self.runs(model, case)),
         }
@@ -238,7 +240,7 @@ class StaysWhatItIs(InPlaceCheck):
     def mistakes(self, case):
         old, right = dict(self.model(case).named_parameters()), self.truth(case)["values"]
         kept = {name: right[name] if one.requires_grad else one for name, one in old.items()}
-        single = Matches(lambda got: None if any(one.dtype != "float64" for one in got.values()) else "no", "")
+        single = Matches(lambda got: None if any(one.dtype == "float32" for one in got.values()) else "no", "")
         return {"frozen_not_initialised": {"values": kept}, "dtype_taken_over": {"values": single}}
 
 
@@ -322,13 +324,16 @@ class Transposed(nn.Module):
 
 
 class TheParameterItself(InPlaceCheck):
-    """`new` gets the parameter itself; what that held before, and how it lies in memory, does not matter."""
+    """`new` gets the parameter itself; what that held, and how it or the new one lies in memory, does not matter; nor another call."""
 
     blame = {
         "where new looks up its argument": "new_gets_another_tensor",
         "where it held NaN": "depends_on_old_value",
         "where it lies column by column": "written_into_a_copy",
+        "where it gets new values again": "new_values_only_once",
+        "where what new returns lies column by column": "new_lies_in_another_way",
     }
+    errors = {**InPlaceCheck.errors, r"RuntimeError: view size is not compatible": "new_lies_in_another_way"}
 
     def probe(self, nb, case):
         init_in_place = nb.function("init_in_place")
@@ -342,8 +347,14 @@ class TheParameterItself(InPlaceCheck):
             not_a_number.features[0].weight.fill_(float("-inf"))
         for one in (not_a_number, transposed):
             init_in_place(one, lambda got: self.fresh(case, got.shape))
+        looked_up = self.values(model)
+        init_in_place(model, lambda got: -self.fresh(case, got.shape))
+        column_by_column = case.build("net", Net)
+        init_in_place(column_by_column, lambda got: self.fresh(case, got.shape).t().contiguous().t())
         return {
-            "where new looks up its argument": self.values(model),
+            "where new looks up its argument": looked_up,
+            "where it gets new values again": self.values(model),
+            "where what new returns lies column by column": self.values(column_by_column),
             "where it held NaN": self.values(not_a_number),
             "where it lies column by column": self.values(transposed),
         }
@@ -352,6 +363,8 @@ class TheParameterItself(InPlaceCheck):
         values = {name: self.fresh(case, one.shape) for name, one in case.build("net", Net).named_parameters()}
         return {
             "where new looks up its argument": values,
+            "where it gets new values again": {name: -one for name, one in values.items()},
+            "where what new returns lies column by column": values,
             "where it held NaN": values,
             "where it lies column by column": dict.fromkeys(("weight", "other"), self.fresh(case, (3, 4))),
         }

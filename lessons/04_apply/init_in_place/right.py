@@ -48,3 +48,13 @@ def init_in_place(model, new):
     pairs = [(parameter, new(parameter)) for parameter in model.parameters()]
     for parameter, values in pairs:
         parameter.data.copy_(values)
+
+# %% told_apart_by_their_memory
+def init_in_place(model, new):
+    seen = set()
+    with torch.no_grad():
+        for module in model.modules():
+            for p in module.parameters(recurse=False):
+                if p.data_ptr() not in seen:
+                    seen.add(p.data_ptr())
+                    p.copy_(new(p))

@@ -1,3 +1,4 @@
+# nothing to break: You may rely on this: no two parameters lie in the same memory, and none is empty.
 # nothing to break: But while your function runs, `new` does not change a tensor that it has returned.
 # nothing to break: An optimizer, some hooks and perhaps other people hold the parameters of `model`.
 
@@ -56,7 +57,7 @@ def init_in_place(model, new):
 
 # %% data_cloned
 # misconception: takes over the dtype with .data | hint: dtype_taken_over
-# breaks: with its dtype, its hooks and its optimizer
+# breaks: with its hooks and its optimizer
 def init_in_place(model, new):
     for parameter in model.parameters():
         parameter.data = new(parameter).clone()
@@ -283,3 +284,28 @@ def init_in_place(model, new):
     last_names = {tuple(name.split(".")[-2:]): parameter for name, parameter in model.named_parameters()}
     for parameter in last_names.values():
         parameter.data.copy_(new(parameter))
+
+# %% through_numpy
+# misconception: writes through NumPy, which has no bfloat16 | hint: dtype_without_numpy
+# breaks: with its dtype, be it bfloat16
+def init_in_place(model, new):
+    for p in model.parameters():
+        p.detach().numpy()[...] = new(p).detach().numpy()
+
+# %% remembers_between_calls
+# misconception: keeps those that it has met in a default argument, which all calls share | hint: new_values_only_once
+# breaks: every parameter `p` of the model, at any depth
+def init_in_place(model, new, seen=set()):
+    with torch.no_grad():
+        for module in model.modules():
+            for p in module.parameters(recurse=False):
+                if p not in seen:
+                    seen.add(p)
+                    p.copy_(new(p))
+
+# %% view_of_the_new
+# misconception: expects what new returns to lie in memory row by row | hint: new_lies_in_another_way
+# breaks: takes the **values** of the tensor `new(p)`
+def init_in_place(model, new):
+    for p in model.parameters():
+        p.data.copy_(new(p).detach().view(-1).view(p.shape))

@@ -71,7 +71,7 @@ class WhateverItWas(InitCheck):
 
     def probe(self, nb, case):
         fresh = case.build("fresh", Model)
-        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 40.0, -0.25])):
+        for parameter, old in zip(fresh.parameters(), case.shuffled("old", [0.0, -3.5, 4e9, -0.25])):
             nn.init.constant_(parameter, old)
         fresh.apply(nb.function("weight_initialization"))
         brought = {"fresh": {name: one.detach().clone() for name, one in fresh.named_parameters()}}

@@ -356,3 +356,17 @@ def weight_initialization(module):
 
 
 returned_module = model.apply(weight_initialization)
+
+# %% adds_the_difference
+# misconception: adds what is missing, which is rounded away where the old value is large | hint: depends_on_old_value
+# breaks: whatever it was before
+model = Model()
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        with torch.no_grad():
+            module.W += 1 - module.W
+
+
+returned_module = model.apply(weight_initialization)

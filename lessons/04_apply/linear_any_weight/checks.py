@@ -335,21 +335,28 @@ class TwiceIsOnce(LinearCheck):
 
 
 class CopyIsItsOwn(LinearCheck):
-    """A deep copy computes with its own `W` and `b`, and the original goes on with its own."""
+    """A deep copy computes with its own `W` and `b`, also if the function is applied to it; the original goes on with its own."""
 
-    blame = {"output of the copy": "copy_remembers_original", "output of the original": "copy_remembers_original"}
+    blame = {
+        "output of the copy": "copy_remembers_original",
+        "output of the original": "copy_remembers_original",
+        "output of the copy, to which the function was applied again": "second_time_anew",
+    }
 
     def probe(self, nb, case):
         tree = self.tree(nb, case)
         self.fill(tree, case, "new")
         clone = copy.deepcopy(tree)
         self.fill(clone, case, "other")
-        return {"output of the copy": self.outputs(clone, case), "output of the original": self.outputs(tree, case)}
+        brought = {"output of the copy": self.outputs(clone, case), "output of the original": self.outputs(tree, case)}
+        clone.apply(nb.function("make_linear"))
+        return {**brought, "output of the copy, to which the function was applied again": self.outputs(clone, case)}
 
     def truth(self, case):
         return {
             "output of the copy": self.computed(case, "other"),
             "output of the original": self.computed(case, "new"),
+            "output of the copy, to which the function was applied again": self.computed(case, "other"),
         }
 
 

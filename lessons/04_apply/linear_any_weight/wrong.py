@@ -378,3 +378,18 @@ def make_linear(module):
         if not hasattr(module, "b"):
             module.b = Parameter(torch.zeros(module.W.shape[1]))
         module.forward = partial(linear, module)
+
+# %% list_of_those_done
+# misconception: remembers outside of the modules which of them it has done, and a copy is none of them | hint: second_time_anew
+# breaks: A `b` that is there stays, the same object with its values
+done = set()
+
+
+def make_linear(module):
+    if type(module).__name__.startswith("Function_") and module not in done:
+        done.add(module)
+        module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(lambda self, X: X @ self.W + self.b, module)
+
+
+model = Model(shape=(3, 3)).apply(make_linear)

@@ -290,3 +290,27 @@ def linear_transformation(module):
 
 
 returned_module = model.apply(add_bias).apply(weight_initialization).apply(linear_transformation)
+
+# %% the_two_objects_fixed_beforehand
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.zeros(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+        nn.init.ones_(module.b)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.forward = partial(F.linear, weight=module.W, bias=module.b)
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)

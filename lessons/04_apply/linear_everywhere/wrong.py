@@ -962,7 +962,7 @@ returned_module = model.apply(linear_transformation)
 
 # %% scales_by_mean
 # misconception: right only where all weights are equal | hint: right_for_equal_weights
-# breaks: changes `W` and `b` to other values
+# breaks: writes other values into `W` and `b`, in place
 model = Model(shape=(2, 2))
 
 
@@ -1175,4 +1175,29 @@ def linear_transformation(module):
 
 returned_module = model.apply(add_bias)
 returned_module = model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)
+
+# %% ones_by_birth
+# misconception: b is made of ones, and so is not set to 1 | hint: bias_not_one
+# breaks: sets every element of `W` and of `b` to 1
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.ones(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.forward = lambda X: X @ module.W + module.b
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)

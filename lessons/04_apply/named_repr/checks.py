@@ -4,6 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.probing import ANYTHING, such_that
 from course.tree import Function_A, Function_B, Function_C, Function_D, Model
+from torch import nn
 
 
 class NamesInRepr(Check):
@@ -100,7 +101,9 @@ class OtherNames(NamesInRepr):
     blame = {"a single Function_A": "only_the_children"}
 
     def named(self, case, tree):
-        return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), case.words(f"names in {tree}", 4)))
+        a, b, c, d = case.words(f"names in {tree}", 4)
+        names = (f"{a.title()}'s", f"{b}\\{b}", f'"{c}" {c[0].upper()}', d)  # as names are, not as words of code are
+        return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), names))
 
     def probe(self, nb, case):
         with self.clean_classes():
@@ -121,27 +124,42 @@ class OtherNames(NamesInRepr):
 
     def mistakes(self, case):
         typed_in = self.wanted()
+        right = self.truth(case)["repr in one tree"]
+
+        def nearly(got):
+            """Letters and digits are right, but for small ones and capitals; the signs between them are not."""
+            return all(self.letters(got[part]) == self.letters(one) for part, one in right.items())
+
         return {
+            "repr_notation": {"repr in one tree": such_that(nearly)},
             "repr_typed_in_names": {"repr in one tree": typed_in},
             "repr_kept_by_class": {"repr in one tree": self.truth(case)["repr in another tree"]},
         }
 
 
-class OutsideUnchanged(NamesInRepr):
-    """A `Function_*` that is not in the model keeps its repr."""
+    def letters(self, text):
+        return "".join(filter(str.isalnum, text)).lower()
 
-    blame = {"outside": "repr_class_patched"}
+
+class OutsideUnchanged(NamesInRepr):
+    """A `Function_*` that is not in the model keeps its repr, and the classes stay as they are."""
+
+    blame = {"outside": "repr_class_patched", "(Function_A.extra_repr is nn.Module.extra_repr)": "repr_class_patched"}
+    claims = ("outside", "(Function_A.extra_repr is nn.Module.extra_repr)")
 
     def probe(self, nb, case):
         with self.clean_classes():
             older = Function_A("older")
             case.build("fresh", Model).apply(nb.function("add_repr"))
             return {
-                "outside": [repr(older), *(repr(cls()) for cls in (Function_A, Function_B, Function_C, Function_D))]
+                "outside": [repr(older), *(repr(cls()) for cls in (Function_A, Function_B, Function_C, Function_D))],
+                "(Function_A.extra_repr is nn.Module.extra_repr)": Function_A.extra_repr is nn.Module.extra_repr
+                and Function_A.__repr__ is nn.Module.__repr__,
             }
 
     def truth(self, case):
-        return {"outside": ["Function_A()", *(f"Function_{letter}()" for letter in "ABCD")]}
+        outside = ["Function_A()", *(f"Function_{letter}()" for letter in "ABCD")]
+        return {"outside": outside, "(Function_A.extra_repr is nn.Module.extra_repr)": True}
 
     def mistakes(self, case):
         return {}

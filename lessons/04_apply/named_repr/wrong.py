@@ -204,7 +204,7 @@ returned_module = model.apply(add_repr)
 
 # %% quoted
 # misconception: the repr of the name instead of the name | hint: repr_notation
-# breaks: without quotes or spaces
+# breaks: no quotes around it, and no spaces around the sign
 model = Model()
 
 
@@ -401,6 +401,74 @@ def add_repr(module):
     for child in module.children():
         if "Function" in type(child).__name__:
             child.extra_repr = partial(function_repr, child)
+
+
+returned_module = model.apply(add_repr)
+
+# %% class_asks_for_a_mark
+# misconception: changes the class after all, and lets it look for a mark on the object | hint: repr_class_patched
+# breaks: do not change the classes
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if type(module).__name__.startswith("Function_"):
+        module.shows_name = True
+        type(module).extra_repr = lambda self: function_repr(self) if hasattr(self, "shows_name") else ""
+
+
+returned_module = model.apply(add_repr)
+
+# %% small_letters
+# misconception: makes the name nicer | hint: repr_notation
+# breaks: the name just as it is
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name.lower()}"
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% quotes_taken_off
+# misconception: takes all quotes out of the name's repr, also those that belong to the name | hint: repr_notation
+# breaks: the name just as it is
+model = Model()
+
+
+def function_repr(self):
+    return "name=" + repr(self.name).replace("'", "").replace('"', "")
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% repr_without_its_ends
+# misconception: cuts the two quotes off a repr, in which signs of the name are written in another way | hint: repr_notation
+model = Model()
+
+
+def function_repr(self):
+    return "name=" + ascii(self.name)[1:-1]
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = partial(function_repr, module)
 
 
 returned_module = model.apply(add_repr)

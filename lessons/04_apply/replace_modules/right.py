@@ -83,3 +83,17 @@ def replace_modules(model, wanted, make, made=None, seen=None):
         else:
             replace_modules(child, wanted, make, made, seen)
     return model
+
+# %% mode_read_after_make
+def replace_modules(model, wanted, make):
+    parts = [module for _, module in model.named_modules(remove_duplicate=False)]
+    new = {}
+    for module in parts:
+        if wanted(module) and module not in new:
+            new[module] = make(module)
+            new[module].train(module.training)
+    for parent in dict.fromkeys(parts):
+        for name, child in parent._modules.items():
+            if child in new:
+                parent._modules[name] = new[child]
+    return model

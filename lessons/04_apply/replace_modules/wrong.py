@@ -1,6 +1,6 @@
 # nothing to break: Write `replace_modules(model, wanted, make)`.
 # nothing to break: You may rely on this: `wanted` is not true for the model itself, nor for modules inside a wanted one.
-# nothing to break: And `make` never returns an empty container.
+# nothing to break: And `make` never returns an empty container, and leaves the module that it is given in the mode in which it was.
 
 # %% add_module_dotted
 # misconception: add_module with a dotted name | hint: dotted_setattr
