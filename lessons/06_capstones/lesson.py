@@ -263,7 +263,7 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 # - All of it is plain data (text, numbers, lists, dicts), so that it can go into a log.
 # - Names are those of `named_modules()` and `named_parameters()`; the model itself is `''`. `"no_gradient"` keeps their order; in the dicts any order will do.
 # - It works on any model: nested, with in-place ReLUs, with functions between its modules, with frozen layers (the output of a frozen first layer requires no gradient).
-# - It only looks. The values of outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone and those of others are still there. The error comes out of the block.
+# - It only looks. The values of outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone, and it leaves no attribute on the model. The hooks of others are still there, also those that were registered in the block. The error comes out of the block.
 #
 # <details><summary>Fine print</summary>
 #
