@@ -588,7 +588,7 @@ class OnlyLooks(SoundNet):
     blame = {
         "which gradients are finite": "watcher_changes_gradient",
         "the error comes out of the block": "gfd_swallows_error",
-        "the trace of all attributes": "gfd_attribute",
+        "the trace of all attributes": "tool_attributes_left",
     }
 
     def broken(self, case):

@@ -2794,7 +2794,7 @@ def gradient_flow_debugger(model):
                 report["gradient_size"][name] = p.grad.abs().mean().item()
 
 # %% names_on_the_modules
-# misconception: writes its name onto each module | hint: gfd_attribute
+# misconception: writes its name onto each module | hint: tool_attributes_left
 # breaks: it leaves no attribute on the model
 @contextmanager
 def gradient_flow_debugger(model):
