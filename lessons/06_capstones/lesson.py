@@ -488,7 +488,7 @@ right = (eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
 
 # %% [markdown]
-# Its `forward` ends in a mean over all positions, so it runs on a picture of any size. Here are four digits at once. What does the net know of them just before that mean?
+# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits at once. What does the net know of them just before that mean?
 
 # %%
 def board_of(*digits_wanted, skip=0):

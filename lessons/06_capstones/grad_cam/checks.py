@@ -439,10 +439,6 @@ class XAsItWas(HeatMaps):
         return {}
 
 
-check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft, XAsItWas)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
 class FrozenModel(HeatMaps):
     """The same heat maps from a model of which no parameter requires a gradient."""
 
@@ -451,4 +447,4 @@ class FrozenModel(HeatMaps):
         return net.requires_grad_(False), layers, x, targets
 
 
-check("grad_cam", FrozenModel)
+check("grad_cam", HeatMaps, EqualsCam, OverwrittenLayer, NothingLeft, XAsItWas, FrozenModel)
