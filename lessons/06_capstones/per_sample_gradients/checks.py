@@ -223,10 +223,11 @@ class AnyModel(OneBatch):
     """On models of other kinds, `gradients` holds the gradient of each sample's own loss, under the parameters' names."""
 
     def models(self, case):
-        return awkward_models(
+        own = {"a model with a layer of its own": (case.build("own layer", own_layer), case.tensor("x of its own", 3, 4))}
+        return own | awkward_models(
             case, "shared", "called_twice", "norm_in_eval", "mixed_modes", "none_place", "float64", "namedtuple", "dictionary",
             "look_alike",
-        ) | {"a model with a layer of its own": (case.build("own layer", own_layer), case.tensor("x of its own", 3, 4))}  # fmt: skip
+        )  # fmt: skip
 
     def probe(self, nb, case):
         brought = {}
