@@ -263,7 +263,7 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 # - All of it is plain data (text, numbers, lists, dicts), so that it can go into a log.
 # - Names are those of `named_modules()` and `named_parameters()`; the model itself is `''`. `"no_gradient"` keeps their order; in the dicts any order will do.
 # - It works on any model: nested, with in-place ReLUs, with functions between its modules, with frozen layers (the output of a frozen first layer requires no gradient).
-# - It only looks. The values of outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone and those of others are still there. The error comes out of the block.
+# - It only looks. The values of outputs and gradients are as without it. After the block, also after an error in it, its hooks are gone, and it leaves no attribute on the model. The hooks of others are still there, also those that were registered in the block. The error comes out of the block.
 #
 # <details><summary>Fine print</summary>
 #
@@ -488,7 +488,7 @@ right = (eye(framed[1500:]).argmax(1) == labels[1500:]).float().mean()
 print(f"right on new digits: {right:.0%}")
 
 # %% [markdown]
-# Its `forward` ends in a mean over all positions, so it runs on a picture of any size. Here are four digits at once. What does the net know of them just before that mean?
+# Its `forward` takes the mean over all positions before the last layer, so it runs on a picture of any size. Here are four digits at once. What does the net know of them just before that mean?
 
 # %%
 def board_of(*digits_wanted, skip=0):
@@ -571,7 +571,7 @@ print("autograd.grad returns a tensor", tuple(gradient.shape), "and .grad is sti
 #
 # <details><summary>Fine print</summary>
 #
-# In the check the model is in evaluation mode and in float32, gradients are switched on, and the layer runs once and returns one new tensor `(N, K, h, w)`, not its input. What should a tool for work do with other models? Raise an error that says so, rather than draw a wrong map. If a layer runs several times, the solution takes its last call.
+# In the check the model is in evaluation mode and in float32, gradients are switched on, and the layer runs once, has one name, and returns one new tensor `(N, K, h, w)`, not its input. What should a tool for work do with other models? Raise an error that says so, rather than draw a wrong map. If a layer runs several times, the solution takes its last call.
 #
 # </details>
 
@@ -743,8 +743,9 @@ print("late bound:", [function() for function in late_bound], "  with partial:",
 # - A parameter takes its step as soon as its gradient is complete, and the gradient is released at once: `.grad` is
 #   None, and nothing else keeps it. There is never more than one parameter's gradient in memory.
 # - Parameters that need no gradient stay as they are. A parameter that is used in two places takes one step.
-# - After the block backward is what it was before: it fills `.grad` and changes no parameter. This also holds if the
-#   block has raised an error, which is passed on. Hooks of other people stay.
+# - Outside of the block, before it and after it, backward is as usual: it fills `.grad` and changes no parameter. This
+#   also holds if the block has raised an error, which is passed on. Hooks of other people stay. The blocks of two models
+#   may overlap.
 #
 # <details><summary>Fine print</summary>
 #
@@ -994,7 +995,7 @@ print("outer product of its two rows:  ", outer.flatten())
 #
 # <details><summary>Fine print</summary>
 #
-# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen, no two share a weight, their inputs have shape (N, in), and nothing works in place on their outputs. Each `Linear` runs, and the result of each call is used. Hooks on outputs may stay with them: what a second backward does to the results is not asked. An object is used for one block. The cells after the exercise go further.
+# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen, no two share a weight, their inputs have shape (N, in) and come without a keyword, and nothing works in place on their inputs or outputs. Each `Linear` runs, and the result of each call is used. Hooks on outputs may stay with them: what a second backward does to the results is not asked. An object is used for one block. The cells after the exercise go further.
 #
 # </details>
 
@@ -1347,13 +1348,13 @@ print("two tensors, one after the other:  equal ids:", id(torch.ones(2)) == id(t
 #   no module is running goes to `""` as well.
 # - It only looks. The output is the same, and backward, after the block, brings the same gradients. The tool copies no
 #   tensor, and it keeps none alive: once the graph is gone, so are the saved tensors, even if `memory` is still there.
-# - After the block nothing is counted any more, and no hook of yours is left, also if the block has raised an error,
-#   which is passed on. Hooks of other people stay. Each block begins at 0.
+# - After the block nothing is counted any more, and no hook or attribute of yours is left on the model, also if the block
+#   has raised an error, which is passed on. Hooks of other people stay. Each block begins at 0.
 # - A layer may be called more than once in a forward.
 #
 # <details><summary>Fine print</summary>
 #
-# In a block there is one forward of the model, and an object is used for one block. In the check each parameter is all of its storage and is used as it is or in slices, all parameters are the model's, and no layer fails while the model goes on. What happens to a saved tensor when backward asks for it is not asked, as long as the gradients are right. Layers that save nothing may be missing from `by_layer`, or have 0.
+# In a block there is one forward of the model, and an object is used for one block. In the check the parameters stay where they are from the moment at which the object is made, each parameter is all of its storage and is used as it is or in slices, all parameters are the model's, and no layer fails while the model goes on. What happens to a saved tensor when backward asks for it is not asked, as long as the gradients are right. Layers that save nothing may be missing from `by_layer`, or have 0.
 #
 # </details>
 

@@ -9,7 +9,7 @@ from nbproof.values.compare import AnyOf, Matches
 from course.awkward import awkward_models
 from course.probing import ANYTHING, hook_counts, other_than, such_that
 from course.storages import Storages, storages_left
-from course.traces import as_before, what_runs
+from course.traces import as_before, attributes_on, what_runs
 
 
 def address(tensor):
@@ -248,9 +248,9 @@ class OneForward(Check):
 
 
 class BlockAfterBlock(OneForward):
-    """A second block counts from 0; nothing is counted outside of the blocks, and no hook stays, also after an error."""
+    """A second block counts from 0; nothing is counted outside of the blocks, no hook and no attribute stays, also after an error."""
 
-    blame = {"the error in the block": "tool_swallows_error"}
+    blame = {"the error in the block": "tool_swallows_error", "the trace of all attributes": "tool_attributes_left"}
 
     def with_hooks_of_others(self, case):
         model, x = self.given(case)
@@ -263,6 +263,7 @@ class BlockAfterBlock(OneForward):
         model, x = self.with_hooks_of_others(case)
         with nb.function("ActivationMemory")(model) as one:
             kept = self.loss(model(x))
+            self.join(model)
         first, hooks = one.bytes, hook_counts(model)
         kept.backward()
         self.loss(model(x + 1))
@@ -293,13 +294,20 @@ class BlockAfterBlock(OneForward):
             "bytes of a block that ended with an error, after a forward outside": three.bytes,
             "hooks on the model after a block with an error": hook_counts(model),
             "what runs after a block with an error": self.runs(case, model, x),
+            "the trace of all attributes": attributes_on(model, case),
         }
+
+    def join(self, model):
+        """Somebody else registers hooks in the block."""
+        model[0].register_forward_hook(lambda module, args, output: None)
+        model[2].register_forward_pre_hook(lambda module, args: None)
 
     def runs(self, case, model, x):
         return what_runs(model, case, lambda: self.loss(model(x)).backward())
 
     def truth(self, case):
         model, x = self.with_hooks_of_others(case)
+        self.join(model)
         counted, hooks = sum(self.counted(case).values()), hook_counts(model)
         runs = as_before(self.runs(case, model, x))
         return {
@@ -313,6 +321,7 @@ class BlockAfterBlock(OneForward):
             "hooks on the model after a block with an error": hooks,
             "what runs after a block": runs,
             "what runs after a block with an error": runs,
+            "the trace of all attributes": attributes_on(model, case),
         }
 
     def mistakes(self, case):
@@ -383,17 +392,17 @@ class SlicesOfStorages(OneForward):
 
 
 class Gate(nn.Module):
-    """Two branches, and a product of its own."""
+    """Two branches, one of them in a list that never runs itself, and a product of its own."""
 
     def __init__(self, size, left, right):
         super().__init__()
         self.names = (left, right)
         self.add_module(left, nn.Linear(size, size))
-        self.add_module(right, nn.Sequential(nn.Linear(size, size), nn.Tanh()))
+        self.add_module(right, nn.ModuleList([nn.Sequential(nn.Linear(size, size), nn.Tanh())]))
 
     def forward(self, x):
         left, right = (getattr(self, name) for name in self.names)
-        return left(x) * right(x)
+        return left(x) * right[0](x)
 
 
 class GatedNet(nn.Module):
@@ -425,13 +434,20 @@ class NestedModules(OneForward):
         for _ in range(2):
             one = model.get_submodule(left)(x)
             yield left, one
-            other = model.get_submodule(f"{right}.0")(x)
-            yield f"{right}.0", other
-            other = model.get_submodule(f"{right}.1")(other)
-            yield f"{right}.1", other
+            other = model.get_submodule(f"{right}.0.0")(x)
+            yield f"{right}.0.0", other
+            other = model.get_submodule(f"{right}.0.1")(other)
+            yield f"{right}.0.1", other
             x = one * other
             yield gate, x
         yield "", self.loss(x.exp())
+
+    def mistakes(self, case):
+        model, _ = self.given(case)
+        gate = model.names[1]
+        container = f"{gate}.{getattr(model, gate).names[1]}"
+        by_name = such_that(lambda got: container in got and f"{container}.0" not in got)
+        return {**super().mistakes(case), "memory_parent_by_name": {"memory.by_layer": by_name}}
 
 
 class AnyModel(OneForward):

@@ -1,4 +1,4 @@
-# nothing to break: In the check each parameter is all of its storage
+# nothing to break: In the check the parameters stay where they are
 # nothing to break: What happens to a saved tensor when backward asks for it
 # nothing to break: In a block there is one forward of the model
 # nothing to break: Layers that save nothing may be missing
@@ -1215,7 +1215,7 @@ class ActivationMemory:
 
 # %% module_hooks_left
 # misconception: removes the hooks for saved tensors and forgets those on the modules | hint: tool_hooks_left
-# breaks: no hook of yours is left
+# breaks: no hook or attribute of yours is left
 class ActivationMemory:
     def __init__(self, model: nn.Module) -> None:
         self.model = model
@@ -2970,5 +2970,83 @@ class ActivationMemory:
 
     def __exit__(self, *error):
         self.hooks.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% parent_by_name
+# misconception: takes what stands before the last dot for the module that goes on | hint: memory_parent_by_name
+# breaks: A storage counts for the innermost module
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        self.seen = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        self.current, self.handles = "", []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(self.begin, name)))
+            self.handles.append(module.register_forward_hook(partial(self.end, name)))
+        self.saving = saved_tensors_hooks(self.pack, lambda kept: kept)
+        self.saving.__enter__()
+        return self
+
+    def begin(self, name, module, args):
+        self.current = name
+
+    def end(self, name, module, args, output):
+        self.current = name.rpartition(".")[0]
+
+    def pack(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in self.seen:
+            self.seen.add(storage.data_ptr())
+            self.bytes += storage.nbytes()
+            self.by_layer[self.current] = self.by_layer.get(self.current, 0) + storage.nbytes()
+        return tensor.detach()
+
+    def __exit__(self, *error):
+        self.saving.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% names_on_the_modules
+# misconception: writes its name onto each module | hint: tool_attributes_left
+# breaks: no hook or attribute of yours is left
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        self.seen = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        self.running, self.handles = [""], []
+        for name, module in self.model.named_modules():
+            module.memory_name = name
+            self.handles.append(module.register_forward_pre_hook(self.begin))
+            self.handles.append(module.register_forward_hook(self.end))
+        self.saving = saved_tensors_hooks(self.pack, lambda kept: kept)
+        self.saving.__enter__()
+        return self
+
+    def begin(self, module, args):
+        self.running.append(module.memory_name)
+
+    def end(self, module, args, output):
+        self.running.pop()
+
+    def pack(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in self.seen:
+            self.seen.add(storage.data_ptr())
+            self.bytes += storage.nbytes()
+            name = self.running[-1]
+            self.by_layer[name] = self.by_layer.get(name, 0) + storage.nbytes()
+        return tensor.detach()
+
+    def __exit__(self, *error):
+        self.saving.__exit__(*error)
         for handle in self.handles:
             handle.remove()

@@ -1421,3 +1421,24 @@ def grad_cam(model, layer, x, targets):
     (g,) = torch.autograd.grad(score, a)
     weights = g.mean((2, 3), keepdim=True)
     return (weights * a).sum(1).relu().detach()
+
+# %% only_frozen_as_a_whole
+# misconception: helps only a model of which nothing at all requires a gradient | hint: cam_no_graph
+# breaks: The model may be frozen in part
+def grad_cam(model, layer, x, targets):
+    seen = {}
+
+    def look(module, args, output):
+        seen["A"] = output.detach().clone()
+        output.register_hook(lambda grad: seen.update(G=grad))
+
+    if not any(p.requires_grad for p in model.parameters()):
+        x = x.detach().clone().requires_grad_()
+    handle = model.get_submodule(layer).register_forward_hook(look)
+    try:
+        score = model(x).gather(1, targets[:, None]).sum()
+        wanted = [t for t in (x, *model.parameters()) if t.requires_grad]
+        torch.autograd.grad(score, wanted, allow_unused=True)
+    finally:
+        handle.remove()
+    return (seen["G"].mean((2, 3), keepdim=True) * seen["A"]).sum(1).relu()

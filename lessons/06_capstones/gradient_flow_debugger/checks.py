@@ -9,7 +9,7 @@ from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import TensorRecord
 from course.awkward import awkward_models
 from course.probing import hook_counts, other_than, such_that
-from course.traces import as_before, what_runs
+from course.traces import as_before, attributes_on, what_runs
 
 # awkward: shared, called_twice, one_dim, namedtuple, dictionary: each module runs once, has one name, returns one tensor of two dimensions
 FUNCTIONS = {
@@ -583,11 +583,12 @@ def with_its_nan(wanted):
 
 
 class OnlyLooks(SoundNet):
-    """NaN stays NaN; after the block, and after an error in it, its hooks are gone, those of others are not."""
+    """NaN stays NaN; after the block, and after an error in it, its hooks are gone, those of others are not; no attribute stays."""
 
     blame = {
         "which gradients are finite": "watcher_changes_gradient",
         "the error comes out of the block": "gfd_swallows_error",
+        "the trace of all attributes": "tool_attributes_left",
     }
 
     def broken(self, case):
@@ -600,6 +601,7 @@ class OnlyLooks(SoundNet):
         watch = nb.function("gradient_flow_debugger")
         with watch(net):
             (net(x) * upstream).sum().backward()
+            self.join(net)
         brought = {"hooks after the block": hook_counts(net), "what runs after the block": self.runs(case, net, x)}
         broken, x, upstream = self.broken(case)
         with watch(broken):
@@ -618,6 +620,7 @@ class OnlyLooks(SoundNet):
         return {
             **brought, "hooks after an error": hook_counts(net), "the error comes out of the block": raised,
             "what runs after an error": self.runs(case, net, self.given(case)[1]),
+            "the trace of all attributes": attributes_on(net, case),
         }  # fmt: skip
 
     def hooked(self, case):
@@ -626,11 +629,16 @@ class OnlyLooks(SoundNet):
         net.get_submodule(net.names[1]).register_forward_hook(lambda module, args, output: None)
         return net, x, upstream
 
+    def join(self, net):
+        """Somebody else registers a hook in the block."""
+        net.get_submodule(net.names[0]).register_forward_hook(lambda module, args, output: None)
+
     def runs(self, case, net, x):
         return what_runs(net, case, lambda: net(x).sum().backward())
 
     def truth(self, case):
         net, x, _ = self.hooked(case)
+        self.join(net)
         broken, runs = Passes(*self.broken(case)), as_before(self.runs(case, net, x))
         hooks = hook_counts(net)
         return {
@@ -647,6 +655,7 @@ class OnlyLooks(SoundNet):
             "hooks after an error": hooks,
             "the error comes out of the block": case.integer("error", 10**6, 10**9),
             "what runs after an error": runs,
+            "the trace of all attributes": attributes_on(net, case),
         }
 
     def mistakes(self, case):
@@ -655,8 +664,8 @@ class OnlyLooks(SoundNet):
 
         hooks = self.truth(case)["hooks after the block"]
         return {
-            "removes_other_hooks": {"hooks after the block": counted(lambda count: count < 2)},
-            "gfd_leaves_hooks": {"hooks after the block": counted(lambda count: count > 2)},
+            "removes_other_hooks": {"hooks after the block": counted(lambda count: count < 3)},
+            "gfd_leaves_hooks": {"hooks after the block": counted(lambda count: count > 3)},
             "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
         }
 
@@ -665,6 +674,16 @@ def chain(names, inplace=False, last=nn.ReLU):
     """A linear layer, a ReLU, a linear layer."""
     second = nn.ReLU(inplace) if last is nn.ReLU else last()
     return nn.Sequential(OrderedDict(zip(names, (nn.Linear(4, 6), second, nn.Linear(6, 3)))))
+
+
+class Moved(nn.Sequential):
+    """A linear layer, a ReLU, a linear layer; between the last two something of its own, which works in place."""
+
+    def forward(self, x):
+        first, act, last = self
+        x = act(first(x))
+        x += 1
+        return last(x)
 
 
 class Crossed(nn.Module):
@@ -682,12 +701,12 @@ class Crossed(nn.Module):
 
 
 class Corners(SoundNet):
-    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; -inf in front of a ReLU in place; numbers of 3e38; layers in crossed order."""
+    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; -inf in front of a ReLU in place; numbers of 3e38; layers in crossed order; signals (N, C, L)."""
 
     claims = ("numbers of 3e38",)
 
     def frozen(self, case):
-        net = case.build("frozen", chain, case.words("names", 3))
+        net = case.build("frozen", lambda names: Moved(OrderedDict(chain(names).named_children())), case.words("names", 3))
         first = net[0].requires_grad_(False)
         with torch.no_grad():
             dead = case.integer("dead", 1, 2)
@@ -713,6 +732,14 @@ class Corners(SoundNet):
             parameter.grad = case.tensor(f"before {name}", *parameter.shape)
         return net, case.tensor("x", 5, 4)
 
+    def signals(self, case):
+        """A ReLU in front of a convolution: some channels are 0 everywhere, another one only at one position."""
+        names, dead, x = case.words("names", 2), case.integer("dead", 1, 2), case.tensor("signals", 4, 5, 6, positive=True)
+        x[:, -dead:] *= -1
+        x[:, 0, case.integer("position", 0, 5)] *= -1
+        net = case.build("signals", lambda: nn.Sequential(OrderedDict(zip(names, (nn.ReLU(), nn.Conv1d(5, 3, 2))))))
+        return net, x
+
     def probe(self, nb, case):
         def report_on(net, x):
             with nb.function("gradient_flow_debugger")(net) as report:
@@ -727,6 +754,7 @@ class Corners(SoundNet):
         return {
             "bad output of a frozen layer": entry(frozen, "bad_output"),
             "dead, behind a frozen layer": entry(frozen, "dead"),
+            "dead, in signals (N, C, L)": entry(report_on(*self.signals(case)), "dead"),
             "-inf in front of a ReLU in place": entry(report_on(*self.below(case)), "bad_output"),
             "numbers of 3e38": entry(large, "bad_output"),
             "sizes of gradients of before": sizes if not isinstance(sizes, Mapping) else {k: v for k, v in sizes.items() if k.startswith(first)},
@@ -737,10 +765,12 @@ class Corners(SoundNet):
     def truth(self, case):
         names = case.words("names", 3)
         net, x = self.frozen(case)
+        signals = self.signals(case)[1]
         before = {f"{names[0]}.{name}": one.grad for name, one in self.before(case)[0][0].named_parameters()}
         return {
             "bad output of a frozen layer": names[0],
-            "dead, behind a frozen layer": shares({names[1]: dead_units(net[:2](x).detach())}),
+            "dead, behind a frozen layer": shares({names[1]: dead_units(net[1](net[0](x)).detach())}),
+            "dead, in signals (N, C, L)": shares({case.words("names", 2)[0]: dead_units(signals.relu())}),
             "-inf in front of a ReLU in place": names[0],
             "numbers of 3e38": None,
             "sizes of gradients of before": {name: Close(float(one.abs().mean()), rtol=1e-4) for name, one in before.items()},
@@ -758,11 +788,13 @@ class Corners(SoundNet):
     def mistakes(self, case):
         names = case.words("names", 3)
         net, x = self.frozen(case)
-        output = net[:2](x).detach()
+        output = net[1](net[0](x)).detach()
         field, below = "dead, behind a frozen layer", "-inf in front of a ReLU in place"
         return {
             "gfd_nan_is_not_zero": {field: shares({names[1]: dead_units((output > 0).float())})},
             "gfd_nearly_dead": {field: shares({names[1]: dead_units((output.abs() > 1e-6).float() + output.isnan())})},
+            "gfd_looks_late": {field: shares({names[1]: 0.0})},
+            "gfd_positions_for_units": {"dead, in signals (N, C, L)": such_that(lambda got: list(got) == case.words("names", 2)[:1])},
             "gfd_nan_only": {below: None, "numbers of 3e38": None, "bad output of a frozen layer": names[0], "bad gradient, in crossed order": names[0]},
         }
 

@@ -243,7 +243,7 @@ class gradient_flow_debugger:
 
 # %% clears_all_hooks
 # misconception: clears the hook dicts of the modules | hint: removes_other_hooks
-# breaks: those of others are still there
+# breaks: The hooks of others are still there
 @contextmanager
 def gradient_flow_debugger(model):
     report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
@@ -2685,4 +2685,146 @@ def gradient_flow_debugger(model):
             if p.grad is None:
                 report["no_gradient"].append(name)
             elif p.requires_grad:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% dead_units_looked_at_in_the_end
+# misconception: keeps the outputs and looks at them when the block is over | hint: gfd_looks_late
+# breaks: with functions between its modules
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    outputs, handles = {}, []
+
+    def look(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            outputs[name] = output.detach()
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if output.requires_grad:
+            output.register_hook(partial(look_back, name))
+
+    def look_back(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(look, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, output in outputs.items():
+            units = output.transpose(0, 1).flatten(1)
+            report["dead"][name] = (units == 0).all(1).float().mean().item()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% four_dimensions_or_two
+# misconception: knows pictures and rows, and takes signals (N, C, L) for rows | hint: gfd_positions_for_units
+# breaks: the share of its units that are dead
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def look(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            zero = output == 0
+            dead = zero.all(3).all(2).all(0) if output.dim() == 4 else zero.all(0)
+            report["dead"][name] = dead.float().mean().item()
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if output.requires_grad:
+            output.register_hook(partial(look_back, name))
+
+    def look_back(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(look, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% puts_back_the_hooks_of_the_beginning
+# misconception: puts back the hooks of the beginning, without those that came in the block | hint: removes_other_hooks
+# breaks: The hooks of others are still there, also those that were registered in the block
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    before = {module: dict(module._forward_hooks) for module in model.modules()}
+
+    def look(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            zero = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = zero.float().mean().item()
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if output.requires_grad:
+            output.register_hook(partial(look_back, name))
+
+    def look_back(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    for name, module in model.named_modules():
+        module.register_forward_hook(partial(look, name))
+    try:
+        yield report
+    finally:
+        for module, hooks in before.items():
+            module._forward_hooks.clear()
+            module._forward_hooks.update(hooks)
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% names_on_the_modules
+# misconception: writes its name onto each module | hint: tool_attributes_left
+# breaks: it leaves no attribute on the model
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def look(module, args, output):
+        name = module.flow_name
+        if isinstance(module, nn.ReLU):
+            zero = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = zero.float().mean().item()
+        if report["bad_output"] is None and not output.isfinite().all():
+            report["bad_output"] = name
+        if output.requires_grad:
+            output.register_hook(partial(look_back, name))
+
+    def look_back(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    for name, module in model.named_modules():
+        module.flow_name = name
+        handles.append(module.register_forward_hook(look))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
                 report["gradient_size"][name] = p.grad.abs().mean().item()

@@ -237,9 +237,14 @@ class AnyModel(LikePlainSGD):
 
 
 class AfterTheBlock(LikePlainSGD):
-    """After the block backward fills `.grad` and changes no parameter, also after an error; hooks of others stay."""
+    """Outside of the block backward fills `.grad` and changes no parameter, also after an error; hooks of others stay."""
 
-    blame = {"the error in the block": "tool_swallows_error"}
+    blame = {
+        "the error in the block": "tool_swallows_error",
+        "parameters after a backward before the block": "tool_before_the_block",
+        "gradients of a backward before the block": "tool_before_the_block",
+        "parameters of a net whose block goes on": "tool_shared_results",
+    }
 
     def with_hooks_of_others(self, case):
         model = self.given(case)
@@ -248,23 +253,41 @@ class AfterTheBlock(LikePlainSGD):
             parameter.register_post_accumulate_grad_hook(lambda parameter: None)
         return model
 
+    def join(self, model):
+        """Somebody else registers a hook in the block."""
+        next(model.parameters()).register_post_accumulate_grad_hook(lambda parameter: None)
+        return model
+
+    def of_net(self, model):
+        return {name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()}
+
     def probe(self, nb, case):
-        model = self.with_hooks_of_others(case)
-        with nb.function("OptimizerInBackward")(model, self.make(case)):
+        model, other = self.with_hooks_of_others(case), case.build("another net", plain_net, 3, 4, 2)
+        block = nb.function("OptimizerInBackward")(model, self.make(case))
+        self.loss(case, model, 0).backward()
+        before, gradients = values(model), self.of_net(model)
+        model.zero_grad()
+        with block:
+            with nb.function("OptimizerInBackward")(other, self.make(case)):
+                pass  # another net's block begins and ends
             self.loss(case, model, 1).backward()
+            goes_on = values(model)
+            self.join(model)
         self.loss(case, model, 2).backward()
         brought = {
+            "parameters after a backward before the block": before,
+            "gradients of a backward before the block": gradients,
+            "parameters of a net whose block goes on": goes_on,
             "hooks after the block": hook_counts(model),
             "parameters after a backward behind the block": values(model),
-            "gradients of that backward": {
-                name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()
-            },
+            "gradients of that backward": self.of_net(model),
             "the error in the block": None,
             "what runs after the block": self.runs(case, model),
         }
         model = self.with_hooks_of_others(case)
         try:
             with nb.function("OptimizerInBackward")(model, self.make(case)):
+                self.join(model)
                 raise ArithmeticError(case.words("error", 1)[0])
         except ArithmeticError as error:
             brought["the error in the block"] = str(error)
@@ -278,12 +301,16 @@ class AfterTheBlock(LikePlainSGD):
         return what_runs(model, case, lambda: self.loss(case, model, 3).backward())
 
     def truth(self, case):
-        model, after = self.given(case), self.plain(case)[1]
+        model, (before, after, *_) = self.given(case), self.plain(case)
+        first = torch.autograd.grad(self.loss(case, model, 0), list(model.parameters()))
         model.load_state_dict(after)
         gradients = torch.autograd.grad(self.loss(case, model, 2), list(model.parameters()))
-        hooked = self.with_hooks_of_others(case)
+        hooked = self.join(self.with_hooks_of_others(case))
         hooks, runs = hook_counts(hooked), as_before(self.runs(case, hooked))
         return {
+            "parameters after a backward before the block": before,
+            "gradients of a backward before the block": dict(zip(before, first)),
+            "parameters of a net whose block goes on": after,
             "hooks after the block": hooks,
             "parameters after a backward behind the block": after,
             "gradients of that backward": dict(zip(after, gradients)),
@@ -294,7 +321,7 @@ class AfterTheBlock(LikePlainSGD):
         }
 
     def mistakes(self, case):
-        hooks = hook_counts(self.with_hooks_of_others(case))
+        hooks = hook_counts(self.join(self.with_hooks_of_others(case)))
 
         def more(got):
             return None if any(got[kind] > count for kind, count in hooks.items()) else "no"

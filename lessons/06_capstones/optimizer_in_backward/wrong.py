@@ -187,7 +187,7 @@ class OptimizerInBackward:
 
 # %% hooks_left
 # misconception: never removes its hooks | hint: tool_hooks_left
-# breaks: After the block backward is what it was before
+# breaks: before it and after it, backward is as usual
 class OptimizerInBackward:
     def __init__(self, model: nn.Module, make_optimizer) -> None:
         self.model = model
@@ -1125,3 +1125,81 @@ class OptimizerInBackward:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% hooks_in_init
+# misconception: registers its hooks when the object is made | hint: tool_before_the_block
+# breaks: before it and after it, backward is as usual
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+        self.handles = []
+        for p in model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+
+    def step(self, p):
+        self.optimizers[p].step()
+        p.grad = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% puts_back_the_hooks_of_the_beginning
+# misconception: puts back the hooks of the beginning, without those that came in the block | hint: removes_other_hooks
+# breaks: Hooks of other people stay
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+        self.before = {}
+
+    def __enter__(self):
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.before[p] = dict(p._post_accumulate_grad_hooks or {})
+                self.optimizers[p] = self.make_optimizer([p])
+                p.register_post_accumulate_grad_hook(self.step)
+        return self
+
+    def step(self, p):
+        self.optimizers[p].step()
+        p.grad = None
+
+    def __exit__(self, *error):
+        for p, hooks in self.before.items():
+            p._post_accumulate_grad_hooks.clear()
+            p._post_accumulate_grad_hooks.update(hooks)
+
+# %% handles_of_the_class
+# misconception: one list of handles for all objects | hint: tool_shared_results
+# breaks: The blocks of two models may overlap
+class OptimizerInBackward:
+    optimizers = {}
+    handles = []
+
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        for p in self.model.parameters():
+            if p.requires_grad:
+                self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        self.optimizers[p].step()
+        p.grad = None
+
+    def __exit__(self, *error):
+        while self.handles:
+            self.handles.pop().remove()

@@ -204,11 +204,27 @@ class ReusedLayer(OneBatch):
         }
 
 
+class Mixed(nn.Module):
+    """A layer that somebody has written: a matrix and a bias, and no Linear layer."""
+
+    def __init__(self, size):
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(torch.randn(size, size)), nn.Parameter(torch.randn(size))
+
+    def forward(self, x):
+        return torch.tanh(x @ self.weight + self.bias)
+
+
+def own_layer():
+    return nn.Sequential(nn.Linear(4, 5), Mixed(5), nn.Linear(5, 3))
+
+
 class AnyModel(OneBatch):
     """On models of other kinds, `gradients` holds the gradient of each sample's own loss, under the parameters' names."""
 
     def models(self, case):
-        return awkward_models(
+        own = {"a model with a layer of its own": (case.build("own layer", own_layer), case.tensor("x of its own", 3, 4))}
+        return own | awkward_models(
             case, "shared", "called_twice", "norm_in_eval", "mixed_modes", "none_place", "float64", "namedtuple", "dictionary",
             "look_alike",
         )  # fmt: skip
@@ -233,9 +249,11 @@ class AnyModel(OneBatch):
 
     def mistakes(self, case):
         shared = "gradients in a model with one layer under two names"
+        own = "gradients in a model with a layer of its own"
         both = {f"body.2.{kind}" for kind in ("weight", "bias")}  # the other name of `first`
         return {
             "per_sample_names_of_one_layer": {shared: such_that(lambda got: both <= set(got))},
+            "per_sample_other_layers": {own: such_that(lambda got: "1.weight" in got)},
             "tool_shared_results": {shared: such_that(lambda got: "my_block.fc1.weight" in got)},
         }
 
@@ -269,6 +287,7 @@ class LeftAsItWas(OneBatch):
             parameter.grad = case.tensor(f"before {name}", *parameter.shape)
         with nb.function("PerSampleGradients")(model) as per_sample:
             self.loss(case, model(x), slice(None)).backward()
+            self.join(model)
         brought = {
             "parameter.grad": {
                 name: None if parameter.grad is None else parameter.grad.clone()
@@ -294,6 +313,10 @@ class LeftAsItWas(OneBatch):
             "gradients of the block, after a pass outside": gathered,
         }
 
+    def join(self, model):
+        """Somebody else registers a hook in the block."""
+        model.get_submodule(model.names[1]).register_forward_hook(lambda module, args, output: None)
+
     def runs(self, case, model, x):
         return what_runs(model, case, lambda: self.loss(case, model(x), slice(None)).backward())
 
@@ -302,6 +325,7 @@ class LeftAsItWas(OneBatch):
         found = torch.autograd.grad(self.loss(case, model(x), slice(None)), list(model.parameters()))
         gradients = dict(zip(dict(model.named_parameters()), found))
         model, _ = self.with_hooks_of_others(case)
+        self.join(model)
         hooks = {**hook_counts(model), "for all modules": 0}
         runs = as_before(self.runs(case, model, x))
         return {
@@ -339,9 +363,10 @@ class TwoBlocks(OneBatch):
 
     def probe(self, nb, case):
         model, x = self.given(case)
-        with nb.function("PerSampleGradients")(model) as one:
+        first, second = (nb.function("PerSampleGradients")(model) for _ in range(2))
+        with first as one:
             self.loss(case, model(x), slice(None)).backward()
-        with nb.function("PerSampleGradients")(model) as two:
+        with second as two:
             self.loss(case, model(x[:1] + 1), slice(None)).backward()
         return {"gradients of the second": two.gradients, "gradients of the first": one.gradients}
 
@@ -358,6 +383,10 @@ class TwoBlocks(OneBatch):
         return {
             "tool_shared_results": {"gradients of the first": self.each(case, model, x[:1] + 1)},
             "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, shapes))},
+            "tool_before_the_block": {
+                "gradients of the second": such_that(lambda got: shaped(got, {n: (len(x), *shapes[n]) for n in shapes})),
+                "gradients of the first": self.each(case, model, x),
+            },
         }
 
 

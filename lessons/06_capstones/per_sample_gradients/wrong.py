@@ -1900,3 +1900,104 @@ class PerSampleGradients:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% puts_back_the_hooks_of_the_beginning
+# misconception: puts back the hooks of the beginning, without those that came in the block | hint: removes_other_hooks
+# breaks: hooks of other people stay
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.before = {}
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.before[module] = module._forward_hooks.copy()
+                module.register_forward_hook(partial(self.look, name))
+        return self
+
+    def look(self, name, module, args, output):
+        x = args[0].detach()
+        output.register_hook(partial(self.back, name, module, x))
+
+    def back(self, name, module, x, grad):
+        each = grad * len(grad) if self.reduction == "mean" else grad.clone()
+        self.add(name + ".weight", torch.einsum("no,ni->noi", each, x))
+        if module.bias is not None:
+            self.add(name + ".bias", each)
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
+
+    def __exit__(self, *error):
+        for module, hooks in self.before.items():
+            module._forward_hooks = hooks
+
+# %% every_matrix
+# misconception: takes every layer whose weight is a matrix | hint: per_sample_other_layers
+# breaks: Other layers get no entry
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, module in self.model.named_modules():
+            weight = getattr(module, "weight", None)
+            if isinstance(weight, Parameter) and weight.dim() == 2:
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+        return self
+
+    def look(self, name, module, args, output):
+        x = args[0].detach()
+        output.register_hook(partial(self.back, name, module, x))
+
+    def back(self, name, module, x, grad):
+        each = grad * len(grad) if self.reduction == "mean" else grad.clone()
+        self.add(name + ".weight", torch.einsum("no,n...->no...", each, x))
+        if getattr(module, "bias", None) is not None:
+            self.add(name + ".bias", each)
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+# %% hooks_in_init
+# misconception: registers its hooks when the object is made | hint: tool_before_the_block
+# breaks: Each block gathers its own results
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+
+    def __enter__(self):
+        return self
+
+    def look(self, name, module, args, output):
+        x = args[0].detach()
+        output.register_hook(partial(self.back, name, module, x))
+
+    def back(self, name, module, x, grad):
+        each = grad * len(grad) if self.reduction == "mean" else grad.clone()
+        self.add(name + ".weight", torch.einsum("no,ni->noi", each, x))
+        if module.bias is not None:
+            self.add(name + ".bias", each)
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
