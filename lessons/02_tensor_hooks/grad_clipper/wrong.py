@@ -1,3 +1,5 @@
+# nothing to break: A new tensor is better, but a hook that edits the gradient in place is accepted here.
+
 # %% by_norm
 # misconception: scales to the norm | hint: scales_to_norm
 def grad_clipper(model, floor, cap):
