@@ -1146,7 +1146,7 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then
 # on each backward pass adds the gradients of this pass to these tensors. After backward `.grad` is None for all these
 # parameters, so that nothing adds up in bfloat16. A new sum under the old key is fine, too. Frozen parameters
-# (`requires_grad` is False) are left out, and left alone.
+# (`requires_grad` is False) are left out, and left alone. Every parameter has at least one dimension.
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}

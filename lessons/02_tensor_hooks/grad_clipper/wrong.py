@@ -261,3 +261,11 @@ def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: torch.clamp(grad, low, high))
     return model
+
+# %% row_by_row
+# misconception: clamps row by row, and a parameter may have no rows | hint: no_dimensions
+# breaks: `model` is any model whose parameters all require a gradient
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: torch.stack([row.clamp(floor, cap) for row in grad]))
+    return model

@@ -314,3 +314,11 @@ def watch_gradient(tensor):
 
     tensor.register_hook(remember)
     return seen
+
+# %% sliced_copy
+# misconception: copies a slice, which a gradient without dimensions has not | hint: no_dimensions
+# breaks: of any shape
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad[:].clone()))
+    return seen

@@ -195,7 +195,7 @@ class LeafWithoutDimensions(Check):
     def mistakes(self, case):
         return {"reverse_gradient_all_uses": {"w.grad": self.run(case, lambda w: w * 1, -1, -1)["w.grad"]}}
 
-    errors = {r"IndexError: .*0-dim tensor": "reverse_gradient_no_dimensions"}
+    errors = {r"IndexError: .*0-dim tensor": "no_dimensions"}
 
 
 check(

@@ -288,7 +288,7 @@ def reverse_gradient(tensor):
     return branch
 
 # %% sliced
-# misconception: a slice for a new tensor, which a tensor without dimensions has not | hint: reverse_gradient_no_dimensions
+# misconception: a slice for a new tensor, which a tensor without dimensions has not | hint: no_dimensions
 # breaks: `tensor` may have any shape
 def reverse_gradient(tensor):
     branch = tensor[:]
