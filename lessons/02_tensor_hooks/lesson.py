@@ -229,7 +229,8 @@ show_source(Model)
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
 # the gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` must be the same as without
-# your hook.
+# your hook. The gradient's one element, as a tensor without dimensions, will do as well. A later pass may change an
+# entry (part 2 tells how that comes about).
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -654,7 +655,8 @@ print("requires_grad_(False), .grad is None:", moved(frozen, sgd, clear=True))
 #    never negative. Negative elements become 0, the others stay. Everything earlier than `tensor` follows, everything
 #    else stays. `tensor` is any tensor in the middle of a graph, of any shape.
 #
-# What the two functions return does not matter. All gradients are finite.
+# What the two functions return does not matter. All gradients are finite. A new tensor is better, but a hook that edits
+# the gradient in place is accepted here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "bias_and_clamp", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -757,7 +759,7 @@ except (AttributeError, NameError) as error:
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. Two passes leave the sum of two clamped
 # gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
 # model itself stays as it is, its parameters with the hooks that they have, and its mode, and the function returns this
-# very model.
+# very model. A new tensor is better, but a hook that edits the gradient in place is accepted here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -946,7 +948,8 @@ except RuntimeError as error:
 # - under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. The result of a tensor
 #   that needs no gradient needs none either.
 #
-# All values are finite, and nobody changes the returned tensor in place.
+# `tensor` may have any shape, and be a leaf or a tensor in the middle. All values are finite, and nobody changes the
+# returned tensor in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1140,9 +1143,10 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 #
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
 # gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
-# zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then on each backward pass adds the gradients of
-# this pass to these tensors. After backward `.grad` is None for all these parameters, so that nothing adds up in
-# bfloat16. A new sum under the old key is fine, too. Frozen parameters (`requires_grad` is False) are left out, and left alone.
+# zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then
+# on each backward pass adds the gradients of this pass to these tensors. After backward `.grad` is None for all these
+# parameters, so that nothing adds up in bfloat16. A new sum under the old key is fine, too. Frozen parameters
+# (`requires_grad` is False) are left out, and left alone. Every parameter has at least one dimension.
 
 
 # %% nbgrader={"grade": false, "grade_id": "post_accumulate", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1353,10 +1357,10 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 # medium · 9 min · 2 points · further · `after_in_place`
 #
 # Write `watch_around(tensor, change)`. `change` is a function that changes its argument in place, such as
-# `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it returns does not matter. Return two lists,
-# `before` and `after`, both still empty. Each later backward pass adds one gradient to each list: to `before` the
-# gradient of the value that `tensor` held before the change, to `after` that of the value it holds after the change. No later pass may
-# change an entry. All gradients stay as they are.
+# `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it
+# returns does not matter. Return two lists, `before` and `after`, both still empty. Each later backward pass adds one
+# gradient to each list: to `before` the gradient of the value that `tensor` held before the change, to `after` that of
+# the value it holds after the change. No later pass may change an entry. All gradients stay as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -198,4 +198,29 @@ class AnyGradient(Check):
     errors = {r"(AttributeError|TypeError): .*NoneType": "hooks_the_operation"}
 
 
-check("after_in_place", BothValues, SeveralPasses, ChangeReturnsNothing, AnyGradient)
+class TensorLetGo(Check):
+    """In float64, and as in a function that returns only the loss: nobody holds the tensor any more when backward runs."""
+
+    def loss(self, case, watch_around):
+        h = case.tensor("x", 2, 3, requires_grad=True, dtype=torch.float64) * 4
+        before, after = watch_around(h, lambda tensor: tensor.mul_(5))
+        return before, after, (h * 3).sum()  # no operation saves h
+
+    def probe(self, nb, case):
+        before, after, loss = self.loss(case, nb.function("watch_around"))
+        loss.backward(case.tensor("upstream", dtype=torch.float64))
+        return {"before": before, "after": after}
+
+    def truth(self, case):
+        of_new = 3 * case.tensor("upstream", dtype=torch.float64).expand(2, 3)
+        return {"before": [5 * of_new], "after": [of_new]}
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        return {
+            "needs_the_tensor": {"before": [], "after": []},
+            "digits_lost": {name: [grad.float() for grad in grads] for name, grads in right.items()},
+        }
+
+
+check("after_in_place", BothValues, SeveralPasses, ChangeReturnsNothing, AnyGradient, TensorLetGo)

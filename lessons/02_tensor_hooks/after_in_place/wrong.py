@@ -480,3 +480,30 @@ def watch_around(tensor, change):
 x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
 h = x * 2
 before, after = watch_around(h, torch.relu_)
+
+# %% only_while_the_tensor_lives
+# misconception: a weak reference to the tensor, and no entry once the caller has let go of it | hint: needs_the_tensor
+# breaks: Each later backward pass adds one gradient to each list
+def watch_around(tensor, change):
+    import weakref
+
+    before, after, alive = [], [], weakref.ref(tensor)
+
+    def note(where, grad):
+        if alive() is not None:
+            where.append(grad.clone())
+
+    tensor.register_hook(partial(note, before))
+    change(tensor)
+    tensor.register_hook(partial(note, after))
+    return before, after
+
+# %% kept_in_float32
+# misconception: keeps the gradients in float32, whatever they were | hint: digits_lost
+# breaks: to `before` the gradient of the value that `tensor` held before the change
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(lambda grad: before.append(grad.clone().float()))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad.clone().float()))
+    return before, after

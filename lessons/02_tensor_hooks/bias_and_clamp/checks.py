@@ -61,22 +61,40 @@ class FreezesTheBias(Check):
 
 
 class TwoNets(Check):
-    """A second net that is frozen later changes nothing for the first one."""
+    """Two nets, with as many outputs as `conv` has: also in a pass after `zero_grad()`, each has zeros for its own bias."""
+
+    def build(self, case, name):
+        net = case.build(name, TestNet)
+        net.fc = case.build(f"{name} fc", torch.nn.Linear, 160, 10)
+        return net
+
+    def backward(self, net, case):
+        for _ in range(2):
+            net.zero_grad()
+            net(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 10))
 
     def probe(self, nb, case):
-        nets = [case.build(name, TestNet) for name in ("first", "second")]
+        nets = [self.build(case, name) for name in ("first", "second")]
         for net in nets:
             nb.function("freeze_bias")(net)
         for net in nets:
-            net(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 5))
-        return {"fc.bias.grad of both": [net.fc.bias.grad for net in nets], "fc.weight.grad": nets[0].fc.weight.grad}
+            self.backward(net, case)
+        return {
+            "fc.bias.grad of both": [net.fc.bias.grad for net in nets],
+            "fc.weight.grad": nets[0].fc.weight.grad,
+            "conv.bias.grad": nets[0].conv.bias.grad,
+        }
 
     def truth(self, case):
-        free = case.build("first", TestNet)
-        free(case.tensor("x", 1, 3, 8, 8)).backward(case.tensor("upstream", 5))
-        return {"fc.bias.grad of both": [torch.zeros(5)] * 2, "fc.weight.grad": free.fc.weight.grad}
+        free = self.build(case, "first")
+        self.backward(free, case)
+        zeros = [torch.zeros(10)] * 2
+        return {"fc.bias.grad of both": zeros, "fc.weight.grad": free.fc.weight.grad, "conv.bias.grad": free.conv.bias.grad}
 
-    blame = {"fc.bias.grad of both": "earlier_call_forgotten"}
+    def mistakes(self, case):
+        return {"no_grad_is_not_zero": {"fc.bias.grad of both": [None, None]}}
+
+    blame = {"fc.bias.grad of both": "earlier_call_forgotten", "conv.bias.grad": "hooks_too_much"}
 
 
 check("bias_and_clamp", FreezesTheBias, TwoNets)

@@ -1,5 +1,6 @@
 # nothing to break: What the two functions return does not matter.
 # nothing to break: All gradients are finite.
+# nothing to break: A new tensor is better, but a hook that edits the gradient in place is accepted here.
 
 # %% all_of_fc
 # misconception: every parameter of fc | hint: hooks_too_much
@@ -434,3 +435,27 @@ def freeze_bias(net):
 
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: torch.maximum(grad, torch.zeros(1, dtype=grad.dtype)))
+
+# %% every_parameter_of_that_shape
+# misconception: tells the bias by its shape, which may be that of the other bias as well | hint: hooks_too_much
+# breaks: All other gradients stay as they are
+# breaks: `net` is a `TestNet`, perhaps with an `fc` of another size.
+def freeze_bias(net):
+    for parameter in net.parameters():
+        if parameter.shape == net.fc.bias.shape:
+            parameter.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% frozen_with_zeros_put_there
+# misconception: freezes the bias and puts zeros into .grad, which zero_grad() takes away | hint: no_grad_is_not_zero
+# breaks: from then on each backward pass makes the gradient of `net.fc.bias` a tensor of zeros
+def freeze_bias(net):
+    net.fc.bias.requires_grad_(False)
+    net.fc.bias.grad = torch.zeros_like(net.fc.bias)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))

@@ -249,4 +249,26 @@ class AnyGradient(Check):
         }
 
 
-check("fan_out", LogsEveryCall, SeveralPasses, OnlyWatches, AnyGradient)
+class TensorsLetGo(Check):
+    """As in a function that returns only the loss: nobody holds the tensors any more when backward runs."""
+
+    def loss(self, case, log_gradients):
+        h = case.tensor("x", 2, 3, requires_grad=True) * 4
+        left = h * 3  # neither operation saves its input
+        return log_gradients({"h": h, "left": left}), left.sum()
+
+    def probe(self, nb, case):
+        log, loss = self.loss(case, nb.function("log_gradients"))
+        loss.backward(case.tensor("upstream"))
+        return by_name(log, ("h", "left"))
+
+    def truth(self, case):
+        of_left = case.tensor("upstream").expand(2, 3)
+        logged = {"gradients logged for h": [3 * of_left], "gradients logged for left": [of_left]}
+        return {"other entries of the list": [], **logged}
+
+    def mistakes(self, case):
+        return {"needs_the_tensor": {"gradients logged for h": [], "gradients logged for left": []}}
+
+
+check("fan_out", LogsEveryCall, SeveralPasses, OnlyWatches, AnyGradient, TensorsLetGo)

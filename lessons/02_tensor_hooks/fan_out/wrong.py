@@ -889,3 +889,23 @@ def log_gradients(tensors):
 
         tensor.register_hook(hook)
     return log
+
+# %% only_while_the_tensors_live
+# misconception: weak references to the tensors, and no entry once the caller has let go of them | hint: needs_the_tensor
+# breaks: From then on each call of a hook adds one pair to this list
+predicted = [22]
+
+
+def log_gradients(tensors: dict) -> list:
+    import weakref
+
+    log = []
+    alive = weakref.WeakValueDictionary(tensors)
+
+    def note(name, grad):
+        if name in alive:
+            log.append((name, grad.clone()))
+
+    for name, tensor in tensors.items():
+        tensor.register_hook(partial(note, name))
+    return log

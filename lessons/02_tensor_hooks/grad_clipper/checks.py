@@ -105,6 +105,7 @@ class Nested(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.scale = torch.nn.Parameter(torch.rand(6) + 0.5)
+        self.factor = torch.nn.Parameter(torch.rand(()) + 0.5)
         inner = torch.nn.Sequential(torch.nn.Linear(6, 6, bias=False), torch.nn.LayerNorm(6))
         self.body = torch.nn.Sequential(torch.nn.Linear(5, 6), torch.nn.Tanh(), torch.nn.Dropout(0.3), inner)
         self.register_module("nothing", None)
@@ -112,11 +113,11 @@ class Nested(torch.nn.Module):
         self.double()
 
     def forward(self, x):
-        return self.body(x) * self.scale
+        return self.body(x) * self.scale * self.factor
 
 
 class NestedModel(Check):
-    """Every parameter: those of nested modules, and those of the model itself, which runs in the mode that it is in."""
+    """Every parameter, of any shape: of nested modules, and of the model itself, which runs in the mode that it is in."""
 
     def probe(self, nb, case):
         net = case.build("net", Nested)
@@ -132,7 +133,10 @@ class NestedModel(Check):
     def truth(self, case):
         return {name: grad.clamp(*limits_of(case)) for name, grad in self.raw(case).items()}
 
-    errors = {r"AttributeError: 'NoneType' object has no attribute": "not_every_parameter"}
+    errors = {
+        r"AttributeError: 'NoneType' object has no attribute": "not_every_parameter",
+        r"(IndexError|TypeError): .*0-d(im)? tensor": "no_dimensions",
+    }
 
     def mistakes(self, case):
         raw, clamped = self.raw(case), self.truth(case)

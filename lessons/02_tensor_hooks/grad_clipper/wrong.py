@@ -1,3 +1,5 @@
+# nothing to break: A new tensor is better, but a hook that edits the gradient in place is accepted here.
+
 # %% by_norm
 # misconception: scales to the norm | hint: scales_to_norm
 def grad_clipper(model, floor, cap):
@@ -258,4 +260,12 @@ def grad_clipper(model, floor, cap):
     low, high = torch.tensor(floor), torch.tensor(cap)
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: torch.clamp(grad, low, high))
+    return model
+
+# %% row_by_row
+# misconception: clamps row by row, and a parameter may have no rows | hint: no_dimensions
+# breaks: `model` is any model whose parameters all require a gradient
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: torch.stack([row.clamp(floor, cap) for row in grad]))
     return model

@@ -158,4 +158,26 @@ class AnyGradient(Check):
     errors = {r"TypeError: Got unsupported ScalarType": "not_every_dtype"}
 
 
-check("intermediate_grad", FillsTheList, SeveralBackwards, TwoTensors, AnyGradient)
+class TensorLetGo(Check):
+    """As in a function that returns only the loss: nobody holds the tensor, one number, any more when backward runs."""
+
+    def loss(self, case, watch):
+        h = case.tensor("x", requires_grad=True) * 4
+        return watch(h), h * 3  # neither operation saves h
+
+    def probe(self, nb, case):
+        seen, loss = self.loss(case, nb.function("watch_gradient"))
+        for number in (1, 2):
+            loss.backward(case.tensor(f"upstream {number}"), retain_graph=True)
+        return {"the list": seen}
+
+    def truth(self, case):
+        return {"the list": [3 * case.tensor(f"upstream {number}") for number in (1, 2)]}
+
+    def mistakes(self, case):
+        return {"needs_the_tensor": {"the list": []}}
+
+    errors = {r"(IndexError|TypeError): .*0-d(im)? tensor": "no_dimensions"}
+
+
+check("intermediate_grad", FillsTheList, SeveralBackwards, TwoTensors, AnyGradient, TensorLetGo)

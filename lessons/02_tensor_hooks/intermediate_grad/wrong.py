@@ -299,3 +299,26 @@ def watch_gradient(tensor):
     seen = []
     torch.autograd.graph.register_multi_grad_hook([tensor], lambda grads: seen.extend(grad.clone() for grad in grads))
     return seen
+
+# %% only_while_the_tensor_lives
+# misconception: a weak reference to the tensor, and no entry once the caller has let go of it | hint: needs_the_tensor
+# breaks: Every later backward pass that reaches `tensor`
+def watch_gradient(tensor):
+    import weakref
+
+    seen, alive = [], weakref.ref(tensor)
+
+    def remember(grad):
+        if alive() is not None:
+            seen.append(grad.clone())
+
+    tensor.register_hook(remember)
+    return seen
+
+# %% sliced_copy
+# misconception: copies a slice, which a gradient without dimensions has not | hint: no_dimensions
+# breaks: of any shape
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad[:].clone()))
+    return seen

@@ -217,14 +217,19 @@ class OnlyWatches(Check):
 
 
 class ZeroAndTransposed(Check):
-    """A pass whose gradients are all zero adds a number, too; a gradient may be transposed."""
+    """A pass whose gradients are all zero adds a number, too; a gradient may be transposed, or have no dimensions."""
+
+    def build(self):
+        net = torch.nn.Linear(3, 4)
+        net.factor = torch.nn.Parameter(torch.rand(()) + 0.5)
+        return net
 
     def run(self, case, watch=lambda net: None):
-        net = case.build("net", lambda: torch.nn.Linear(3, 4))
+        net = case.build("net", self.build)
         watched, norms = watch(net), []
         for factor in (1, 0, 2):
             net.zero_grad()
-            output = net.weight.t() * case.tensor("x", 3, 4) + net.bias
+            output = net.weight.t() * case.tensor("x", 3, 4) * net.factor + net.bias
             output.backward(factor * case.tensor("upstream", 3, 4))
             norms.append(number(total_norm(gradients_of(net))))
         return watched, norms
@@ -239,7 +244,10 @@ class ZeroAndTransposed(Check):
         first, _, last = self.run(case)[1]
         return {"drops_an_entry": {"the list": [first, last]}}
 
-    errors = {r"RuntimeError: view size is not compatible": "hook_views_flat"}
+    errors = {
+        r"RuntimeError: view size is not compatible": "hook_views_flat",
+        r"(IndexError|TypeError): .*0-d(im)? tensor": "no_dimensions",
+    }
 
 
 check("multi_grad", OneNumberForAPass, SeveralPasses, OneHeadAtATime, AnyModel, OnlyWatches, ZeroAndTransposed)

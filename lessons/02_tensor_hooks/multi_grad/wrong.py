@@ -660,3 +660,17 @@ def watch_norm(model):
 
     torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
     return norms
+
+# %% row_by_row
+# misconception: adds up row by row, and a gradient may have no rows | hint: no_dimensions
+# breaks: the norm of all gradients of this pass together, as if they were one long vector
+def watch_norm(model):
+    norms = []
+
+    def note(grads):
+        rows = [row for grad in grads if grad is not None for row in grad]
+        norms.append(sum((row.double() ** 2).sum().item() for row in rows) ** 0.5)
+
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    torch.autograd.graph.register_multi_grad_hook(learning, note)
+    return norms

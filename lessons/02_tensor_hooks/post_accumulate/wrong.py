@@ -1,4 +1,5 @@
 # nothing to break: You may rely on it that none of these parameters has a `.grad` when your function is called.
+# nothing to break: Every parameter has at least one dimension.
 # nothing to break: A new sum under the old key is fine, too.
 
 # %% adds_in_bfloat16

@@ -174,4 +174,36 @@ class TransposedAndWhole(Check):
     blame = {"whole numbers": "changes_the_value"}
 
 
-check("reverse_gradient", TurnsTheSign, OtherUses, NeighboursInASum, NothingToLearn, TransposedAndWhole)
+class LeafWithoutDimensions(Check):
+    """A leaf without dimensions, used beside the branch as well: only what comes back through the branch is reversed."""
+
+    def run(self, case, reverse, of_branch=1, of_w=1):
+        w = case.tensor("w", requires_grad=True)
+        branch = reverse(w)
+        negative = -case.tensor("a", positive=True)
+        output = of_branch * branch * negative + of_w * w * case.tensor("b")
+        output.backward(case.tensor("upstream", positive=True))
+        return {"the returned value": branch, "w.grad": w.grad}
+
+    def probe(self, nb, case):
+        return self.run(case, nb.function("reverse_gradient"))
+
+    def truth(self, case):
+        found = self.run(case, lambda w: w * 1, of_branch=-1)
+        return {**found, "the returned value": case.tensor("w")}
+
+    def mistakes(self, case):
+        return {"reverse_gradient_all_uses": {"w.grad": self.run(case, lambda w: w * 1, -1, -1)["w.grad"]}}
+
+    errors = {r"IndexError: .*0-dim tensor": "no_dimensions"}
+
+
+check(
+    "reverse_gradient",
+    TurnsTheSign,
+    OtherUses,
+    NeighboursInASum,
+    NothingToLearn,
+    TransposedAndWhole,
+    LeafWithoutDimensions,
+)

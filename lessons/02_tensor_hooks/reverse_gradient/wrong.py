@@ -276,3 +276,22 @@ def reverse_gradient(tensor):
     if branch.requires_grad:
         branch.register_hook(torch.neg)
     return branch
+
+# %% hooks_a_leaf_itself
+# misconception: a leaf gets the hook itself, and all its uses are reversed | hint: reverse_gradient_all_uses
+# breaks: and be a leaf or a tensor in the middle
+def reverse_gradient(tensor):
+    if not tensor.requires_grad or not torch.is_grad_enabled():
+        return tensor
+    branch = tensor if tensor.is_leaf else tensor.clone()
+    branch.register_hook(lambda grad: -grad)
+    return branch
+
+# %% sliced
+# misconception: a slice for a new tensor, which a tensor without dimensions has not | hint: no_dimensions
+# breaks: `tensor` may have any shape
+def reverse_gradient(tensor):
+    branch = tensor[:]
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad)
+    return branch

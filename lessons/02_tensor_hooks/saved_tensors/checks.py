@@ -295,6 +295,37 @@ class SliceForAParameter(Check):
         return {"saved_bytes_without_x": {"bytes": 0}, "saved_bytes_address_of_the_slice": {"bytes": wanted + 30 * 4}}
 
 
+class Words(torch.nn.Module):
+    """The vectors of words, zeros for the word of number 0: saves whole numbers (the words) and a mask."""
+
+    def __init__(self):
+        super().__init__()
+        self.vectors = torch.nn.Embedding(7, 3)
+
+    def forward(self, words):
+        return self.vectors(words).masked_fill((words == 0)[:, None], 0)
+
+
+class WholeNumbersAndMasks(Check):
+    """A model that saves no floating-point tensor: the numbers of words, and a mask of bools."""
+
+    def run(self, case, saved_bytes):
+        net = case.build("net", Words)
+        words = torch.arange(case.integer("words", 5, 40)) % 7
+        return net, words, saved_bytes(net, words)
+
+    def probe(self, nb, case):
+        return {"bytes": self.run(case, nb.function("saved_bytes"))[2][1]}
+
+    def truth(self, case):
+        net, _, output = self.run(case, lambda net, words: net(words))
+        return {"bytes": count(saved_in(output), net.parameters())}
+
+    def mistakes(self, case):
+        words = self.run(case, lambda net, words: None)[1]
+        return {"saved_bytes_floats_only": {"bytes": 0}, "saved_bytes_without_x": {"bytes": self.truth(case)["bytes"] - words.nbytes}}
+
+
 check(
     "saved_tensors",
     CountsTheBytes,
@@ -304,6 +335,7 @@ check(
     AnyModel,
     AfterAnError,
     SliceForAParameter,
+    WholeNumbersAndMasks,
 )
 
 # %% freed

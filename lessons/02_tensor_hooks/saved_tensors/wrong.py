@@ -770,3 +770,20 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(sizes.values())
+
+# %% floats_only
+# misconception: only floating-point tensors: no indices, no masks | hint: saved_bytes_floats_only
+# breaks: the number of bytes that autograd has saved in this forward pass
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if tensor.is_floating_point() and storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return output, sum(sizes.values())

@@ -84,3 +84,14 @@ def tensor_hook(grad):
 
 
 model.W.register_hook(tensor_hook)
+
+# %% without_dimensions
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.clone().squeeze())
+
+
+model.W.register_hook(tensor_hook)

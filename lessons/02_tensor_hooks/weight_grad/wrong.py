@@ -1,3 +1,6 @@
+# nothing to break: The gradient's one element, as a tensor without dimensions, will do as well.
+# nothing to break: A later pass may change an entry (part 2 tells how that comes about).
+
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
 model = Model()
