@@ -268,24 +268,29 @@ class TwiceInOneForward(Check):
 
 
 class SmallAndLarge(Check):
-    """Norms of 0, tiny ones and nan, also in eval mode; two forwards before the first backward."""
+    """Norms of 0, tiny ones and nan, also in eval mode; two forwards before the first backward; two lists of one layer."""
 
-    claims = ("sizes in eval mode", "sizes of special gradients", "sizes of two forwards")  # the answer itself
+    claims = (
+        "sizes in eval mode", "sizes of special gradients", "sizes of two forwards", "sizes in the first of two lists"
+    )  # the answer itself
     errors = ERRORS
     blame = {
         "sizes in eval mode": "only_in_training", "sizes of special gradients": "value_taken_for_nothing",
-        "sizes of two forwards": "first_layer_of_another_pass",
+        "sizes of two forwards": "first_layer_of_another_pass", "sizes in the first of two lists": "first_list_taken_away",
     }  # fmt: skip
 
     def run(self, case, start):
         found = {}
-        for name in ("in eval mode", "of special gradients", "of two forwards"):
+        for name in ("in eval mode", "of special gradients", "of two forwards", "in the first of two lists"):
             layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3)
             sizes = start(layer)
             needs = x.clone().requires_grad_()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
-                if name == "in eval mode":
+                if name == "in the first of two lists":
+                    start(layer)
+                    layer(needs).backward(case.tensor("upstream", 4, 2))
+                elif name == "in eval mode":
                     layer.eval()(needs).backward(case.tensor("upstream", 4, 2))
                 elif name == "of two forwards":
                     outputs = [layer(x), layer(needs), layer(x)]
@@ -311,7 +316,7 @@ class SmallAndLarge(Check):
         special.append([Matches(no_number, "nan")] * 2)
         return {
             "sizes in eval mode": norm_pairs(pair), "sizes of special gradients": special,
-            "sizes of two forwards": norm_pairs(pair, without, without),
+            "sizes of two forwards": norm_pairs(pair, without, without), "sizes in the first of two lists": norm_pairs(pair),
         }  # fmt: skip
 
 

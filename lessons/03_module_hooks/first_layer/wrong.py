@@ -530,3 +530,15 @@ def gradient_sizes(layer):
 
     layer.register_full_backward_hook(hook)
     return sizes
+
+# %% list_on_the_layer
+# misconception: keeps the list on the layer, where a second call replaces it | hint: first_list_taken_away
+# breaks: Each time that backward comes through the layer, the list gets one entry
+def gradient_sizes(layer):
+    def hook(module, grad_input, grad_output):
+        first = None if grad_input[0] is None else grad_input[0].norm().item()
+        module.sizes.append((first, grad_output[0].norm().item()))
+
+    layer.sizes = []
+    layer.register_full_backward_hook(hook)
+    return layer.sizes
