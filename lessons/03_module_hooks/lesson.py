@@ -109,8 +109,8 @@ draw_activation_histograms({"the first ReLU": history[net[2]], "the second ReLU"
 
 # %% [markdown]
 # There it is. The line shows the share of values that are exactly 0. It starts at about a half, and long before the end
-# it has reached nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient through, so
-# whatever comes earlier cannot learn any more. The learning rate was far too large. At the end of the core path you
+# it has reached nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient
+# through, so whatever comes earlier cannot learn any more. The learning rate was far too large. At the end of the core path you
 # will come back to this network and measure that as well.
 #
 # Hooks run because you *call* the module. `module(x)` runs the forward pre-hooks, then `forward`, then the forward
@@ -372,8 +372,8 @@ print("autograd:", (x1.grad, x2.grad))
 #
 # Collect the gradients of `model` in backward, with the full backward hook `module_hook`. Whenever a backward pass goes
 # through `model(x1, x2)`, three new entries come to the end of the list `answer`: the gradient that this pass brings
-# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The hook only watches:
-# no gradient changes, neither those of the inputs nor that of `W`.
+# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The
+# hook only watches: no gradient changes, neither those of the inputs nor that of `W`.
 #
 # <details><summary>Fine print</summary>
 #
@@ -873,8 +873,8 @@ for lr in (3.0, 0.5):
 
 # %% [markdown]
 # Forward comes first, so you read the ReLUs in the order of the network, and then the Linear layers from the loss
-# back. In the dead network the gradient shrinks to less than a hundredth on its way to the earlier layers: they learn next to
-# nothing, however long you train. With the smaller learning rate the gradient reaches all of them.
+# back. In the dead network the gradient shrinks to less than a hundredth on its way to the earlier layers: they learn
+# next to nothing, however long you train. With the smaller learning rate the gradient reaches all of them.
 #
 # This is the end of the core path. You can collect, change and measure what flows through any module, in both
 # directions, and you leave no hook behind. It is a good place for a break, or for lesson 04.

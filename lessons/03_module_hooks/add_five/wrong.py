@@ -373,3 +373,16 @@ def hook(module, args, output):
 
 
 add.register_forward_hook(hook)
+
+# %% only_with_gradients
+# misconception: adds nothing under no_grad | hint: only_in_training
+# breaks: each call of `add(x1, x2)` returns 5 more than before
+add = Add()
+
+
+def hook(module, args, output):
+    if torch.is_grad_enabled():
+        return output + 5
+
+
+add.register_forward_hook(hook)

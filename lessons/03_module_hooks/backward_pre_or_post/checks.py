@@ -348,6 +348,7 @@ class ExactlyZero(Check):
             "gradient of an output that is not used": "stop_none_replaced",
             "bias.grad in front of the other module, one handle removed": "handle_of_another",
             "bias.grad in a block, handle removed": "handle_of_another",
+            "x.grad of a second pass through one graph": "runs_only_once",
             "what other hooks bring after the removal": "removes_other_hooks",
         }.items()
     }  # fmt: skip
@@ -364,6 +365,11 @@ class ExactlyZero(Check):
             layer(x).backward(case.tensor("upstream", 4, 2))
             shift = case.tensor("shift", 4, 3)
             found[f"{name}: x.grad in eval mode"], found[f"{name}: x.grad, enlarged"] = x.grad + shift, x.grad * 1e34 + shift
+            output, x.grad = layer(x), None
+            output.backward(case.tensor("upstream", 4, 2), retain_graph=True)
+            x.grad = None
+            output.backward(case.tensor("upstream", 4, 2))
+            found[f"{name}: x.grad of a second pass through one graph"] = x.grad + shift
             of_others.clear()
             handle.remove()
             layer(x).backward(case.tensor("upstream", 4, 2))
@@ -387,7 +393,7 @@ class ExactlyZero(Check):
     def truth(self, case):
         shift = case.tensor("shift", 4, 3)
         fields = {
-            "x.grad in eval mode": shift, "x.grad, enlarged": shift,
+            "x.grad in eval mode": shift, "x.grad, enlarged": shift, "x.grad of a second pass through one graph": shift,
             "what other hooks bring after the removal": [case.tensor("of others", 3)] * 2,
             "bias.grad in front of the other module, one handle removed": shift[0],
             "bias.grad in a block, handle removed": case.tensor("upstream", 2),

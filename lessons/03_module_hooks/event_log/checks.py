@@ -308,7 +308,7 @@ class SharedByTwoModels(Check):
     blame = {
         "log of one model": "event_log_name_of_another", "log of the other model": "event_log_name_of_another",
         "log of two gradients of the weight": "event_log_equal_neighbours", "output in eval mode": "event_log_changes_mode",
-        "first of two logs of one model": "first_list_taken_away",
+        "first of two logs of one model": "first_list_taken_away", "gradient of a gradient": "cut_from_its_inputs",
         "log of a model that begins with a frozen layer": "event_log_frozen_left_out",
     }  # fmt: skip
 
@@ -332,8 +332,12 @@ class SharedByTwoModels(Check):
         frozen(x).sum().backward()
         quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
         start(quiet)
+        bent = case.build("bent", lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
+        start(bent)
+        (slope,) = torch.autograd.grad(bent(x), x, case.tensor("bent upstream", 2, 3), create_graph=True)
+        (bend,) = torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 2, 3)).sum(), x)
         return {
-            "output in eval mode": quiet(x),
+            "output in eval mode": quiet(x), "gradient of a gradient": bend,
             "log of one model": logs[0], "log of the other model": logs[1], "log of two gradients of the weight": log,
             "first of two logs of one model": begun,
             "log of a model that begins with a frozen layer": of_frozen,

@@ -660,3 +660,20 @@ def event_log(model):
             module.register_full_backward_pre_hook(lambda *_, name=name: log.append(("backward_pre", name)))
             module.register_full_backward_hook(lambda *_, name=name: log.append(("backward", name)))
     return log
+
+# %% gives_detached_gradients_back
+# misconception: gives detached gradients back | hint: cut_from_its_inputs
+# breaks: works as it did before
+def event_log(model):
+    log = []
+
+    def backward(name, module, grad_input, grad_output):
+        log.append(("backward", name))
+        return tuple(None if g is None else g.detach() for g in grad_input)
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(lambda *_, name=name: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda *_, name=name: log.append(("forward", name)))
+        module.register_full_backward_pre_hook(lambda *_, name=name: log.append(("backward_pre", name)))
+        module.register_full_backward_hook(partial(backward, name))
+    return log

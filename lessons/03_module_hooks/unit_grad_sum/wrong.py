@@ -319,3 +319,18 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% only_if_w_learns
+# misconception: divides nothing while W is frozen | hint: frozen_pass_left_out
+# breaks: In each backward pass
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    if not module.W.requires_grad:
+        return None
+    total = grad_input[0] + grad_input[1]
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
