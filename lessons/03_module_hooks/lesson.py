@@ -109,8 +109,8 @@ draw_activation_histograms({"the first ReLU": history[net[2]], "the second ReLU"
 
 # %% [markdown]
 # There it is. The line shows the share of values that are exactly 0. It starts at about a half, and long before the end
-# it has reached nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient through, so
-# whatever comes earlier cannot learn any more. The learning rate was far too large. At the end of the core path you
+# it has reached nearly everything: the ReLUs have died. A dead ReLU puts out 0 for every picture and lets no gradient
+# through, so whatever comes earlier cannot learn any more. The learning rate was far too large. At the end of the core path you
 # will come back to this network and measure that as well.
 #
 # Hooks run because you *call* the module. `module(x)` runs the forward pre-hooks, then `forward`, then the forward
@@ -303,7 +303,8 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
 # The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
-# It returns a new tensor, for a `forward` may hand an input through, and gradients flow on as before.
+# It returns a new tensor, for a `forward` may hand an input through, or a view of it. Gradients flow on as before, and
+# what is made of data alone still requires none.
 
 # %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()
@@ -371,8 +372,8 @@ print("autograd:", (x1.grad, x2.grad))
 #
 # Collect the gradients of `model` in backward, with the full backward hook `module_hook`. Whenever a backward pass goes
 # through `model(x1, x2)`, three new entries come to the end of the list `answer`: the gradient that this pass brings
-# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The hook only watches:
-# no gradient changes, neither those of the inputs nor that of `W`.
+# back through `model` for `x1`, the one for `x2` and the one for the output, in this order, each of them as a tensor. The
+# hook only watches: no gradient changes, neither those of the inputs nor that of `W`.
 #
 # <details><summary>Fine print</summary>
 #
@@ -872,8 +873,8 @@ for lr in (3.0, 0.5):
 
 # %% [markdown]
 # Forward comes first, so you read the ReLUs in the order of the network, and then the Linear layers from the loss
-# back. In the dead network the gradient shrinks to less than a hundredth on its way to the earlier layers: they learn next to
-# nothing, however long you train. With the smaller learning rate the gradient reaches all of them.
+# back. In the dead network the gradient shrinks to less than a hundredth on its way to the earlier layers: they learn
+# next to nothing, however long you train. With the smaller learning rate the gradient reaches all of them.
 #
 # This is the end of the core path. You can collect, change and measure what flows through any module, in both
 # directions, and you leave no hook behind. It is a good place for a break, or for lesson 04.
@@ -936,8 +937,8 @@ print(adder(torch.tensor([1.0])), adder(torch.tensor([1.0]), x2=torch.tensor([2.
 # `x2`: by place as in `module(x1, x2)`, or by name as in `module(x1, x2=x2)` or `module(x2=x2, x1=x1)`.
 #
 # `x1` arrives as it is. The caller's own tensors stay as they are, and gradients flow back to them through the factor.
-# Other modules notice nothing. Hooks of others stay, and find each argument where the caller has put it, by place or by
-# name. Return the handle, so that the caller can turn the input up again. Called twice, it turns the input down twice.
+# Other modules notice nothing. Hooks of others stay, and what the caller passes by place they find by place. Return the
+# handle, so that the caller can turn the input up again. Called twice, it turns the input down twice.
 
 
 # %% nbgrader={"grade": false, "grade_id": "rescale_argument", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1007,7 +1008,7 @@ try_backward_hook(
 #
 # Write zeros, tensors of zeros and not `None`, whatever the gradient was: also if it was `inf` or `nan`, and in any mode.
 # The module may have several inputs and outputs, its parameters are used nowhere else, and an entry that **is** `None`
-# must stay `None`.
+# must stay `None`, as that of an input which is a number.
 
 
 # %% nbgrader={"grade": false, "grade_id": "backward_pre_or_post", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1313,13 +1314,14 @@ print(nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})}).load_state_dict(
 # Checkpoints outlive names. A layer was called `linear` when somebody saved the model; today it is called `fc`. Write
 # `accept_old_name(module, old, new)`: from now on, when `module` or any model around it loads a checkpoint, what is
 # saved there for the module's `old` goes into its `new`. `old` and `new` name a child of `module`, with all that is
-# inside it, or one of its own parameters.
+# inside it, or one of its own parameters; nothing else in `module` is called `old` today, and no checkpoint has both.
 #
 # - `module` may stand anywhere in a model, under any name, and even at two places. What other modules call `old` is none
 #   of its business, and neither are names that only look alike, such as `linear2`.
 # - New checkpoints load as before, and what `state_dict()` saves has the new names. Load hooks of others stay.
 # - Whatever else is missing in a checkpoint, is too much or does not fit, is still reported. The caller's checkpoint stays
-#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along.
+#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along; they need not reach the
+#   new name.
 #
 # For example: `accept_old_name(head, "linear", "fc")`, and the key `"parts.head.linear.weight"` is read as
 # `"parts.head.fc.weight"`.

@@ -78,14 +78,17 @@ class FiveMoreThanAnyForward(Check):
 
 
 class FiveMoreInAnyCase(Check):
-    """Also in eval mode, for zeros, for single numbers and where forward hands its input through; gradients flow on."""
+    """Also in eval mode, for zeros, single numbers, data, and where forward hands an input through; gradients flow on."""
 
     poison = ("x1", "x2", "output")
-    errors = {r"RuntimeError: output with shape .* doesn't match the broadcast shape": "edits_in_place"}
+    errors = {
+        r"RuntimeError: output with shape .* doesn't match the broadcast shape": "edits_in_place",
+        r"RuntimeError: Can't call numpy\(\) on Tensor that requires grad": "five_asks_for_gradient",
+    }  # fmt: skip
     blame = {
-        "in eval mode": "only_in_training", "of zeros": "value_taken_for_nothing",
+        "in eval mode": "only_in_training", "under no_grad": "only_in_training", "of zeros": "value_taken_for_nothing",
         "of single numbers": "hook_changes_shape", "of a sum": "hook_changes_shape",
-        "x1, which forward hands through": "edits_in_place", "the output of x1, handed through": "edits_in_place",
+        "x1, which forward hands through": "edits_in_place", "x1, of which forward hands a view through": "edits_in_place", "the output of x1, handed through": "edits_in_place",
         "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
         "an earlier output": "earlier_entries_lost",
     }  # fmt: skip
@@ -102,10 +105,16 @@ class FiveMoreInAnyCase(Check):
         add.eval()
         found["in eval mode"] = snapshot(add(y1, y2))
         add.train(was_training)
+        with torch.no_grad():
+            found["under no_grad"] = add(y1, y2) * 2
         found["an earlier output"] = earlier
         with other_forward(add, lambda self, x1, x2: x1):
             found["the output of x1, handed through"] = snapshot(add(y1, y2))
         found["x1, which forward hands through"] = y1
+        with other_forward(add, lambda self, x1, x2: x1.view_as(x1)):
+            add(y1, y2)
+        found["x1, of which forward hands a view through"] = y1
+        found["of data, by numpy"] = torch.from_numpy(add(x1, x2).numpy()) * 2
         with other_forward(add, lambda self, x1, x2: x1.sum() + x2.sum()):
             found["of a sum"] = snapshot(add(x1, x2))
         leaves = self.inputs(case, "x1", "x2", requires_grad=True)
@@ -119,8 +128,10 @@ class FiveMoreInAnyCase(Check):
         upstream = case.tensor("upstream", 4)
         return {
             "of zeros": x1 - x1 + 5, "of single numbers": x1[0] + x2[0] + 5, "in eval mode": y1 + y2 + 5,
+            "under no_grad": (y1 + y2 + 5) * 2,
             "an earlier output": x1 + x2 + 5, "the output of x1, handed through": y1 + 5,
-            "x1, which forward hands through": y1, "of a sum": x1.sum() + x2.sum() + 5,
+            "x1, which forward hands through": y1, "x1, of which forward hands a view through": y1,
+            "of data, by numpy": (x1 + x2 + 5) * 2, "of a sum": x1.sum() + x2.sum() + 5,
             "x1.grad": upstream, "x2.grad": upstream,
         }  # fmt: skip
 

@@ -230,7 +230,7 @@ add.register_forward_hook(hook)
 
 # %% detach
 # misconception: the gradient is gone | hint: cut_from_its_inputs
-# breaks: gradients flow on as before
+# breaks: Gradients flow on as before
 add = Add()
 
 
@@ -331,6 +331,58 @@ add = Add()
 def hook(module, args, output):
     with torch.no_grad():
         output.data += torch.tensor([5.0])
+
+
+add.register_forward_hook(hook)
+
+# %% copies_an_input_only
+# misconception: copies the output where it is an input, not where it is a view of one | hint: edits_in_place
+# breaks: It returns a new tensor, for a `forward` may hand an input through
+add = Add()
+
+
+def hook(module, args, output):
+    if any(output is x for x in args):
+        output = output.clone()
+    output += 5
+    return output
+
+
+add.register_forward_hook(hook)
+
+# %% asks_for_a_gradient
+# misconception: the result requires a gradient, whatever came in | hint: five_asks_for_gradient
+# breaks: what is made of data alone still requires none
+add = Add()
+
+
+def hook(module, args, output):
+    return (output + 5).requires_grad_()
+
+
+add.register_forward_hook(hook)
+
+# %% learnable_five
+# misconception: the 5 is a parameter | hint: five_asks_for_gradient
+add = Add()
+five = Parameter(torch.tensor(5.0))
+
+
+def hook(module, args, output):
+    return output + five
+
+
+add.register_forward_hook(hook)
+
+# %% only_with_gradients
+# misconception: adds nothing under no_grad | hint: only_in_training
+# breaks: each call of `add(x1, x2)` returns 5 more than before
+add = Add()
+
+
+def hook(module, args, output):
+    if torch.is_grad_enabled():
+        return output + 5
 
 
 add.register_forward_hook(hook)

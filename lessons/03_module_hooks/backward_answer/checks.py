@@ -132,7 +132,53 @@ class EveryPassIsKept(Check):
         }
 
 
-check("backward_answer", GradientsAtBothEnds, EveryPassIsKept)
+class ThroughTheModel(Check):
+    """What goes around `model` does not count, a frozen `W`, and each pass through one graph, does; nothing is cut off."""
+
+    blame = {
+        "entries of a pass that goes around model as well": "gradient_from_elsewhere",
+        "entries with a frozen W": "frozen_pass_left_out", "entries of two passes through one graph": "runs_only_once",
+        "gradient of a gradient": "cut_from_its_inputs",
+    }  # fmt: skip
+
+    def given(self, case):
+        """x1, x2, and three tensors more."""
+        leaves = [case.tensor(name, 4, requires_grad=True) for name in ("x1", "x2")]
+        return [*leaves, *(case.tensor(name, 4) for name in ("upstream", "another upstream", "way around"))]
+
+    def probe(self, nb, case):
+        model, answer, found = nb.module("model"), nb.list("answer"), {}
+        x1, x2, upstream, another, around = self.given(case)
+        answer.clear()
+        (model(x1, x2) * upstream + x1 * around).sum().backward()
+        found["entries of a pass that goes around model as well"] = list(nb.list("answer"))
+        answer.clear()
+        model.W.requires_grad_(False)
+        try:
+            model(x1, x2).backward(another)
+        finally:
+            model.W.requires_grad_(True)
+        found["entries with a frozen W"] = list(nb.list("answer"))
+        answer.clear()
+        output = model(x1, x2)
+        output.backward(upstream, retain_graph=True)
+        output.backward(another)
+        found["entries of two passes through one graph"] = list(nb.list("answer"))
+        (slope,) = torch.autograd.grad(model(x1, x2), x1, upstream, create_graph=True)
+        (found["gradient of a gradient"],) = torch.autograd.grad((slope * another + x2 * around).sum(), x2)
+        return found
+
+    def truth(self, case):
+        x1, x2, upstream, another, around = self.given(case)
+        one, two = ([5 * g * x2.detach(), 5 * g * x1.detach(), g] for g in (upstream, another))
+        return {
+            "entries of a pass that goes around model as well": one, "entries with a frozen W": two,
+            "entries of two passes through one graph": [*one, *two],
+            "gradient of a gradient": 5 * upstream * another + around,
+        }  # fmt: skip
+
+
+check("backward_answer", GradientsAtBothEnds, EveryPassIsKept, ThroughTheModel)
 
 
 # --- Hidden checks: graders run them, learners do not get them. ---

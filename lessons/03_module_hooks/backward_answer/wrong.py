@@ -386,3 +386,86 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% hooks_the_tensors
+# misconception: tensor hooks on the inputs, which show what comes around the model as well | hint: gradient_from_elsewhere
+# breaks: the gradient that this pass brings back through `model` for `x1`
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend([*grad_input, *grad_output])
+
+
+def pre_hook(module, args):
+    pass
+
+
+def forward_hook(module, args, output):
+    seen = {}
+
+    def put(name, grad):
+        seen[name] = grad
+        if len(seen) == 3:
+            answer.extend([seen["x1"], seen["x2"], seen["output"]])
+            seen.clear()
+
+    for name, tensor in zip(("x1", "x2", "output"), (*args, output)):
+        if tensor.requires_grad:
+            tensor.register_hook(partial(put, name))
+
+
+model.register_forward_hook(forward_hook)
+
+# %% detaches_what_it_returns
+# misconception: gives detached gradients back | hint: cut_from_its_inputs
+# breaks: no gradient changes
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    grads = tuple(grad.detach() for grad in grad_input)
+    answer.extend([*grads, grad_output[0].detach()])
+    return grads
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% one_pass_a_forward
+# misconception: counts one pass for each forward | hint: runs_only_once
+# breaks: Whenever a backward pass goes through `model(x1, x2)`
+model = Model()
+answer = []
+waiting = []
+
+
+def expect(module, args, output):
+    waiting.append(True)
+
+
+def module_hook(module, grad_input, grad_output):
+    if waiting:
+        waiting.pop()
+        answer.extend(grad_input)
+        answer.extend(grad_output)
+
+
+model.register_forward_hook(expect)
+model.register_full_backward_hook(module_hook)
+
+# %% only_if_w_learns
+# misconception: leaves out passes in which W is frozen | hint: frozen_pass_left_out
+# breaks: Each pass counts
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    if module.W.requires_grad:
+        answer.extend(grad_input)
+        answer.extend(grad_output)
+
+
+model.register_full_backward_hook(module_hook)

@@ -145,7 +145,7 @@ def through_crossing(module, case, entries):
     """Gradients after a backward from the first output, or from both; one input may be data."""
     a = case.tensor("a", 2, 3, requires_grad=True)
     b = case.tensor("b", 2, 3, requires_grad=entries != "one input is data")
-    one, two = module(a * 1, b * 1)
+    one, two = module(a * 1, case.integer("number", 2, 5) if entries == "one input is a number" else b * 1)
     loss = (one * case.tensor("upstream 1", 2, 3)).sum()
     if entries != "one output is not used":
         loss = loss + (two * case.tensor("upstream 2", 2, 3)).sum()
@@ -157,7 +157,7 @@ def one_hidden_layer():
     return nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
 
 
-CROSSINGS = ("all are used", "one output is not used", "one input is data")
+CROSSINGS = ("all are used", "one output is not used", "one input is data", "one input is a number")
 
 
 class SeveralInputsAndOutputs(Check):
@@ -206,7 +206,9 @@ class SeveralInputsAndOutputs(Check):
 
     def mistakes(self, case):
         free = through_crossing(case.build("crossing", CrossingModule), case, "all are used")
+        number = through_crossing(case.build("crossing", CrossingModule), case, "one input is a number")
         return {
+            "stop_gives_up_at_none": {"stop_in_front, one input is a number: a.grad": number["a.grad"]},
             "stop_in_the_parts": {"stop_in_front, a block: weight.grad of its first layer": torch.zeros(5, 3)},
             "stop_first_entry_only": AnyOf(
                 {"stop_in_front, all are used: b.grad": free["b.grad"]},
@@ -345,6 +347,8 @@ class ExactlyZero(Check):
             "x.grad in eval mode": "only_in_training", "x.grad, enlarged": "stop_nearly_zero",
             "gradient of an output that is not used": "stop_none_replaced",
             "bias.grad in front of the other module, one handle removed": "handle_of_another",
+            "bias.grad in a block, handle removed": "handle_of_another",
+            "x.grad of a second pass through one graph": "runs_only_once",
             "what other hooks bring after the removal": "removes_other_hooks",
         }.items()
     }  # fmt: skip
@@ -361,6 +365,11 @@ class ExactlyZero(Check):
             layer(x).backward(case.tensor("upstream", 4, 2))
             shift = case.tensor("shift", 4, 3)
             found[f"{name}: x.grad in eval mode"], found[f"{name}: x.grad, enlarged"] = x.grad + shift, x.grad * 1e34 + shift
+            output, x.grad = layer(x), None
+            output.backward(case.tensor("upstream", 4, 2), retain_graph=True)
+            x.grad = None
+            output.backward(case.tensor("upstream", 4, 2))
+            found[f"{name}: x.grad of a second pass through one graph"] = x.grad + shift
             of_others.clear()
             handle.remove()
             layer(x).backward(case.tensor("upstream", 4, 2))
@@ -370,6 +379,10 @@ class ExactlyZero(Check):
             ours.remove()
             net(case.tensor("x", 3)).backward(case.tensor("upstream", 2))
             found[f"{name}: bias.grad in front of the other module, one handle removed"] = net[0].bias.grad + shift[0]
+            block = case.build("block", one_hidden_layer)
+            stop(block).remove()
+            block(case.tensor("x", 3)).backward(case.tensor("upstream", 2))
+            found[f"{name}: bias.grad in a block, handle removed"] = block[2].bias.grad
             module, seen = TwoOutputs(), []
             stop(module)
             module.register_full_backward_pre_hook(lambda module, grads, seen=seen: seen.append(self.second(case, grads)))
@@ -380,9 +393,10 @@ class ExactlyZero(Check):
     def truth(self, case):
         shift = case.tensor("shift", 4, 3)
         fields = {
-            "x.grad in eval mode": shift, "x.grad, enlarged": shift,
+            "x.grad in eval mode": shift, "x.grad, enlarged": shift, "x.grad of a second pass through one graph": shift,
             "what other hooks bring after the removal": [case.tensor("of others", 3)] * 2,
             "bias.grad in front of the other module, one handle removed": shift[0],
+            "bias.grad in a block, handle removed": case.tensor("upstream", 2),
             "gradient of an output that is not used": [self.second(case, (shift, None))],
         }  # fmt: skip
         return {f"{name}: {field}": value for name in ("stop_in_front", "stop_from_here") for field, value in fields.items()}

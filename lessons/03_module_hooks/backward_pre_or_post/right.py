@@ -10,7 +10,10 @@ class ZeroGradient(torch.autograd.Function):
 
 
 def stop_in_front(module):
-    return module.register_forward_pre_hook(lambda module, args: tuple(ZeroGradient.apply(arg) for arg in args))
+    def hook(module, args):
+        return tuple(ZeroGradient.apply(arg) if torch.is_tensor(arg) else arg for arg in args)
+
+    return module.register_forward_pre_hook(hook)
 
 
 def stop_from_here(module):

@@ -719,3 +719,58 @@ def stop_from_here(module):
     switch["on"] = True
     module.register_full_backward_pre_hook(lambda module, grad_output: zeros_like_these(grad_output))
     return Handle()
+
+# %% gives_up_at_none
+# misconception: returns None if one of the entries is None | hint: stop_gives_up_at_none
+# breaks: an entry that **is** `None` must stay `None`
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        if any(g is None for g in grad_input):
+            return None
+        return tuple(torch.zeros_like(g) for g in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(
+        lambda module, grad_output: tuple(None if g is None else torch.zeros_like(g) for g in grad_output)
+    )
+
+# %% handle_of_the_last_part
+# misconception: a hook on each part, and the handle of the last one | hint: handle_of_another
+# breaks: Both return the handle; once it is removed, everything learns as before.
+def stop_in_front(module):
+    return module.register_full_backward_hook(
+        lambda module, grad_input, grad_output: tuple(None if g is None else torch.zeros_like(g) for g in grad_input)
+    )
+
+
+def stop_from_here(module):
+    def hook(module, grad_output):
+        return tuple(None if g is None else torch.zeros_like(g) for g in grad_output)
+
+    for part in module.modules():
+        handle = part.register_full_backward_pre_hook(hook)
+    return handle
+
+# %% one_pass_a_forward
+# misconception: stops one pass for each forward | hint: runs_only_once
+def _stop(module, register):
+    waiting = []
+
+    def zeros(module, grads, *_):
+        if waiting:
+            waiting.pop()
+            return tuple(None if g is None else torch.zeros_like(g) for g in grads)
+
+    module.register_forward_hook(lambda *_: waiting.append(True))
+    return register(zeros)
+
+
+def stop_in_front(module):
+    return _stop(module, module.register_full_backward_hook)
+
+
+def stop_from_here(module):
+    return _stop(module, module.register_full_backward_pre_hook)

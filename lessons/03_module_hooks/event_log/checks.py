@@ -297,14 +297,19 @@ class UntidyModels(Check):
 
 
 class SharedByTwoModels(Check):
-    """One layer in two models has a name in each; two equal events in a row are both in the log; modes stay."""
+    """One layer in two models, two logs of one model, a frozen layer, two equal events in a row: all are logged; modes stay."""
 
-    claims = ("log of one model", "log of the other model", "log of two gradients of the weight")  # the answer itself
+    claims = (
+        "log of one model", "log of the other model", "log of two gradients of the weight", "first of two logs of one model",
+        "log of a model that begins with a frozen layer",
+    )  # the answer itself
     poison = POISON
     errors = ERRORS
     blame = {
         "log of one model": "event_log_name_of_another", "log of the other model": "event_log_name_of_another",
         "log of two gradients of the weight": "event_log_equal_neighbours", "output in eval mode": "event_log_changes_mode",
+        "first of two logs of one model": "first_list_taken_away", "gradient of a gradient": "cut_from_its_inputs",
+        "log of a model that begins with a frozen layer": "event_log_frozen_left_out",
     }  # fmt: skip
 
     def run(self, case, start):
@@ -318,11 +323,24 @@ class SharedByTwoModels(Check):
         output = single(x).sum()
         for _ in range(2):  # backward comes to the layer's output, and stops at its weight, before it has come to the input
             torch.autograd.grad(output, single.weight, retain_graph=True)
+        twice = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
+        begun, _ = start(twice), start(twice)
+        twice(x).sum().backward()
+        frozen = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 2))
+        frozen[0].requires_grad_(False)
+        of_frozen = start(frozen)
+        frozen(x).sum().backward()
         quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
         start(quiet)
+        bent = case.build("bent", lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
+        start(bent)
+        (slope,) = torch.autograd.grad(bent(x), x, case.tensor("bent upstream", 2, 3), create_graph=True)
+        (bend,) = torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 2, 3)).sum(), x)
         return {
-            "output in eval mode": quiet(x),
+            "output in eval mode": quiet(x), "gradient of a gradient": bend,
             "log of one model": logs[0], "log of the other model": logs[1], "log of two gradients of the weight": log,
+            "first of two logs of one model": begun,
+            "log of a model that begins with a frozen layer": of_frozen,
         }  # fmt: skip
 
     def probe(self, nb, case):

@@ -630,3 +630,50 @@ def event_log(model):
         module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
         module.register_full_backward_hook(partial(note, "backward", name))
     return log
+
+# %% log_on_the_model
+# misconception: keeps the list on the model, where a second call replaces it | hint: first_list_taken_away
+# breaks: The list then grows with each forward and each backward pass
+def event_log(model):
+    model.log = log = []
+
+    def note(kind, name, *_):
+        model.log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log
+
+# %% no_backward_hooks_on_frozen_layers
+# misconception: no backward hooks on layers that do not learn | hint: event_log_frozen_left_out
+# breaks: registers hooks of all four kinds on every module
+def event_log(model):
+    log = []
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(lambda *_, name=name: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda *_, name=name: log.append(("forward", name)))
+        parameters = list(module.parameters())
+        if not parameters or any(p.requires_grad for p in parameters):
+            module.register_full_backward_pre_hook(lambda *_, name=name: log.append(("backward_pre", name)))
+            module.register_full_backward_hook(lambda *_, name=name: log.append(("backward", name)))
+    return log
+
+# %% gives_detached_gradients_back
+# misconception: gives detached gradients back | hint: cut_from_its_inputs
+# breaks: works as it did before
+def event_log(model):
+    log = []
+
+    def backward(name, module, grad_input, grad_output):
+        log.append(("backward", name))
+        return tuple(None if g is None else g.detach() for g in grad_input)
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(lambda *_, name=name: log.append(("forward_pre", name)))
+        module.register_forward_hook(lambda *_, name=name: log.append(("forward", name)))
+        module.register_full_backward_pre_hook(lambda *_, name=name: log.append(("backward_pre", name)))
+        module.register_full_backward_hook(partial(backward, name))
+    return log

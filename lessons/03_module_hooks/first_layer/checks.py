@@ -268,24 +268,51 @@ class TwiceInOneForward(Check):
 
 
 class SmallAndLarge(Check):
-    """Norms of 0, tiny ones and nan, also in eval mode; two forwards before the first backward."""
+    """Norms of 0, tiny ones and nan; eval mode, a frozen layer, two passes through one graph; two lists of one layer."""
 
-    claims = ("sizes in eval mode", "sizes of special gradients", "sizes of two forwards")  # the answer itself
+    claims = (
+        "sizes in eval mode", "sizes of special gradients", "sizes of two forwards", "sizes in the first of two lists",
+        "sizes of two passes through one graph", "sizes of a frozen layer",
+    )  # the answer itself
     errors = ERRORS
     blame = {
         "sizes in eval mode": "only_in_training", "sizes of special gradients": "value_taken_for_nothing",
-        "sizes of two forwards": "first_layer_of_another_pass",
+        "sizes of two forwards": "first_layer_of_another_pass", "sizes in the first of two lists": "first_list_taken_away",
+        "sizes of two passes through one graph": "first_layer_leaves_repetitions_out",
+        "sizes of a frozen layer": "frozen_pass_left_out", "gradient of a gradient": "cut_from_its_inputs",
     }  # fmt: skip
 
+    ways = (
+        "in eval mode", "of special gradients", "of two forwards", "in the first of two lists",
+        "of two passes through one graph", "of a frozen layer",
+    )  # fmt: skip
+
+    def bend(self, case, start):
+        """What comes of a gradient that is differentiated once more."""
+        layer, x = case.build("bent layer", nn.Linear, 3, 4), case.tensor("bent x", 5, 3, requires_grad=True)
+        start(layer)
+        (slope,) = torch.autograd.grad(layer(x).tanh(), x, case.tensor("bent upstream", 5, 4), create_graph=True)
+        return torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 5, 3)).sum(), x)[0]
+
     def run(self, case, start):
-        found = {}
-        for name in ("in eval mode", "of special gradients", "of two forwards"):
+        found = {"gradient of a gradient": self.bend(case, start)}
+        for name in self.ways:
             layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3)
+            layer.requires_grad_(name != "of a frozen layer")
             sizes = start(layer)
             needs = x.clone().requires_grad_()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a hook where no input requires a gradient
-                if name == "in eval mode":
+                if name == "in the first of two lists":
+                    start(layer)
+                    layer(needs).backward(case.tensor("upstream", 4, 2))
+                elif name == "of a frozen layer":
+                    layer(needs).backward(case.tensor("upstream", 4, 2))
+                elif name == "of two passes through one graph":
+                    output = layer(needs)
+                    output.backward(case.tensor("upstream", 4, 2), retain_graph=True)
+                    output.backward(2 * case.tensor("upstream", 4, 2))
+                elif name == "in eval mode":
                     layer.eval()(needs).backward(case.tensor("upstream", 4, 2))
                 elif name == "of two forwards":
                     outputs = [layer(x), layer(needs), layer(x)]
@@ -311,7 +338,10 @@ class SmallAndLarge(Check):
         special.append([Matches(no_number, "nan")] * 2)
         return {
             "sizes in eval mode": norm_pairs(pair), "sizes of special gradients": special,
-            "sizes of two forwards": norm_pairs(pair, without, without),
+            "sizes of two forwards": norm_pairs(pair, without, without), "sizes in the first of two lists": norm_pairs(pair),
+            "sizes of two passes through one graph": norm_pairs(pair, [2 * one for one in pair]),
+            "sizes of a frozen layer": norm_pairs(pair),
+            "gradient of a gradient": self.bend(case, lambda layer: None),
         }  # fmt: skip
 
 

@@ -530,3 +530,58 @@ def gradient_sizes(layer):
 
     layer.register_full_backward_hook(hook)
     return sizes
+
+# %% list_on_the_layer
+# misconception: keeps the list on the layer, where a second call replaces it | hint: first_list_taken_away
+# breaks: Each time that backward comes through the layer, the list gets one entry
+def gradient_sizes(layer):
+    def hook(module, grad_input, grad_output):
+        first = None if grad_input[0] is None else grad_input[0].norm().item()
+        module.sizes.append((first, grad_output[0].norm().item()))
+
+    layer.sizes = []
+    layer.register_full_backward_hook(hook)
+    return layer.sizes
+
+# %% gives_detached_gradients_back
+# misconception: gives detached gradients back | hint: cut_from_its_inputs
+# breaks: all gradients and hooks of others stay as they are
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        grads = tuple(None if g is None else g.detach() for g in grad_input)
+        sizes.append((None if grads[0] is None else grads[0].norm().item(), grad_output[0].norm().item()))
+        return grads
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% one_entry_a_forward
+# misconception: counts one pass for each forward | hint: first_layer_leaves_repetitions_out
+def gradient_sizes(layer):
+    sizes, waiting = [], []
+
+    def hook(module, grad_input, grad_output):
+        if waiting:
+            waiting.pop()
+            first = None if grad_input[0] is None else grad_input[0].norm().item()
+            sizes.append((first, grad_output[0].norm().item()))
+
+    layer.register_forward_hook(lambda *_: waiting.append(True))
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% not_on_a_frozen_layer
+# misconception: no hook on a layer that does not learn | hint: frozen_pass_left_out
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        first = None if grad_input[0] is None else grad_input[0].norm().item()
+        sizes.append((first, grad_output[0].norm().item()))
+
+    parameters = list(layer.parameters())
+    if not parameters or any(p.requires_grad for p in parameters):
+        layer.register_full_backward_hook(hook)
+    return sizes

@@ -60,9 +60,12 @@ class InputsThenOutput(Check):
 
 
 class EveryCallIsKept(Check):
-    """Calls in eval mode, under no_grad and with the same tensor twice add their entries; gradients flow as before."""
+    """Calls in eval mode, under no_grad and with the same tensor twice add entries; inputs and gradients pass untouched."""
 
-    blame = {"x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs"}
+    blame = {
+        "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
+        "the output of x1, handed through, after x1 *= 2": "watcher_changes_output",
+    }  # fmt: skip
 
     def calls(self, case):
         """The inputs of each call: in eval mode, under no_grad, the same tensor twice."""
@@ -82,6 +85,11 @@ class EveryCallIsKept(Check):
             add(*without)
         add(*same)
         found = {"answer": list(nb.list("answer"))}
+        handed = case.tensor("handed through", 4)
+        with other_forward(add, lambda self, x1, x2: x1):
+            output = add(handed, case.tensor("beside", 4))
+        handed *= 2
+        found["the output of x1, handed through, after x1 *= 2"] = output
         x1, x2 = (case.tensor(name, 4, requires_grad=True) for name in ("x1", "x2"))
         output = add(x1, x2)
         if output.requires_grad:
@@ -91,7 +99,8 @@ class EveryCallIsKept(Check):
     def truth(self, case):
         upstream = case.tensor("upstream", 4)
         entries = [one for x1, x2 in self.calls(case) for one in (x1, x2, x1 + x2)]
-        return {"answer": entries, "x1.grad": upstream, "x2.grad": upstream}
+        handed = {"the output of x1, handed through, after x1 *= 2": 2 * case.tensor("handed through", 4)}
+        return {"answer": entries, **handed, "x1.grad": upstream, "x2.grad": upstream}
 
     def mistakes(self, case):
         entries = self.truth(case)["answer"]

@@ -471,3 +471,23 @@ def hook(module, args, output):
 add.register_forward_pre_hook(pre_hook)
 add.register_forward_hook(hook)
 add(torch.rand(1), torch.rand(1))
+
+# %% hands_copies_on
+# misconception: forward gets copies of the inputs | hint: watcher_changes_output
+# breaks: Both hooks only watch
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    copies = tuple(x.clone() for x in args)
+    answer.extend(copies)
+    return copies
+
+
+def hook(module, args, output):
+    answer.append(output)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)

@@ -157,6 +157,13 @@ class AfterTheStopButton(AfterAnError):
         }
 
 
+class AfterExit(AfterTheStopButton):
+    """After `exit()` in the block, which raises SystemExit, the hooks are gone as well, and it has come out."""
+
+    def probe(self, nb, case):
+        return self.ended_by(nb, case, SystemExit(self.says(case)))
+
+
 class OnlyItsOwn(Check):
     """Hooks of others stay: those from before, those that come while the block runs, and the same function elsewhere."""
 
@@ -244,34 +251,41 @@ class OnlyItsOwn(Check):
 
 
 class NotAModule(Check):
-    """Where the last entry is no module, the error comes out, the block does not run, and no hook is left."""
+    """Where the last entry is no module, or a class of modules, an error comes out, no block runs, and no hook is left."""
 
     poison = POISON
     errors = ERRORS
+    entries = {"": "no module", ", a class": nn.Linear}
 
     def probe(self, nb, case):
-        modules = three_modules(case)
-        ran, came_out = False, "nothing"
-        try:
-            with nb.function("hooked")([*modules, "no module"], lambda module, args, output: None):
-                ran = True
-        except Exception as error:
-            came_out = type(error).__name__
-        return {
-            "what came out of the block": came_out, "the block ran": ran, "hooks after": counts_on(modules),
-            "what runs after": runs(case, modules),
-        }  # fmt: skip
+        found = {}
+        for says, entry in self.entries.items():
+            modules = three_modules(case)
+            ran, came_out = False, "nothing"
+            try:
+                with nb.function("hooked")([*modules, entry], lambda module, args, output: None):
+                    ran = True
+            except Exception as error:
+                came_out = type(error).__name__
+            found |= {
+                f"what came out of the block{says}": came_out, f"the block ran{says}": ran,
+                f"hooks after{says}": counts_on(modules), f"what runs after{says}": runs(case, modules),
+            }  # fmt: skip
+        return found
 
     def truth(self, case):
-        return {
-            "what came out of the block": Matches(lambda got: "nothing" if got == "nothing" else None, "an error"),
-            "the block ran": False, "hooks after": [0, 0, 0],
-            "what runs after": as_before(runs(case, three_modules(case))),
-        }  # fmt: skip
+        found = {}
+        for says in self.entries:
+            found |= {
+                f"what came out of the block{says}": Matches(lambda got: "nothing" if got == "nothing" else None, "an error"),
+                f"the block ran{says}": False, f"hooks after{says}": [0, 0, 0],
+                f"what runs after{says}": as_before(runs(case, three_modules(case))),
+            }  # fmt: skip
+        return found
 
     def mistakes(self, case):
         return {
-            "hooked_half_registered": {"hooks after": other_than([0, 0, 0])},
+            "hooked_half_registered": AnyOf(*({f"hooks after{says}": other_than([0, 0, 0])} for says in self.entries)),
             "hooked_swallows_error": {"what came out of the block": "nothing"},
         }
 
@@ -314,4 +328,7 @@ class WhateverTheList(Check):
         }  # fmt: skip
 
 
-check("hook_lifecycle", InsideAndAfterwards, AfterAnError, AfterTheStopButton, OnlyItsOwn, NotAModule, WhateverTheList)
+check(
+    "hook_lifecycle",
+    InsideAndAfterwards, AfterAnError, AfterTheStopButton, AfterExit, OnlyItsOwn, NotAModule, WhateverTheList,
+)  # fmt: skip

@@ -447,3 +447,56 @@ def hooked(modules, hook):
         for m in modules:
             stack.enter_context(m.register_forward_hook(call))
         yield
+
+# %% except_stop_button
+# misconception: cleans up after an Exception and after KeyboardInterrupt, and after nothing else | hint: hooked_some_errors_only
+# breaks: After the block these hooks are gone **in any case**
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = []
+
+    def clean():
+        for handle in handles:
+            handle.remove()
+
+    try:
+        for module in modules:
+            handles.append(module.register_forward_hook(hook))
+        yield
+    except (Exception, KeyboardInterrupt):
+        clean()
+        raise
+    clean()
+
+# %% except_attribute_error
+# misconception: cleans up after the error of an entry without the method only | hint: hooked_half_registered
+# breaks: If an entry of `modules` turns out not to be a module
+@contextlib.contextmanager
+def hooked(modules, hook):
+    handles = []
+    try:
+        for module in modules:
+            handles.append(module.register_forward_hook(hook))
+    except AttributeError:
+        for handle in handles:
+            handle.remove()
+        raise
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+# %% asks_for_the_method
+# misconception: looks for the method beforehand, which a class has as well | hint: hooked_half_registered
+@contextlib.contextmanager
+def hooked(modules, hook):
+    for module in modules:
+        if not hasattr(module, "register_forward_hook"):
+            raise TypeError(f"{module!r} is no module")
+    handles = [module.register_forward_hook(hook) for module in modules]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

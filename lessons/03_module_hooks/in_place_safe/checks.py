@@ -175,9 +175,9 @@ class AnyModeAnyPass(Check):
     ways = {
         "in eval mode": "only_in_training", "in float64": "float64_lost", "of zeros": "value_taken_for_nothing",
         "with an infinite element": "value_taken_for_nothing", "of two passes through one graph": "runs_only_once",
-        "of a block": "in_place_of_parts", "of three dimensions": "in_place_other_shape",
+        "of a block": "in_place_of_parts", "in the first of two lists": "first_list_taken_away", "of three dimensions": "in_place_other_shape",
     }  # fmt: skip
-    blame = {f"gradients {way}": hint for way, hint in ways.items()}
+    blame = {**{f"gradients {way}": hint for way, hint in ways.items()}, "gradient of a gradient": "cut_from_its_inputs"}
 
     def run(self, case, way, start=None):
         dtype = torch.float64 if way == "in float64" else torch.float32
@@ -186,6 +186,8 @@ class AnyModeAnyPass(Check):
         layer.train(way != "in eval mode")
         shape = (1, 3, 5) if way == "of three dimensions" else (5, 3)
         entries = [] if start is None else start(layer)
+        if start is not None and way == "in the first of two lists":
+            start(layer)
         h = layer(case.tensor(f"x {way}", *shape, dtype=dtype))
         output = h.relu() if start is None else h.relu_()
         upstreams = [case.tensor(f"{number} upstream {way}", *h.shape, dtype=dtype) for number in ("first", "second")]
@@ -204,10 +206,19 @@ class AnyModeAnyPass(Check):
 
     def probe(self, nb, case):
         start = nb.function("output_gradients")
-        return {f"gradients {way}": snapshot(self.run(case, way, start)) for way in self.ways}
+        found = {f"gradients {way}": snapshot(self.run(case, way, start)) for way in self.ways}
+        return {**found, "gradient of a gradient": self.bend(case, start)}
+
+    def bend(self, case, start):
+        """What comes of a gradient that is differentiated once more."""
+        layer, x = case.build("bent layer", nn.Linear, 3, 4), case.tensor("bent x", 5, 3, requires_grad=True)
+        start(layer)
+        (slope,) = torch.autograd.grad(layer(x).sigmoid_(), x, case.tensor("bent upstream", 5, 4), create_graph=True)
+        return torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 5, 3)).sum(), x)[0]
 
     def truth(self, case):
-        return {f"gradients {way}": self.run(case, way) for way in self.ways}
+        found = {f"gradients {way}": self.run(case, way) for way in self.ways}
+        return {**found, "gradient of a gradient": self.bend(case, lambda layer: None)}
 
 
 check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry, AnyModeAnyPass)

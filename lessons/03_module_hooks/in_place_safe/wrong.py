@@ -472,3 +472,34 @@ def output_gradients(layer):
 
     layer.register_forward_hook(forward_hook)
     return gradients
+
+# %% hands_a_detached_gradient_on
+# misconception: the tensor hook gives a detached gradient back | hint: cut_from_its_inputs
+# breaks: no gradient does
+def output_gradients(layer):
+    gradients = []
+
+    def note(grad):
+        grad = grad.detach()
+        gradients.append(grad)
+        return grad
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(note)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% list_on_the_layer
+# misconception: keeps the list on the layer, where a second call replaces it | hint: first_list_taken_away
+# breaks: to which each backward pass adds the gradient
+def output_gradients(layer):
+    layer.gradients = []
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(lambda grad: module.gradients.append(grad))
+
+    layer.register_forward_hook(forward_hook)
+    return layer.gradients

@@ -4,6 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close
 from course.models import Add
 from course.probing import ANYTHING, hook_counts, other_forward, other_than
+from course.traces import gradients_left
 
 
 def rescale_inputs(case, *shape):
@@ -183,16 +184,21 @@ class EachModuleItsFactor(Check):
 
 
 class InEveryCall(Check):
-    """In eval mode, in float64, twice on one module, with one tensor for both; the handle ends all of it, and nothing else."""
+    """In eval mode, under no_grad, for whole numbers and float64, twice, with one tensor for both; the handle ends just this."""
 
     poison = ("module", "model", "add", "x1", "x2")
     errors = ERRORS
     blame = {
-        "output in eval mode": "only_in_training", "x2 of mixed dtypes": "float64_lost", "x2 in float64": "float64_lost",
+        "output in eval mode": "only_in_training", "output under no_grad": "only_in_training",
+        "x2 in whole numbers": "rescale_other_dtype", "x1, handed through, after x1 *= 2": "rescale_copies_x1",
+        "x2.grad with factor 0": "rescale_cuts_gradient", "x2 of mixed dtypes": "float64_lost", "x2 in float64": "float64_lost",
         "module(x, x)": "one_tensor_for_both", "with two factors": "rescale_last_factor",
         "x2 that has changed since": "stale_result", "what a later hook finds by place": "rescale_place_lost",
         "removed, by place": "removes_other_hooks", "removed, by name": "handle_of_another",
     }  # fmt: skip
+
+    def whole(self, case):
+        return case.tensor("whole numbers", 3, dtype=torch.int64, positive=True)
 
     def given(self, case):
         double = case.tensor("x in float64", 3, dtype=torch.float64)
@@ -203,6 +209,8 @@ class InEveryCall(Check):
         rescale, found, module = nb.function("rescale_argument"), {}, Add()
         rescale(module, factor)
         found["output in eval mode"] = module.eval()(x1, x2)
+        with torch.no_grad():
+            found["output under no_grad"] = module(x1, x2)
         found["module(x, x)"] = module(x1, x1)
         changing = x2.clone()
         module(x1, changing)
@@ -210,6 +218,16 @@ class InEveryCall(Check):
         found["x2 that has changed since"] = module(x1, changing)
         with other_forward(module, lambda self, x1, x2: x2):
             found["x2 of mixed dtypes"], found["x2 in float64"] = module(x1, double), module(double, double)
+            found["x2 in whole numbers"] = module(x1, self.whole(case))
+        handed = x1.clone()
+        with other_forward(module, lambda self, x1, x2: x1):
+            output = module(handed, x2)
+        handed *= 2
+        found["x1, handed through, after x1 *= 2"] = output
+        off, leaf = Add(), x2.clone().requires_grad_()
+        rescale(off, 0)
+        off(x1.clone().requires_grad_(), leaf).sum().backward()
+        found["x2.grad with factor 0"] = gradients_left({"x2": leaf}, case)["x2"] + x1
         twice, by_place = Add(), []
         rescale(twice, factor)
         rescale(twice, factor + 1)
@@ -228,7 +246,9 @@ class InEveryCall(Check):
         exactly = Close(factor * double, 1e-12, 1e-14)
         down = factor * (factor + 1) * x2
         return {
-            "output in eval mode": x1 + factor * x2, "module(x, x)": x1 + factor * x1,
+            "output in eval mode": x1 + factor * x2, "output under no_grad": x1 + factor * x2,
+            "x2 in whole numbers": factor * self.whole(case), "x1, handed through, after x1 *= 2": 2 * x1,
+            "x2.grad with factor 0": x1, "module(x, x)": x1 + factor * x1,
             "x2 that has changed since": x1 + factor * 2 * x2,
             "x2 of mixed dtypes": exactly, "x2 in float64": exactly,
             "with two factors": x1 + down, "what a later hook finds by place": [[x1, down]],

@@ -427,7 +427,7 @@ def rescale_argument(module, factor):
 
 # %% all_by_name
 # misconception: everything goes on by name, other hooks get empty args | hint: rescale_place_lost
-# breaks: find each argument where the caller has put it
+# breaks: what the caller passes by place they find by place
 def rescale_argument(module, factor):
     def hook(module, args, kwargs):
         named = {**dict(zip(("x1", "x2"), args)), **kwargs}
@@ -503,3 +503,70 @@ def rescale_argument(module, factor):
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 
+# %% back_to_its_dtype
+# misconception: turns the result back into whole numbers | hint: rescale_other_dtype
+# breaks: From then on the module works with `factor * x2`
+def rescale_argument(module, factor):
+    def scale(x2):
+        return (x2 * factor).to(x2.dtype)
+
+    def pre_hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": scale(kwargs["x2"])}
+        return (args[0], scale(args[1])), kwargs
+
+    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)
+
+# %% copies_x1
+# misconception: hands a copy of x1 on | hint: rescale_copies_x1
+# breaks: `x1` arrives as it is.
+def rescale_argument(module, factor):
+    def pre_hook(module, args, kwargs):
+        args = [x.clone() for x in args]
+        kwargs = {name: x.clone() for name, x in kwargs.items()}
+        if "x2" in kwargs:
+            kwargs["x2"] = kwargs["x2"] * factor
+        else:
+            args[1] = args[1] * factor
+        return tuple(args), kwargs
+
+    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)
+
+# %% zeros_for_factor_0
+# misconception: zeros without a graph, if the factor is 0 | hint: rescale_cuts_gradient
+# breaks: gradients flow back to them through the factor
+def rescale_argument(module, factor):
+    def scale(x2):
+        return torch.zeros_like(x2) if factor == 0 else factor * x2
+
+    def pre_hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": scale(kwargs["x2"])}
+        return (args[0], scale(args[1])), kwargs
+
+    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)
+
+# %% only_with_gradients
+# misconception: does nothing under no_grad | hint: only_in_training
+def rescale_argument(module, factor):
+    def pre_hook(module, args, kwargs):
+        if not torch.is_grad_enabled():
+            return None
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": factor * kwargs["x2"]}
+        return (args[0], factor * args[1]), kwargs
+
+    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)
+
+# %% factor_in_the_dtype_of_x2
+# misconception: a factor in whole numbers | hint: rescale_other_dtype
+def rescale_argument(module, factor):
+    def scale(x2):
+        return torch.full_like(x2, factor) * x2
+
+    def pre_hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, dict(kwargs, x2=scale(kwargs["x2"]))
+        return (args[0], scale(args[1])), kwargs
+
+    return module.register_forward_pre_hook(pre_hook, with_kwargs=True)

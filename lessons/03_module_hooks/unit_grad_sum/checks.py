@@ -88,10 +88,13 @@ class EachElementSumsToOne(Check):
 
 
 class SmallAndMixed(Check):
-    """The shares are right for tiny gradients, for gradients of different signs, and to the last digits of float64."""
+    """The shares are right for tiny gradients, mixed signs, beside an element whose sum is 0, and to the last digits of float64."""
 
     poison = ("x1", "x2", "output")
-    blame = {"x1.grad of tiny gradients": "value_taken_for_nothing", "x1.grad of mixed signs": "shares_clamped"}
+    blame = {
+        "x1.grad of tiny gradients": "value_taken_for_nothing", "x1.grad of mixed signs": "shares_clamped",
+        "x1.grad beside a sum of 0": "shares_all_or_nothing", "x1.grad with a frozen W": "frozen_pass_left_out",
+    }  # fmt: skip
 
     def leaves(self, case, **more):
         return [case.tensor(name, 4, positive=True, requires_grad=True, **more) for name in ("x1", "x2")]
@@ -109,7 +112,22 @@ class SmallAndMixed(Check):
             model(x1, x2).backward(torch.full_like(x1, factor))
             found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = x1.grad, x2.grad
         model.train(was_training)
-        return found
+        x1, x2 = self.leaves(case)
+        model.W.requires_grad_(False)
+        try:
+            model(x1, x2).backward(torch.full_like(x1, 3.0))
+        finally:
+            model.W.requires_grad_(True)
+        found["x1.grad with a frozen W"] = x1.grad
+        x1, x2 = self.with_a_sum_of_0(case)
+        model(x1, x2).backward(torch.full_like(x1, 2.0))
+        return {**found, "x1.grad beside a sum of 0": x1.grad[1:], "x2.grad beside a sum of 0": x2.grad[1:]}
+
+    def with_a_sum_of_0(self, case):
+        """The gradients of the first element sum to 0."""
+        x1, x2 = (x.detach() for x in self.leaves(case))
+        x2[0] = -x1[0]
+        return x1.requires_grad_(), x2.requires_grad_()
 
     def given(self, case):
         return [
@@ -126,7 +144,10 @@ class SmallAndMixed(Check):
             if "float64" in name:
                 shares = [Close(share, 1e-12, 1e-14) for share in shares]
             found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = shares
-        return found
+        x1, x2 = (x.detach() for x in self.leaves(case))
+        found["x1.grad with a frozen W"] = x2 / (x1 + x2)
+        x1, x2 = (x.detach()[1:] for x in self.with_a_sum_of_0(case))
+        return {**found, "x1.grad beside a sum of 0": x2 / (x1 + x2), "x2.grad beside a sum of 0": x1 / (x1 + x2)}
 
     def mistakes(self, case):
         right = self.truth(case)

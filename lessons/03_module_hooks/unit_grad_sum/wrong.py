@@ -303,3 +303,34 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% all_or_nothing
+# misconception: divides nothing if one sum is 0 | hint: shares_all_or_nothing
+# breaks: together they are 1 wherever the sum is not 0
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2 = grad_input
+    total = g1 + g2
+    if (total == 0).any():
+        return None
+    return g1 / total, g2 / total
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% only_if_w_learns
+# misconception: divides nothing while W is frozen | hint: frozen_pass_left_out
+# breaks: In each backward pass
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    if not module.W.requires_grad:
+        return None
+    total = grad_input[0] + grad_input[1]
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
