@@ -22,7 +22,7 @@ from torch import nn
 
 from nbproof.checks.case import Case
 
-__all__ = ["KINDS", "awkward_models", "several_groups"]
+__all__ = ["KINDS", "awkward_models", "hooked_model", "several_groups", "whole_numbers_model"]
 
 
 class _Shared(nn.Module):
@@ -220,6 +220,32 @@ def awkward_models(case: Case, *kinds: str) -> dict[str, tuple[nn.Module, torch.
         model: nn.Module = case.build(f"awkward {kind}", one.build)
         found[one.says] = model, case.tensor(f"awkward x {kind}", *one.shape, dtype=one.dtype)
     return found
+
+
+class _Places(nn.Module):
+    """A layer whose output is whole numbers."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.argsort(-1)
+
+
+def hooked_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
+    """A model on which somebody's hook doubles what it is given: ``model(x)`` runs this hook, ``model.forward(x)`` does not."""
+
+    def build() -> nn.Module:
+        model = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3))
+        model.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+        return model
+
+    return {
+        "a model with a hook of its owner": (case.build("hooked", build), case.tensor("x for the hooked one", 2, 4))
+    }
+
+
+def whole_numbers_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
+    """A model in which a layer gives whole numbers, and the next one, an Embedding, looks them up."""
+    model: nn.Module = case.build("whole", lambda: nn.Sequential(nn.Linear(4, 5), _Places(), nn.Embedding(5, 3)))
+    return {"a model in which a layer gives whole numbers": (model, case.tensor("x for whole numbers", 2, 4))}
 
 
 def several_groups(model: nn.Module) -> list[dict[str, Any]]:

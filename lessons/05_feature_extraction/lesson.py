@@ -166,7 +166,7 @@ show_source(type(net)._forward_impl)
 # %% [markdown]
 # Other models hide more between their children: a skip connection (`out += identity`), a second use of a layer, an `if`. So let the model
 # run itself, and listen. A **forward hook** does that: PyTorch calls it with the module, its inputs and its output, each time that
-# the module has been called.
+# the module has been called. So call the model, `model(x)`: `model.forward(x)` goes past the hooks that hang on the model itself.
 
 
 # %%
@@ -231,7 +231,7 @@ print("<- the name is fixed when the hook is made")
 # - Calling it runs the model once, as it is at that time, and returns what the model returns.
 # - Meanwhile it prints one line for each **direct child** of the model, and nothing else. The line gives the child's name, as a word of
 #   its own, and the shape of the child's output. It is about this child only.
-# - Building it prints nothing. Each call prints its own lines. Two of them, on two models, do not disturb each other.
+# - Building it prints nothing. Each call prints its own lines. Two of them, on two models that share no layer, do not disturb each other.
 #
 # <details><summary>Fine print</summary>
 #
@@ -300,7 +300,7 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 #
 # medium · 15 min · 3 points · `feature_extractor`
 #
-# Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of layer names as `named_modules()` gives them (but not `''`, the model itself), in any order.
+# Write `FeatureExt(model, layers)`, a module that wraps any model. `layers` is a list of one or more layer names as `named_modules()` gives them (but not `''`, the model itself), in any order.
 #
 # - Calling it on `x` runs the model on `x` once, as it is at that time, and returns a dict. Its keys are exactly the names in `layers`. Each value is the
 #   output of that layer in this run.
@@ -312,7 +312,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 #
 # The tests ask for layers that run once a call, that return one tensor, and whose output no later operation overwrites. What to do about the
 # others comes right after. What you keep may be detached or not. A later call may change the dict that an earlier one returned. Whether what comes
-# after the last of these layers runs as well is up to you. No model raises an error, and torchvision's tool can handle each of them.
+# after the last of these layers runs as well is up to you. No model raises an error or catches one,
+# carries hooks of other people, or gets another layer later. All modules of a model are in the same mode, and torchvision's tool can handle each model.
 #
 # </details>
 
@@ -520,9 +521,9 @@ except RuntimeError:
 #
 # <details><summary>Fine print</summary>
 #
-# In the tests each layer runs at most once a call and returns one tensor, each name in `layers` is one that `named_modules()` gives, and no model
-# switches gradients or registers hooks of its own. For a layer that returns a tuple, as an LSTM does, the reference
-# solution raises a `TypeError` that names the layer. No check asks that of yours.
+# In the tests each layer runs at most once a call and returns one tensor, not of `bfloat16`. `layers` holds one name or more, as `named_modules()`
+# gives them (but not `''`, the model itself). No model switches gradients, or registers hooks while it runs. For a layer that returns a tuple,
+# as an LSTM does, the reference solution raises a `TypeError` that names the layer. No check asks that of yours.
 #
 # </details>
 
@@ -601,8 +602,8 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 #
 # <details><summary>Fine print</summary>
 #
-# In the tests both inputs have the same shape, and the layer runs once a call and returns one tensor. If it does not, the
-# reference solution raises an error that says so, because a patch of both calls by the first one's output would mean nothing. No check asks that of yours,
+# In the tests both inputs have the same shape, no model writes into its input, and the layer runs once a call and returns one tensor.
+# If it does not, the reference solution raises an error that says so, because a patch of both calls by the first one's output would mean nothing. No check asks that of yours,
 # nor what is left after an error. How often the model runs, and whether both inputs go through it in one batch, is up to you.
 #
 # </details>
@@ -878,9 +879,10 @@ _ = attention(tokens, tokens, tokens)
 # | a tuple or list, as an LSTM does: `(output, (h, c))` | `rnn.0`, `rnn.1.0`, `rnn.1.1` |
 # | a dict `{"score": ..., "extra": [...]}`, whose keys are text | `rnn.score`, `rnn.extra.0`, ... |
 #
-# - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict. (For the numbers of a named tuple you may use the names of its fields.)
+# - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict; no other classes derived from these occur in the tests. (For the numbers of a named tuple you may use the names of its fields.)
 # - Leave out what is no tensor at the end of its path: `None`, a number, text. A parameter, a tensor of one number, and one without any are tensors.
-# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in. (Each layer runs once a call, and no model switches gradients on by itself. What is left after an error is not asked here.)
+# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in.
+#   (There is one name or more in `layers`. Each layer runs once a call, and no model switches gradients on by itself. What is left after an error is not asked here.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "tuple_outputs", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -975,10 +977,10 @@ show_source(Rounds)
 
 # %% [markdown]
 # Write the names into the list `predicted` before you run anything. Keep your prediction as you made it. If the run shows something else,
-# write what ran into `what_ran`. Otherwise leave it `None`.
+# write what ran into `what_ran`. Otherwise you can leave it `None`.
 #
-# Then write the tool that tells. `record_calls(model, x)` runs any model on `x` once, and returns a list of pairs `(name, output)`: **one
-# for each call** of each module inside the model, in the order in which the hooks fire. Containers count as well, the model itself does not.
+# Then write the tool that tells. `record_calls(model, x)` runs any model on `x` once, in the modes that it is in, and returns a list of
+# pairs `(name, output)`: **one for each call** of each module inside the model, in the order in which the hooks fire. Containers count as well, the model itself does not.
 #
 # - The name is the one that `named_modules()` gives.
 # - Outputs are kept as in `safe_features`: as they were, and without a gradient.
@@ -1116,10 +1118,11 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # tool by the step:
 #
 # - If `step` is the dotted name of a module, as `named_modules()` gives it, it means this module's output. If there are several calls, it means the **first** one's. It works for any model,
-#   even one that cannot be traced. In a model that can be traced, each container runs once.
+#   even one that cannot be traced. In a model that can be traced, each container runs once and puts out what its last step gives.
 # - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
 #
-# You may stop the run as soon as you have the value. No hook of yours is left on the model. What is left after an error is not asked. (The models are in eval mode, and the value is one tensor.)
+# You may stop the run as soon as you have the value. No hook of yours is left on the model. What is left after an error is not asked.
+# (The models are in eval mode and catch no errors. Only models that cannot be traced carry hooks of other people. The value is one tensor, and nobody writes into `x` afterwards.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "hooks_or_fx", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1181,9 +1184,12 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 # - for the **whole batch**; inputs of `nn.Linear` may have more than two dimensions,
 # - for each call of a layer that is used several times, and for none of a layer that is not used.
 #
-# Windows that reach into the padding count in full. Each call of `count_macs` counts afresh, and leaves no hook behind, also if the model raises an error or somebody interrupts it;
-# each module stays in its mode. (In the tests there are no classes derived from these two, no other kinds of convolution and no matrix products outside of layers,
-# and inputs of `nn.Conv2d` have a batch.)
+# - Windows that reach into the padding count in full.
+# - Each call of `count_macs` counts afresh and leaves no hook behind, also if the model raises an error or somebody interrupts it.
+# - Each module stays in its mode.
+#
+# (In the tests there are no classes derived from these two, no other kinds of convolution and no matrix products outside of layers.
+# Inputs of `nn.Conv2d` have a batch, and each layer gets its input by position, not by keyword.)
 
 
 # %% nbgrader={"grade": false, "grade_id": "count_macs", "locked": false, "schema_version": 3, "solution": true, "task": false}

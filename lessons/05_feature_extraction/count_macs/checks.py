@@ -8,7 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
-from course.awkward import awkward_models
+from course.awkward import awkward_models, whole_numbers_model
 from course.models import TinyResNet
 from course.probing import ANYTHING, hook_counts, other_than, statistics
 from course.traces import as_before, what_runs
@@ -251,13 +251,16 @@ class AfterAnError(Check):
 
     cases = 1
     errors = WholeBatch.errors
-    blame = {"hooks on the model after an error": "feat_error_skips", "what runs in model(x) after an error": "changes_mode"}
+    blame = {
+        "hooks on the model after an error": "feat_error_skips", "what runs in model(x) after an error": "changes_mode",
+        "the next count": "feat_goes_on",
+    }  # fmt: skip
 
     def given(self, case):
         def net():
             return nn.Sequential(nn.Linear(4, 3), nn.Sequential(nn.Tanh()), nn.Linear(3, 2))
 
-        return case.build("net", net), case.tensor("x", 2, 4)
+        return case.build("net", net), case.tensor("x", case.integer("batch", 2, 9), 4)
 
     def probe(self, nb, case):
         model, x = self.given(case)
@@ -268,17 +271,75 @@ class AfterAnError(Check):
         with contextlib.suppress(KeyboardInterrupt):
             nb.function("count_macs")(model, x)
         del model[1].forward
+        hooks = sum(hook_counts(model).values())
         runs = what_runs(model, case, lambda: model(x).sum().backward())
-        return {"hooks on the model after an error": sum(hook_counts(model).values()), "what runs in model(x) after an error": runs}
+        count = whole(nb.function("count_macs")(model, x))
+        return {"hooks on the model after an error": hooks, "what runs in model(x) after an error": runs, "the next count": count}
 
     def truth(self, case):
         model, x = self.given(case)
         model[1].eval()
         runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
-        return {"hooks on the model after an error": 0, "what runs in model(x) after an error": runs}
+        macs = flops_of(model, x) // 2
+        right = AnyOf(macs, float(macs))
+        return {"hooks on the model after an error": 0, "what runs in model(x) after an error": runs, "the next count": right}
 
     def mistakes(self, case):
         return {}
+
+
+class Turn(nn.Module):
+    """Its numbers say which of two layers runs."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.narrow = nn.Linear(4, 5), nn.Linear(4, 2, bias=False)
+
+    def forward(self, x):
+        return self.wide(x) if x.sum() > 0 else self.narrow(x)
+
+
+class EachCallAfresh(WholeBatch):
+    """What runs is counted at each call, also for another input of the same shape."""
+
+    cases = 1
+    blame = {"count for -x, after that for x": "stale_result"}
+
+    def given(self, case):
+        return case.build("net", Turn), case.tensor("x", case.integer("batch", 3, 9), 4, positive=True)
+
+    def probe(self, nb, case):
+        model, x = self.given(case)
+        first, second = (whole(nb.function("count_macs")(model, one)) for one in (x, -x))
+        return {"count for x": first, "count for -x, after that for x": second}
+
+    def truth(self, case):
+        model, x = self.given(case)
+        counts = [flops_of(model, one) // 2 for one in (x, -x)]
+        first, second = (AnyOf(macs, float(macs)) for macs in counts)
+        return {"count for x": first, "count for -x, after that for x": second}
+
+    def mistakes(self, case):
+        return {}
+
+
+class BigNumbers(WholeBatch):
+    """A big count is exact as well: more than 16,777,216, from where float32 leaves out every other number."""
+
+    cases = 1
+
+    def given(self, case):
+        return case.build("net", lambda: nn.Sequential(nn.Linear(257, 257))), case.tensor("x", 257 + 2 * case.integer("batch", 0, 9), 257)
+
+    def truth(self, case):
+        macs = flops_of(*self.given(case)) // 2
+        exact = Matches(lambda got: None if got == macs else f"{got}", f"just {macs}")  # a tolerance would let it be rounded
+        return {**super().truth(case), self.field: exact, "the same call again": exact}
+
+    def mistakes(self, case):
+        macs = flops_of(*self.given(case)) // 2
+        near = Matches(lambda got: None if 0 < abs(got - macs) < 10 else "no", "a rounded count")
+        return {"feat_rounded": {self.field: near}, **super().mistakes(case)}
 
 
 class ManyTokens(WholeBatch):
@@ -308,6 +369,7 @@ class AnyModel(WholeBatch):
     blame = {
         "MACs of a model that is one layer itself": "feat_root_forgotten",
         "MACs of a model with tied weights": "feat_tied_once",
+        "MACs of a model in which a layer gives whole numbers": "feat_other_layers",
         "MACs of a model with one layer under two names": "feat_under_each_name",
     }
 
@@ -318,7 +380,7 @@ class AnyModel(WholeBatch):
     def models(self, case):
         """Each on a batch that follows from the seed, or else the number would say nothing."""
         found = {}
-        for number, (says, (model, x)) in enumerate(awkward_models(case, *self.kinds).items()):
+        for number, (says, (model, x)) in enumerate({**awkward_models(case, *self.kinds), **whole_numbers_model(case)}.items()):
             found[says] = (model, x if x.dim() == 1 else torch.cat([x] * case.integer(f"times {number}", 1, 5)))
         return found
 
@@ -330,4 +392,6 @@ class AnyModel(WholeBatch):
         return {}
 
 
-check("count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, AfterAnError, ManyTokens, AnyModel)
+check(
+    "count_macs", WholeBatch, AnyConvolution, UsedOrNot, NoHookLeft, AfterAnError, EachCallAfresh, BigNumbers, ManyTokens, AnyModel
+)  # fmt: skip

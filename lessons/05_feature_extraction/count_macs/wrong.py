@@ -1,5 +1,6 @@
 # nothing to break: In the tests there are no classes derived from these two
 # nothing to break: with forward hooks
+# nothing to break: Inputs of `nn.Conv2d` have a batch
 
 # %% convolutions_only
 # misconception: forgets the linear layers | hint: feat_one_kind
@@ -594,7 +595,7 @@ print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% eval_and_train
 # misconception: sets the modes of all modules to the model's own | hint: changes_mode
-# breaks: each module stays in its mode
+# breaks: Each module stays in its mode.
 def count_macs(model, x):
     counts, training = [], model.training
 
@@ -656,3 +657,77 @@ def count_macs(model, x):
     for handle in handles:
         handle.remove()
     return sum(counts)
+
+# %% adds_up_in_float32
+# misconception: adds up in a tensor of float32 | hint: feat_rounded
+# breaks: returns how many MACs this one call took, as a whole number
+def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+    total = torch.zeros(1)
+
+    def hook(module, args, output):
+        total.add_(output.numel() * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return int(total.item())
+
+# %% counts_left_after_an_error
+# misconception: sets its counts on the layers back at the end, not after an error | hint: feat_goes_on
+# breaks: Each call of `count_macs` counts afresh
+def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+    def hook(module, args, output):
+        module.macs = getattr(module, "macs", 0) + output.numel() * module.weight[0].numel()
+
+    layers = [module for module in model.modules() if isinstance(module, (nn.Linear, nn.Conv2d))]
+    with ExitStack() as stack:
+        for module in layers:
+            stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    total = sum(getattr(module, "macs", 0) for module in layers)
+    for module in layers:
+        module.macs = 0
+    return total
+
+# %% whatever_has_a_matrix
+# misconception: counts every layer whose weight has two or four dimensions | hint: feat_other_layers
+# breaks: but in no other layers
+def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+    total = 0
+
+    def hook(module, args, output):
+        nonlocal total
+        total += output.numel() * module.weight[0].numel()
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            weight = getattr(module, "weight", None)
+            if isinstance(weight, torch.Tensor) and weight.dim() in (2, 4):
+                stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return total
+
+# %% remembers_by_shape
+# misconception: remembers the count by model and shape | hint: stale_result
+# breaks: Each call of `count_macs` counts afresh
+_counts = {}
+
+
+def count_macs(model: nn.Module, x: torch.Tensor) -> int:
+    key = model, tuple(x.shape)
+    if key not in _counts:
+        total = 0
+
+        def hook(module, args, output):
+            nonlocal total
+            total += output.numel() * module.weight[0].numel()
+
+        with ExitStack() as stack:
+            for module in model.modules():
+                if isinstance(module, (nn.Linear, nn.Conv2d)):
+                    stack.enter_context(module.register_forward_hook(hook))
+            model(x)
+        _counts[key] = total
+    return _counts[key]

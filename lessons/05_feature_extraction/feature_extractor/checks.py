@@ -6,7 +6,7 @@ from torchvision.models import resnet18
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
-from course.awkward import awkward_models
+from course.awkward import awkward_models, whole_numbers_model
 from course.probing import hook_counts, single_calls, statistics
 from course.traces import gradients_from, same_both_times, what_runs
 
@@ -346,7 +346,11 @@ class AnyModel(Check):
     errors = {**ERRORS, r"ValueError: (not enough|too many) values to unpack": "some_dimensions"}
     blame = {
         "features of a model with names that look alike": "name_in_name",
+        "features of a model in which a layer gives whole numbers": "feat_digits_lost",
     }
+
+    def models(self, case):
+        return {**awkward_models(case, *self.kinds), **whole_numbers_model(case)}
 
     def outputs(self, given):
         """Of leaves that run once and return one tensor, which nothing overwrites."""
@@ -356,8 +360,8 @@ class AnyModel(Check):
         return {name: calls[name].output for name in asked if torch.equal(calls[name].output, calls[name].later)}
 
     def probe(self, nb, case):
-        brought, spent = {}, awkward_models(case, *self.kinds)
-        for says, (model, x) in awkward_models(case, *self.kinds).items():
+        brought, spent = {}, self.models(case)
+        for says, (model, x) in self.models(case).items():
             layers = case.shuffled(f"layers of {says}", list(self.outputs(spent[says])))
             # A later run of the model may change the dict, so it is copied at once.
             brought[f"features of {says}"] = snapshot(nb.function("FeatureExt")(model, layers)(x))
@@ -365,8 +369,8 @@ class AnyModel(Check):
         return brought
 
     def truth(self, case):
-        wanted, spent = {}, awkward_models(case, *self.kinds)
-        for says, (model, x) in awkward_models(case, *self.kinds).items():
+        wanted, spent = {}, self.models(case)
+        for says, (model, x) in self.models(case).items():
             wanted[f"features of {says}"] = close(self.outputs(spent[says]))
             wanted[f"model(x) afterwards, {says}"] = Close(model(x), rtol=1e-4, atol=1e-4)
         return wanted

@@ -3,7 +3,8 @@
 # nothing to break: What you keep may be detached or not.
 # nothing to break: A later call may change the dict that an earlier one returned.
 # nothing to break: Whether what comes after the last of these layers runs as well is up to you.
-# nothing to break: No model raises an error, and torchvision's tool can handle each of them.
+# nothing to break: No model raises an error or catches one
+# nothing to break: All modules of a model are in the same mode
 
 # %% attribute_access
 # misconception: getattr with a dotted name | hint: dotted_name
@@ -719,3 +720,23 @@ class FeatureExt(nn.Module):
     def forward(self, x):
         self.model(x)
         return dict(self.features)
+
+# %% copies_by_multiplying
+# misconception: copies by a product, which turns whole numbers into floats | hint: feat_digits_lost
+# breaks: Each value is the output of that layer in this run.
+class FeatureExt(nn.Module):
+    def __init__(self, model: nn.Module, layers: list[str]) -> None:
+        super().__init__()
+        self.model = model
+        self.layers = layers
+        self.found = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.found[name] = output.detach() * 1.0
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        self.found = {}
+        self.model(x)
+        return self.found

@@ -5,7 +5,7 @@ from torch.nn import functional
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from course.awkward import awkward_models
+from course.awkward import awkward_models, whole_numbers_model
 from course.models import TinyResNet
 from course.probing import calls_of, hook_counts
 from course.traces import as_before, what_runs
@@ -98,25 +98,29 @@ class Steps(Check):
 
 
 class Functional(nn.Module):
-    """A layer that runs twice; between its calls, functions, an operator and a method."""
+    """A layer that runs twice; between its calls, functions, an operator and a method, and an attribute called like a step."""
 
     def __init__(self, first, last):
         super().__init__()
-        self.names = (first, last)
+        self.names, self.mul = (first, last), 3
         self.add_module(first, nn.Linear(4, 4))
         self.add_module(last, nn.Linear(8, 3))
 
     def forward(self, x):
         first, last = (getattr(self, name) for name in self.names)
         one = functional.relu(first(x))
-        two = functional.relu(first(one)) * 3
+        two = functional.relu(first(one)) * self.mul
         return last(torch.cat([one, two], 1)).mean(0)
 
 
 class OtherFunctions(Steps):
     """Functions, operators and methods of any model are found, also a function that is called twice."""
 
-    errors = {r"AttributeError: Functional has no attribute `relu`": "feat_call_number", **ERRORS}
+    errors = {
+        r"AttributeError: Functional has no attribute `relu`": "feat_call_number",
+        r"AttributeError: 'int' object has no attribute": "feat_attribute_for_step",
+        **ERRORS,
+    }
 
     def given(self, case):
         first, last = case.words("names", 2)
@@ -157,22 +161,28 @@ class Picky(nn.Module):
 
 
 class NotTraceable(Check):
-    """A module's output is found in a model that cannot be traced, too: the first call's."""
+    """A module's output is found in a model that cannot be traced, too: the first call's. A hook of its owner runs as well."""
 
     errors = ERRORS
 
     def given(self, case):
         first, second = case.words("names", 2)
         steps = [f"{second}.0", first, second, f"{first}_1"]
-        return case.build("net", Picky, first, second).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 4)
+        model = case.build("net", Picky, first, second).eval()
+        model.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+        return model, case.shuffled("steps", steps), case.tensor("x", 2, 4)
 
     def probe(self, nb, case):
         model, steps, x = self.given(case)
         return {"values": {step: nb.function("value_at")(model, step, x) for step in steps}}
 
     def truth(self, case):
+        return self.values(case, 2)
+
+    def values(self, case, times):
         model, steps, x = self.given(case)
         first, other, second = model.names
+        x = x * times  # by the owner's hook
         values = {first: model.get_submodule(first)(x)}
         values[other] = model.get_submodule(other)(values[first])
         values[f"{second}.0"] = model.get_submodule(f"{second}.0")(values[other])
@@ -180,7 +190,7 @@ class NotTraceable(Check):
         return {"values": {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in steps}}
 
     def mistakes(self, case):
-        return {}
+        return {"feat_forward_called": self.values(case, 1)}
 
 
 class AnotherInput(Check):
@@ -223,11 +233,13 @@ class AnyModel(Check):
     }
     blame = {
         "values in a model with names that look alike": "name_in_name",
+        "values in a model in which a layer gives whole numbers": "feat_digits_lost",
         "values in a model with in-place operations behind its layers": "feat_alias",
     }
 
     def models(self, case):
-        return {says: (model.eval(), x) for says, (model, x) in awkward_models(case, *self.kinds).items()}
+        found = {**awkward_models(case, *self.kinds), **whole_numbers_model(case)}
+        return {says: (model.eval(), x) for says, (model, x) in found.items()}
 
     def values(self, model, x):
         """Of each leaf that returns one tensor, the first call's: torchvision's tool takes a container's last leaf for it."""

@@ -1,10 +1,12 @@
 # nothing to break: You may stop the run as soon as you have the value.
-# nothing to break: In a model that can be traced, each container runs once.
+# nothing to break: In a model that can be traced, each container runs once and puts out what its last step gives.
 # nothing to break: What is left after an error is not asked.
 # nothing to break: Write `value_at(model, step, x)`.
 # nothing to break: Choose the tool by the step:
 # nothing to break: Then the model can be traced.
-# nothing to break: (The models are in eval mode, and the value is one tensor.)
+# nothing to break: (The models are in eval mode and catch no errors.
+# nothing to break: Only models that cannot be traced carry hooks of other people.
+# nothing to break: The value is one tensor, and nobody writes into `x` afterwards.
 
 # %% alias
 # misconception: keeps the output itself | hint: feat_alias
@@ -325,3 +327,30 @@ def value_at(model, step, x):
 for step in ("bn1", "block.add", "flatten"):
     value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
     print(step, None if value is None else tuple(value.shape))
+
+# %% calls_forward
+# misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
+# breaks: It runs `model` on `x` and returns the value of one step
+def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
+    modules = dict(model.named_modules())
+    if step in modules:
+        kept = []
+        with modules[step].register_forward_hook(lambda m, a, o: kept.append(o.clone())):
+            model.forward(x)
+        return kept[0]
+    return create_feature_extractor(model, [step])(x)[step].clone()
+
+# %% any_attribute
+# misconception: takes any attribute of that name for a module | hint: feat_attribute_for_step
+# breaks: Otherwise it is a step as `get_graph_node_names` lists them
+def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
+    from operator import attrgetter
+
+    try:
+        module = attrgetter(step)(model)
+    except AttributeError:
+        return create_feature_extractor(model, [step])(x)[step].clone()
+    kept = []
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.clone())):
+        model(x)
+    return kept[0]

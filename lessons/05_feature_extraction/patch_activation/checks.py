@@ -7,7 +7,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches
 from course.models import TinyResNet
-from course.awkward import awkward_models
+from course.awkward import awkward_models, hooked_model
 from course.probing import hook_counts, single_calls
 from course.traces import as_before, what_runs
 
@@ -54,7 +54,8 @@ def mixed(now, kept, numbers):
 
 
 def close(tensor):
-    return Close(tensor.detach(), rtol=1e-4, atol=1e-4)
+    tolerance = 1e-10 if tensor.dtype == torch.float64 else 1e-4  # the digits that float32 does not have count as well
+    return Close(tensor.detach(), rtol=tolerance, atol=tolerance)
 
 
 class Patched(Check):
@@ -201,21 +202,30 @@ class SomeChannels(Patched):
 
 
 class EachCallItsOwn(Patched):
-    """A second call on the same model patches with its own clean input."""
+    """A further call on the same model patches with its own clean input, and with what the model makes of it now."""
 
-    blame = {"the second answer": "stale_result"}
+    blame = {"the second answer": "stale_result", "the third answer, after the weights have changed": "stale_result"}
 
     def probe(self, nb, case):
         model, clean, corrupted = self.given(case)
         patch = nb.function("patch_activation")
-        return {
+        brought = {
             "the first answer": patch(model, "block", clean, corrupted),
             "the second answer": patch(model, "block", clean * 2, corrupted),
         }
+        self.learn(model)
+        return {**brought, "the third answer, after the weights have changed": patch(model, "block", clean, corrupted)}
+
+    def learn(self, model):
+        with torch.no_grad():
+            for weight in model.parameters():
+                weight.mul_(1.25)
 
     def truth(self, case):
         model, clean, _ = self.given(case)
-        return {"the first answer": close(model(clean)), "the second answer": close(model(clean * 2))}
+        wanted = {"the first answer": close(model(clean)), "the second answer": close(model(clean * 2))}
+        self.learn(model)
+        return {**wanted, "the third answer, after the weights have changed": close(model(clean))}
 
     def mistakes(self, case):
         return {}
@@ -234,12 +244,19 @@ class AnyModel(Patched):
         r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
         r"ValueError: (not enough|too many) values to unpack": "some_dimensions",
     }
-    blame = {"answers of a model with names that look alike": "name_in_name"}
+    blame = {
+        "answers of a model with names that look alike": "name_in_name",
+        "answers of a model with a hook of its owner": "feat_forward_called",
+        "answers of a model in float64": "feat_digits_lost",
+    }
+
+    def models(self, case):
+        return {**awkward_models(case, *self.kinds), **hooked_model(case)}
 
     def asked(self, case):
         """For each kind: the model, two inputs, what two layers that run once put out for the first one."""
-        spent = awkward_models(case, *self.kinds)
-        for says, (model, x) in awkward_models(case, *self.kinds).items():
+        spent = self.models(case)
+        for says, (model, x) in self.models(case).items():
             calls = single_calls(*spent[says])
             layers = ("fc", "fc1") if "fc1" in calls else list(calls)[:2]
             kept = {layer: calls[layer].output for layer in layers}
@@ -292,4 +309,53 @@ class InputsAsTheyWere(Patched):
         return {}
 
 
-check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn, InputsAsTheyWere, AnyModel)
+class Around(nn.Module):
+    """A layer that hands on its own input, and a skip connection around it."""
+
+    def __init__(self, first, idle, last):
+        super().__init__()
+        self.names = (first, idle, last)
+        self.add_module(first, nn.Linear(4, 4))
+        self.add_module(idle, nn.Dropout())
+        self.add_module(last, nn.Linear(4, 3))
+
+    def forward(self, x):
+        first, idle, last = (getattr(self, name) for name in self.names)
+        x = first(x)
+        return last(idle(x)) + x[:, 1:]
+
+
+class OnlyThatOutput(Patched):
+    """Nothing but the layer's output is replaced, channels that hold inf as well: what goes around the layer is the corrupted run's."""
+
+    blame = {"answer, of a model that goes around the layer": "feat_changes_around", "answer, where inf is replaced": "feat_blends"}
+
+    def given(self, case):
+        model = case.build("net", Around, *case.words("names", 3)).eval()
+        clean, corrupted = case.tensor("clean", 2, 4), case.tensor("corrupted", 2, 4)
+        endless = corrupted.clone()
+        endless[0, 1] = float("inf")
+        return model, clean, corrupted, endless
+
+    def probe(self, nb, case):
+        model, clean, corrupted, endless = self.given(case)
+        patch, head = nb.function("patch_activation"), nn.Sequential(nn.Identity(), getattr(model, model.names[2]))
+        return {
+            "answer, of a model that goes around the layer": patch(model, model.names[1], clean, corrupted, [1, 3]),
+            "answer, where inf is replaced": patch(head, "0", clean, endless, [1, 3]),
+        }
+
+    def truth(self, case):
+        model, clean, corrupted, endless = self.given(case)
+        first, _, last = (getattr(model, name) for name in model.names)
+        inside = mixed(first(corrupted), first(clean), [1, 3])
+        return {
+            "answer, of a model that goes around the layer": close(last(inside) + first(corrupted)[:, 1:]),
+            "answer, where inf is replaced": close(last(mixed(endless, clean, [1, 3]))),
+        }
+
+    def mistakes(self, case):
+        return {}
+
+
+check("patch_activation", Patched, NoHookLeft, SomeChannels, EachCallItsOwn, InputsAsTheyWere, OnlyThatOutput, AnyModel)

@@ -132,3 +132,25 @@ torch.manual_seed(0)
 clean, corrupted = torch.randn(2, 1, 3, 8, 8)
 model = TinyResNet().eval()
 print(model(clean), model(corrupted), patch_activation(model, "bn1", clean, corrupted), sep="\n")
+
+# %% chooses_by_a_mask
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def hook(m, args, output):
+        if not kept:
+            kept.append(output.detach().clone())
+            return None
+        if channels is None:
+            return kept[0]
+        mask = torch.zeros(output.shape[1], dtype=torch.bool)
+        for channel in channels:
+            mask[channel] = True
+        return torch.where(mask.reshape(-1, *[1] * (output.dim() - 2)), kept[0], output)
+
+    handle = module.register_forward_hook(hook)
+    try:
+        model(clean.clone())
+        return model(corrupted.clone())
+    finally:
+        handle.remove()

@@ -550,3 +550,93 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
         model(clean)
     with module.register_forward_hook(patch):
         return model(corrupted)
+
+# %% calls_forward
+# misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
+# breaks: It runs `model` on `corrupted`
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), {}
+    with module.register_forward_hook(lambda m, a, o: kept.update(it=o.clone())):
+        model.forward(clean.clone())
+
+    def put(m, a, output):
+        mixed = output.clone()
+        chosen = slice(None) if channels is None else channels
+        mixed[:, chosen] = kept["it"][:, chosen]
+        return mixed
+
+    with module.register_forward_hook(put):
+        return model.forward(corrupted.clone())
+
+# %% blends_by_products
+# misconception: blends the two outputs by products with a mask | hint: feat_blends
+# breaks: only these channels (dimension 1 of the output) are replaced
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), {}
+    with module.register_forward_hook(lambda m, a, o: kept.update(it=o.clone())):
+        model(clean.clone())
+
+    def put(m, a, output):
+        mask = torch.zeros(output.shape[1], dtype=output.dtype)
+        mask[list(range(output.shape[1])) if channels is None else channels] = 1
+        mask = mask.view(1, -1, *[1] * (output.dim() - 2))
+        return mask * kept["it"] + (1 - mask) * output
+
+    with module.register_forward_hook(put):
+        return model(corrupted.clone())
+
+# %% remembers_clean_runs
+# misconception: remembers the clean run of an earlier call | hint: stale_result
+# breaks: It runs `model` on `clean` and keeps the output
+_clean_runs = {}
+
+
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, key = model.get_submodule(layer), (model, layer, clean)
+    if key not in _clean_runs:
+        with module.register_forward_hook(lambda m, a, o: _clean_runs.update({key: o.clone()})):
+            model(clean.clone())
+    kept = _clean_runs[key]
+
+    def put(m, a, output):
+        if channels is None:
+            return kept.clone()
+        mixed = output.clone()
+        mixed[:, channels] = kept[:, channels]
+        return mixed
+
+    with module.register_forward_hook(put):
+        return model(corrupted.clone())
+
+# %% writes_into_the_output
+# misconception: writes into the output, which may be the layer's input | hint: feat_changes_around
+# breaks: with that layer's output replaced by the kept one
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), {}
+    with module.register_forward_hook(lambda m, a, o: kept.update(it=o.clone())):
+        model(clean.clone())
+
+    def put(m, a, output):
+        chosen = slice(None) if channels is None else channels
+        with torch.no_grad():
+            output[:, chosen] = kept["it"][:, chosen]
+
+    with module.register_forward_hook(put):
+        return model(corrupted.clone())
+
+# %% keeps_float32
+# misconception: keeps the clean output in fewer digits | hint: feat_digits_lost
+# breaks: keeps the output of `layer` (a dotted name), as it was
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), {}
+    with module.register_forward_hook(lambda m, a, o: kept.update(it=o.detach().cpu().float().clone())):
+        model(clean.clone())
+
+    def put(m, a, output):
+        mixed = output.clone()
+        chosen = slice(None) if channels is None else channels
+        mixed[:, chosen] = kept["it"][:, chosen].to(output)
+        return mixed
+
+    with module.register_forward_hook(put):
+        return model(corrupted.clone())

@@ -7,7 +7,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.describe import in_words
 from course import probing
-from course.awkward import awkward_models
+from course.awkward import awkward_models, hooked_model, whole_numbers_model
 from course.models import Rounds, TinyResNet
 from course.probing import hook_counts, other_than
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
@@ -100,12 +100,12 @@ class Predicted(Check):
         names = [call[0] for call in calls_of(Rounds(), torch.ones(1, 3))]
 
         def wrong(got):
-            return None if any(is_same(one, names) for one in got) else in_words(got)
+            return None if is_same(got[1] or got[0], names) else in_words(got)
 
         return {
             self.field: Matches(
                 wrong,
-                "the names in the order in which the hooks fire, in one of the two. Keep your prediction as you made it, "
+                "the names in the order in which the hooks fire, in the one that you wrote last. Keep your prediction as you made it, "
                 "and write what ran into `what_ran`",
             )
         }
@@ -164,7 +164,7 @@ class EveryCall(Check):
 
 
 class Twins(nn.Module):
-    """One layer, known under two names; another that runs twice in a row and brings the same; one that does nothing."""
+    """One layer, known under two names; another that runs twice in a row and brings the same; one that does nothing; one that is made on the spot."""
 
     def __init__(self, one, two, three):
         super().__init__()
@@ -177,7 +177,7 @@ class Twins(nn.Module):
     def forward(self, x):
         for name in self.names:
             x = getattr(self, name)(x)
-        return x
+        return nn.Softsign()(x)  # not inside the model, so not to be recorded
 
 
 class UnderTwoNames(EveryCall):
@@ -193,11 +193,16 @@ class UnderTwoNames(EveryCall):
         def often(got):
             return None if len(got) > len(calls) else "no"
 
+        def foreign(got):
+            known = {name for name, _ in model.named_modules(remove_duplicate=False)}
+            return None if {pair[0] for pair in got} - known else "no"
+
         pairs_of_calls = zip([None, *calls], calls)
         changed = [call for last, call in pairs_of_calls if not (last and last[0] == call[0] and torch.equal(last[1], call[1]))]
         idle = {name for name, module in model.named_modules() if isinstance(module, nn.Identity)}
         busy = [call for call in calls if call[0] not in idle]
         return {
+            "feat_not_inside": {"calls": Matches(foreign, "a call of a module that the model does not have")},
             "feat_under_each_name": {"calls": Matches(often, "more calls")},
             "feat_equal_calls": {"calls": AnyOf(pairs(busy), pairs(changed))},
             **flaws(calls, model),
@@ -258,12 +263,20 @@ class AnyModel(EveryCall):
         r"ValueError: (not enough|too many) values to unpack": "some_dimensions",
     }
 
+    blame = {
+        "calls in a model with a hook of its owner": "feat_forward_called",
+        "calls in a model in which a layer gives whole numbers": "feat_digits_lost",
+    }
+
+    def models(self, case):
+        return {**awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case)}
+
     def probe(self, nb, case):
         record = nb.function("record_calls")
-        return {f"calls in {says}": record(*given) for says, given in awkward_models(case, *self.kinds).items()}
+        return {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
 
     def truth(self, case):
-        return {f"calls in {says}": pairs(calls_of(*given)) for says, given in awkward_models(case, *self.kinds).items()}
+        return {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
 
     def mistakes(self, case):
         return {}

@@ -1,6 +1,6 @@
 # nothing to break: Here is a model.
 # nothing to break: Each of its modules, but not the model itself, gets a forward hook.
-# nothing to break: Otherwise leave it `None`.
+# nothing to break: Otherwise you can leave it `None`.
 # nothing to break: Keep your prediction as you made it.
 # nothing to break: Then write the tool that tells.
 # nothing to break: (In the tests every output is one tensor, and no model raises an error or switches gradients on by itself.
@@ -762,5 +762,77 @@ def record_calls(model, x):
             if name and not isinstance(module, nn.Identity):
                 hook = lambda module, args, output, name=name: calls.append((name, output.detach().clone()))
                 stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% calls_forward
+# misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
+# breaks: runs any model on `x` once
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+what_ran = None
+
+
+def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
+    calls = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                stack.enter_context(module.register_forward_hook(lambda m, a, o, name=name: calls.append((name, o.detach().clone()))))
+        model.forward(x)
+    return calls
+
+# %% copies_by_multiplying
+# misconception: copies by a product, which turns whole numbers into floats | hint: feat_digits_lost
+# breaks: Outputs are kept as in `safe_features`: as they were
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+what_ran = None
+
+
+def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
+    calls = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                stack.enter_context(module.register_forward_hook(
+                    lambda m, a, o, name=name: calls.append((name, o.detach() * 1.0))))
+        model(x)
+    return calls
+
+# %% hears_foreign_modules
+# misconception: records modules that are not inside the model | hint: feat_not_inside
+# breaks: of each module inside the model
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+what_ran = None
+
+
+def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
+    names = {module: name for name, module in model.named_modules()}
+    calls = []
+
+    def hook(module, args, output):
+        if module is not model:
+            calls.append((names.get(module, type(module).__name__), output.detach().clone()))
+
+    with nn.modules.module.register_module_forward_hook(hook):
+        model(x)
+    return calls
+
+# %% wrong_second_thoughts
+# misconception: a right prediction, and something else for what ran | hint: feat_grouped
+# breaks: write what ran into `what_ran`
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+
+what_ran = ["enter", "relu", "relu", "relu", "mix", "mix"]
+
+
+def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
+    calls = []
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if name:
+                stack.enter_context(module.register_forward_hook(lambda m, a, o, name=name: calls.append((name, o.detach().clone()))))
         model(x)
     return calls

@@ -8,7 +8,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
-from course.awkward import awkward_models
+from course.awkward import awkward_models, hooked_model, whole_numbers_model
 from course.probing import calls_of, hook_counts, single_calls, statistics
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
@@ -121,12 +121,14 @@ class AnyModel(AsItWas):
         "features of a model with batch norm in eval mode": "changes_mode",
         "features of a model with in-place operations behind its layers": "feat_alias",
         "features of a model in float64": "feat_digits_lost",
+        "features of a model with a hook of its owner": "feat_forward_called",
+        "features of a model in which a layer gives whole numbers": "feat_digits_lost",
         "features of a model with names that look alike": "name_in_name",
     }
 
     def models(self, case):
         trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
-        return {"a model in training mode": trains, **awkward_models(case, *self.kinds)}
+        return {"a model in training mode": trains, **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case)}
 
     def outputs(self, model, x):
         calls = single_calls(model, x)

@@ -3,6 +3,7 @@
 # nothing to break: In the tests each layer runs at most once a call and returns one tensor
 # nothing to break: For a layer that returns a tuple, as an LSTM does, the reference solution raises a `TypeError` that names the layer.
 # nothing to break: No check asks that of yours.
+# nothing to break: No model switches gradients, or registers hooks while it runs
 
 # %% alias
 # misconception: keeps the output itself | hint: feat_alias
@@ -641,4 +642,28 @@ def safe_features(model, layers, x):
         raise
     for handle in handles:
         handle.remove()
+    return features
+
+# %% calls_forward
+# misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
+# breaks: It runs `model` on `x` once
+def safe_features(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[str, torch.Tensor]:
+    features = {}
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(
+                lambda m, a, o, name=name: features.update({name: o.detach().clone()})))
+        model.forward(x)
+    return features
+
+# %% copies_by_multiplying
+# misconception: copies by a product, which turns whole numbers into floats | hint: feat_digits_lost
+# breaks: Each value is what the layer put out **at that moment**.
+def safe_features(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[str, torch.Tensor]:
+    features = {}
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(
+                lambda m, a, o, name=name: features.update({name: o.detach() * 1.0})))
+        model(x)
     return features

@@ -3,7 +3,7 @@ from torch import nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from course.awkward import awkward_models
+from course.awkward import awkward_models, hooked_model
 from course.probing import calls_of, hook_counts, statistics
 from course.traces import as_before, gradients_from, no_gradients_from, what_runs
 
@@ -321,8 +321,12 @@ class AnyModel(Check):
         "tensors of a model in which a layer gives a named tuple": "feat_named_tuple",
         "tensors of a model in which a layer gives a dict": "feat_dict_skipped",
         "tensors of a model in float64": "feat_digits_lost",
+        "tensors of a model with a hook of its owner": "feat_forward_called",
         "tensors of a model with names that look alike": "name_in_name",
     }
+
+    def models(self, case):
+        return {**awkward_models(case, *self.kinds), **hooked_model(case)}
 
     def parts(self, given):
         """By layer, for those that run once: what it returned, by place."""
@@ -342,15 +346,15 @@ class AnyModel(Check):
         return {f"{place}.{key}": part.detach() for key, part in pairs}
 
     def probe(self, nb, case):
-        brought, spent = {}, awkward_models(case, *self.kinds)
-        for says, (model, x) in awkward_models(case, *self.kinds).items():
+        brought, spent = {}, self.models(case)
+        for says, (model, x) in self.models(case).items():
             layers = case.shuffled(f"layers of {says}", list(self.parts(spent[says])))
             brought[f"tensors of {says}"] = nb.function("every_tensor")(model, layers, x)
         return brought
 
     def truth(self, case):
         wanted = {}
-        for says, given in awkward_models(case, *self.kinds).items():
+        for says, given in self.models(case).items():
             parts = self.parts(given)
             tensors = {place: one for found in parts.values() for place, one in found.items()}
             fields = {place.replace("halve.0", "halve.left").replace("halve.1", "halve.right"): one for place, one in tensors.items()}

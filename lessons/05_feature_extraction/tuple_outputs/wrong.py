@@ -1,6 +1,7 @@
 # nothing to break: Write `every_tensor(model, layers, x)`.
 # nothing to break: (For the numbers of a named tuple you may use the names of its fields.)
-# nothing to break: (Each layer runs once a call, and no model switches gradients on by itself.
+# nothing to break: (There is one name or more in `layers`.
+# nothing to break: Each layer runs once a call, and no model switches gradients on by itself.
 # nothing to break: What is left after an error is not asked here.
 
 # %% alias
@@ -882,4 +883,26 @@ def every_tensor(model, layers, x):
     for name in layers:
         with model.get_submodule(name).register_forward_hook(lambda module, args, output: put(name, output)):
             model(x)
+    return found
+
+# %% calls_forward
+# misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
+# breaks: It runs `model` on `x` once
+def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[str, torch.Tensor]:
+    found = {}
+
+    def walk(path, part):
+        if isinstance(part, torch.Tensor):
+            found[path] = part.detach().clone()
+        elif isinstance(part, dict):
+            for key, inner in part.items():
+                walk(f"{path}.{key}", inner)
+        elif isinstance(part, (tuple, list)):
+            for place, inner in enumerate(part):
+                walk(f"{path}.{place}", inner)
+
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: walk(name, o)))
+        model.forward(x)
     return found

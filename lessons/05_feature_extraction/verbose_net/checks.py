@@ -7,7 +7,7 @@ from torchvision.models import resnet18
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from course.awkward import awkward_models
+from course.awkward import awkward_models, hooked_model
 from course.models import TinyResNet
 from course.probing import calls_of, missing_lines, printed_lines, statistics, such_that
 from course.traces import gradients_from
@@ -259,6 +259,7 @@ class AnyModel(Check):
         "what it prints for a model on an input with three dimensions": "some_dimensions",
         "gradients from what it returns": "output_cut_off",
         "statistics of a model in training mode": "feat_runs_twice",
+        "what it returns for a model with a hook of its owner": "feat_forward_called",
     }
     kinds = (
         "tied", "partly_frozen", "in_place_behind", "norm_in_eval", "mixed_modes", "none_place", "one_dim", "three_dim",
@@ -267,7 +268,7 @@ class AnyModel(Check):
 
     def models(self, case):
         trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
-        return {"a model in training mode": trains, **awkward_models(case, *self.kinds)}
+        return {"a model in training mode": trains, **awkward_models(case, *self.kinds), **hooked_model(case)}
 
     def probe(self, nb, case):
         brought = {}

@@ -190,7 +190,7 @@ class VerboseNet(nn.Module):
 
 # %% names_in_a_global
 # misconception: the names live in one variable for all objects | hint: shared_state
-# breaks: Two of them, on two models, do not disturb each other.
+# breaks: Two of them, on two models that share no layer, do not disturb each other.
 names = []
 
 
@@ -510,3 +510,16 @@ class VerboseNet(nn.Module):
 
     def forward(self, x):
         return self.model(x)
+
+# %% calls_forward
+# misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called
+# breaks: Calling it runs the model once, as it is at that time, and returns what the model returns.
+class VerboseNet(nn.Module):
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+        for name, child in model.named_children():
+            child.register_forward_hook(lambda m, a, o, name=name: print(name, tuple(o.shape)))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.model.forward(x)
