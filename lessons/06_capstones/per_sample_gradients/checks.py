@@ -280,7 +280,8 @@ class LeftAsItWas(OneBatch):
         before = [set(vars(owner)) for owner in owners]
 
         def hooks():
-            for_all = torch.nn.modules.module._has_any_global_hook()
+            # An older torch, such as 2.6, has no function for this: there nothing is said of hooks for all modules.
+            for_all = getattr(torch.nn.modules.module, "_has_any_global_hook", bool)()
             return {**hook_counts(model), "for all modules": int(bool(for_all))}
 
         for name, parameter in model.named_parameters():
