@@ -3,6 +3,7 @@
 # nothing to break: In the tests each layer runs at most once a call and returns one tensor
 # nothing to break: For a layer that returns a tuple, as an LSTM does, the reference solution raises a `TypeError` that names the layer.
 # nothing to break: No check asks that of yours.
+# nothing to break: `layers` holds one name or more
 # nothing to break: No model switches gradients, or registers hooks while it runs
 
 # %% alias

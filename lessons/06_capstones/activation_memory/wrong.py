@@ -2908,6 +2908,7 @@ class ActivationMemory:
     def __enter__(self):
         own = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
         seen = set()
+        self.held = []
         running = [""]
 
         def begin(name, module, args):
@@ -2920,6 +2921,7 @@ class ActivationMemory:
             storage = tensor.untyped_storage()
             if storage.data_ptr() not in own and storage.data_ptr() not in seen:
                 seen.add(storage.data_ptr())
+                self.held.append(storage)  # so that its address is nobody else's meanwhile
                 self.bytes += storage.nbytes()
                 self.by_layer[running[-1]] = self.by_layer.get(running[-1], 0) + storage.nbytes()
             return tensor.detach().clone()
@@ -2934,6 +2936,7 @@ class ActivationMemory:
 
     def __exit__(self, *error):
         self.hooks.__exit__(*error)
+        self.held.clear()
         for handle in self.handles:
             handle.remove()
 
