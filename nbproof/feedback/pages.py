@@ -171,7 +171,7 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
 
 def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, PageTrouble], None, None]:
     """Each task as it is done, with the reason where it failed."""
-    if len(tasks) <= _FEW or workers == 1:
+    if len(tasks) <= _FEW or workers == 1 or not _has_semaphores():
         for task in tasks:
             yield task, _write(str(root), [task])[0]
         return
@@ -198,6 +198,15 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple
                     yield alone.pop(0), trouble
             except BrokenProcessPool:
                 yield alone.pop(0), PageTrouble("the process that wrote it was ended from outside, perhaps for its memory")
+
+
+def _has_semaphores() -> bool:
+    """Whether processes can share work here: some containers have no /dev/shm, or one that is closed."""
+    try:
+        get_context("spawn").Lock()
+    except (OSError, ImportError):
+        return False
+    return True
 
 
 @contextlib.contextmanager

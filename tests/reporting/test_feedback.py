@@ -204,6 +204,19 @@ def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkey
     assert "ended from outside" in told["ben"]
 
 
+def test_without_shared_memory_the_pages_are_written_all_the_same(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refused:
+        def Lock(self) -> None:  # noqa: N802
+            raise PermissionError(errno.EACCES, "Permission denied")  # as where /dev/shm is missing, or closed
+
+    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "get_context", lambda method: Refused())
+    feedback = write_feedback(copied, chosen_submissions(copied), workers=2)
+    assert (len(feedback.written), feedback.failed) == (3, ())
+
+
 def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["feedback", "--course", str(copied), "ben", "--lesson", LESSON]) == 0
     assert "wrote 1 page, 0 unchanged" in capsys.readouterr().out
