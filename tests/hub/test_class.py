@@ -159,7 +159,10 @@ def _works(learner: Member, answers: dict[str, str], right: bool) -> None:
         learner.fetch(SLUG)
     at = learner.at(SLUG)
     at.run_up_to(FIRST.id)
-    at.go_to(QUESTION.grade_id).locator(".jp-RenderedMarkdown").dblclick()
+    question = at.go_to(QUESTION.grade_id)
+    question.locator(".jp-InputArea-prompt").click()
+    learner.page.keyboard.press("Enter")  # from what it reads like to what stands there
+    question.locator(".cm-content").click()
     learner.page.keyboard.press("Control+A")
     learner.page.keyboard.insert_text(WRITTEN)
     learner.page.keyboard.press("Shift+Enter")
