@@ -18,6 +18,8 @@ os.environ["JUPYTER_RUNTIME_DIR"] = str(Path.home() / ".jupyter" / "run")
 os.environ["PATH"] = os.pathsep.join(
     dict.fromkeys([f"{sys.prefix}/bin", *os.environ.get("PATH", "").split(os.pathsep)])
 )
+# A login shell, which a terminal is else, would read /etc/profile, and take this away again.
+c.ServerApp.terminado_settings = {"shell_command": [os.environ.get("SHELL") or "/bin/bash"]}
 
 # Parts of nbgrader that are for those who teach. Their own configuration switches formgrader on again.
 c.ServerApp.jpserver_extensions = {
