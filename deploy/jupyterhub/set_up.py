@@ -51,7 +51,7 @@ class SetUpError(Exception):
     """What is the matter, where, and what to do."""
 
     def __init__(self, fact: str, place: object, step: str) -> None:
-        super().__init__(f"error: {fact}\n  where: {place}\n  next: {step}")
+        super().__init__(f"error: {fact}\n  at:   {place}\n  next: {step}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -69,8 +69,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         exchange(chosen.exchange, instructor)
         configure_instructor(instructor, solutions)
         look_after(chosen.env, instructor)
-    except (SetUpError, OSError, subprocess.CalledProcessError) as error:
-        print(error if isinstance(error, SetUpError) else f"error: {error}", file=sys.stderr)
+    except SetUpError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except OSError as error:
+        told = SetUpError(str(error.strerror), error.filename or "this machine", "put that right, then run this again")
+        print(told, file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        told = SetUpError(
+            "this command failed; it says why above", " ".join(error.cmd), "put that right, then run this again"
+        )
+        print(told, file=sys.stderr)
         return 1
     print(f"ready: {instructor.pw_name} teaches in {folder_of(instructor)}, {len(students)} students were named")
     if TLJH in chosen.env.parents:

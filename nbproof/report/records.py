@@ -180,10 +180,9 @@ def read_class(
         )
         for one in intake.submissions
     }
-    known_reasons = problems_of(root)
-    for key in works.keys() & known_reasons.keys():
-        one_reason = known_reasons[key]
-        works[key] = replace(works[key], problem=one_reason.why, waits=False, grader_failed=one_reason.grader_failed)
+    for key, told in problems_of(root).items():
+        if key in works:
+            works[key] = replace(works[key], problem=told.why, waits=False, grader_failed=told.grader_failed)
     paths = {(one.learner, one.lesson): one.path for one in intake.submissions}
     journals = sorted(path for lesson in lessons for path in (root / "autograded").glob(f"*/{lesson}/{JOURNAL}"))
     for done, path in enumerate(journals, 1):

@@ -27,6 +27,7 @@ from nbproof.run.journal import Journal, RunState
 from nbproof.run.pool import Pool
 from nbproof.run.references import GatedJob, ReferenceJob, References
 from nbproof.run.suspects import CarefulPool, InProgress
+from nbproof.run.ungraded_log import Ungraded
 from nbproof.run.watch import Watch
 
 __all__ = ["ClassRun", "PoolMaker"]
@@ -59,9 +60,7 @@ class ClassRun:
     watch: Watch
     step: Callable[[int, int, str], None]
     references: References
-    _problems: dict[Key, str] = field(default_factory=dict)
-    _failures: set[Key] = field(default_factory=set)
-    """Of those, flaws of the grader."""
+    _problems: dict[Key, Ungraded] = field(default_factory=dict)
     _done: dict[Key, Score] = field(default_factory=dict)
     """Without what only the gradebook knows."""
     _behind: list[tuple[SubmissionVerdict, Path, Mapping[str, str]]] = field(default_factory=list)
@@ -107,7 +106,7 @@ class ClassRun:
         for one in intake.submissions:
             key = (one.learner, one.lesson)
             if one.problem:
-                self._problems[key] = one.problem
+                self._problems[key] = Ungraded(one.problem)
                 continue
             entry = self._journal.read(*key)
             handed_in = handed_in_digest(one, self.state.key, self.limits)
@@ -162,8 +161,7 @@ class ClassRun:
             self._in_progress.done(*key)
             return
         if verdict.problem:
-            self._problems[key] = verdict.problem
-            self._failures |= {key} if verdict.grader_failed else set()
+            self._problems[key] = Ungraded(verdict.problem, verdict.grader_failed)
         else:
             earlier = one.entry or self._journal.read(*key)
             self._finish(one, verdict, earlier.verdict.answers if earlier else {})
@@ -184,7 +182,7 @@ class ClassRun:
         except OSError as error:
             if not is_one_files(error):
                 raise
-            self._problems[key] = f"graded, but {error.filename} cannot be written: {error.strerror}"
+            self._problems[key] = Ungraded(f"graded, but {error.filename} cannot be written: {error.strerror}")
             return
         self._note(key, work.kind, entry.verdict)
         self._write(entry.verdict, work.submission, earlier)
@@ -216,7 +214,7 @@ class ClassRun:
                 self._behind.append((verdict, submission.path, earlier))
             elif is_one_submissions(error):
                 told = " ".join(str(getattr(error, "orig", None) or error).split())[:200]
-                self._problems[key] = f"graded, but the gradebook does not take it: {told}"
+                self._problems[key] = Ungraded(f"graded, but the gradebook does not take it: {told}")
             else:
                 raise
 
@@ -258,12 +256,12 @@ class ClassRun:
             key = (one.learner, one.lesson)
             if key in self._dropped:
                 continue
-            problem = self._problems.get(key, "")
+            problem = self._problems.get(key)
             have = held.get(one.lesson, {}).get(one.learner)
             if problem or have is None:
-                problem = problem or "graded, but the gradebook does not hold it"
-                nothing = Score(*key, 0.0, most.get(one.lesson, 0.0), problem, "not graded")
-                scores.append(replace(nothing, grader_failed=key in self._failures))
+                problem = problem or Ungraded("graded, but the gradebook does not hold it")
+                nothing = Score(*key, 0.0, most.get(one.lesson, 0.0), problem.why, "not graded")
+                scores.append(replace(nothing, grader_failed=problem.grader_failed))
                 continue
             scores.append(
                 replace(

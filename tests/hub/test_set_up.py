@@ -50,7 +50,7 @@ def test_a_file_of_somebody_else_s_is_not_overwritten(set_up: ModuleType, tmp_pa
     path = tmp_path / "nbgrader_config.py"
     path.write_text("c.CourseDirectory.course_id = 'other'")
     with pytest.raises(
-        set_up.SetUpError, match=r"(?s)somebody else's.*where: .*nbgrader_config.py.*next: move it aside"
+        set_up.SetUpError, match=r"(?s)somebody else's.*at:   .*nbgrader_config.py.*next: move it aside"
     ):
         set_up.put(path, "# set_up.py")
     path.unlink()
