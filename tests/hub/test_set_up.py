@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -123,3 +124,23 @@ def test_the_attacks_do_find_what_is_open(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(Hostile, "_listening", lambda self: iter([(port, "ada")]))
         monkeypatch.setattr(hostile, "_WAIT", 0.2)
         assert list(one.ports())
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (OSError(28, "No space left on device", "/opt/x"), "error: No space left on device\n  at:   /opt/x\n  next: "),
+        (subprocess.CalledProcessError(1, ["pip", "install"]), "this command failed; it says why above\n  at:   pip install\n"),
+    ],
+    ids=["the machine", "a command"],
+)  # fmt: skip
+def test_whatever_stops_it_says_fact_place_and_next_step(
+    set_up: ModuleType, error: Exception, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(folder: Path) -> None:
+        raise error
+
+    monkeypatch.setattr(set_up.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(set_up, "made_files", fails)
+    assert set_up.main(["--instructor", "prof"]) == 1
+    assert said in capsys.readouterr().err
