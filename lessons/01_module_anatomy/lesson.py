@@ -630,7 +630,7 @@ print("LeakyReLU has ReLU in its name:", "ReLU" in type(leaky).__name__, "  is o
 # - A ReLU, or a whole block, that stands at two places is replaced at both.
 # - Each ReLU gets a Tanh of its own, in the mode (training or eval) of that ReLU. If one ReLU stands at two places, one Tanh for
 #   both places and one for each are equally right.
-# - Everything else stays as it was, also other models that hold the same ReLU. The model may have empty places, and layers whose
+# - Everything else stays as it was, and so do other models that hold the same ReLU. The model may have empty places, and layers whose
 #   class only has ReLU in its name.
 #
 # (The model itself is not a ReLU, nothing in it is of a subclass of `nn.ReLU`, and no child has a dot in its own name.)

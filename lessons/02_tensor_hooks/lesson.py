@@ -1347,10 +1347,9 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 # %% [markdown]
 # A hook hangs at a place in the **graph**: where the gradient comes out of the later operations and goes into the one that
 # made the tensor. A recorded in-place operation is a new operation, with a new place, and the hook stays at the old
-# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered** (not so for a view
-# of another tensor, such as `h[0]`: there the hook is lost). A change that is
-# not recorded, under `no_grad` or by an optimizer, makes no new place, and the hook runs as before. That is why hooks on
-# parameters survive training.
+# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered**. Only on a view of
+# another tensor, such as `h[0]`, the hook is lost. A change that is not recorded, under `no_grad` or by an optimizer, makes
+# no new place, and the hook runs as before. That is why hooks on parameters survive training.
 #
 # ### Exercise: Before and after
 #

@@ -449,7 +449,7 @@ try_backward_hook("another shape", lambda module, grad_input, grad_output: (torc
 # Write the full backward hook `module_hook` and register it on `model`. In each backward pass it divides both input
 # gradients by the sum of the two, element by element. So with the gradients `g1` and `g2` of two inputs of equal shape,
 # `x1.grad` becomes `g1 / (g1 + g2)` and `x2.grad` becomes `g2 / (g1 + g2)`: together they are 1 wherever the sum is not 0,
-# however small it is. The gradient of `W` stays as it was.
+# be it as small as `1e-12`. The gradient of `W` stays as it was.
 
 # %% nbgrader={"grade": false, "grade_id": "unit_grad_sum", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()

@@ -603,8 +603,8 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 # <details><summary>Fine print</summary>
 #
 # In the tests both inputs have the same shape, no model writes into its input, and the layer runs once a call and returns one tensor.
-# If it does not, the reference solution raises an error that says so, because a patch of both calls by the first one's output would mean nothing. No check asks that of yours,
-# nor what is left after an error. How often the model runs, and whether both inputs go through it in one batch, is up to you.
+# If it does not, the reference solution raises an error that says so: of two calls nobody could tell which one is meant.
+# No check asks that of yours, nor what is left after an error. How often the model runs, and whether both inputs go through it in one batch, is up to you.
 #
 # </details>
 

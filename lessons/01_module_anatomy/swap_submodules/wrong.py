@@ -380,7 +380,7 @@ def swap_relu(model: nn.Module) -> nn.Module:
 
 # %% turns_the_relu_into_a_tanh
 # misconception: gives the ReLU itself another class | hint: anatomy_changes_the_rest
-# breaks: also other models that hold the same ReLU
+# breaks: and so do other models that hold the same ReLU
 def swap_relu(model: nn.Module) -> nn.Module:
     for module in model.modules():
         if isinstance(module, nn.ReLU):
