@@ -20,9 +20,11 @@ __all__ = ["ReadingView"]
 
 _ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
 _MARKERS = re.compile(r"^### (?:BEGIN|END) (?:SOLUTION|MARK SCHEME)\n?", re.MULTILINE)
+# formgrader's style sheet takes the triangle away by which one sees that there is more to open.
+_SUMMARY = '<summary style="display:list-item;cursor:pointer">'
 _SCHEME = (
-    '<details><summary style="display:list-item;cursor:pointer"><i>Reference answer and mark scheme: learners never see '
-    "this</i></summary>\n\n{}\n\n</details>"
+    f"<details>{_SUMMARY}<i>Reference answer and mark scheme: learners never see this</i></summary>"
+    "\n\n{}\n\n</details>"
 )
 _NOTE = (
     "*Left out here: the lesson's prose and pictures, and the text of the tests. The whole notebook is in "
@@ -82,5 +84,5 @@ def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
     asks = _ASKS.search(cell.source) if cell.cell_type == "markdown" else None
     if asks is None:
         return []
-    cell.source = cell.source[asks.start() :]
+    cell.source = cell.source[asks.start() :].replace("<summary>", _SUMMARY)
     return [cell]

@@ -105,6 +105,11 @@ def test_a_teacher_marks_what_was_written(teacher: Instructor) -> None:
     expect(scheme.get_by_text("2 points: says that autograd")).to_be_hidden()
     scheme.locator("summary").click()
     expect(scheme.get_by_text("2 points: says that autograd")).to_be_visible()
+    # Whatever can be opened shows that it can.
+    assert set(page.locator("summary").evaluate_all("all => all.map(one => getComputedStyle(one).display)")) == {
+        "list-item"
+    }
+    assert page.locator("summary").count() > 1
     hidden = _hidden_lines()
     assert len(hidden) > 5
     shown = {line.strip() for line in text.splitlines()}
