@@ -129,8 +129,11 @@ def install(env: Path, wheels: Sequence[Path], options: Sequence[str]) -> None:
     tool, course = wheels if wheels[0].name.startswith("nbproof") else wheels[::-1]
     print(f"installing into {env}: some minutes at the first time", flush=True)
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *options, *pinned]
-    # Without CUDA, if that server can be reached: a class on one machine has no GPU for each.
-    pip += ["--extra-index-url", CPU_WHEELS]
+    # Without CUDA, if that server can be reached: a class on one machine has no GPU for each. Only these two from there, and
+    # with one try: pip asks a second index for each of two hundred packages, and waits for it each time.
+    from_there = ["--no-deps", "--retries", "1", "--index-url", CPU_WHEELS, "torch", "torchvision"]
+    if subprocess.run([*pip, *from_there], capture_output=True, check=False).returncode:
+        print("PyTorch's own server, which has it without CUDA, cannot be reached: going on with PyPI's", flush=True)
     subprocess.run([*pip, f"{tool}[grading,jupyterlab,report,torch]", str(course), "jupyterhub"], check=True)
     # A wheel of the same version, made of a later state of the course, would not be installed otherwise.
     subprocess.run([*pip, "--no-deps", "--force-reinstall", str(tool), str(course)], check=True)

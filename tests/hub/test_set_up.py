@@ -81,6 +81,23 @@ def test_without_wheels_it_says_how_to_make_them(set_up: ModuleType, tmp_path: P
         set_up.made_files(tmp_path)
 
 
+def test_pytorch_s_own_server_is_asked_for_two_packages_once(
+    set_up: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[bytes]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, int(set_up.CPU_WHEELS in command))
+
+    monkeypatch.setattr(set_up.subprocess, "run", run)
+    set_up.install(tmp_path, [Path("nbproof-1.whl"), Path("course-1.whl")], [])
+    (there,) = [command for command in asked if set_up.CPU_WHEELS in command]
+    assert there[there.index("--retries") + 1] == "1" and there[-2:] == ["torch", "torchvision"]
+    assert "cannot be reached: going on with PyPI's" in capsys.readouterr().out
+    assert any("[grading,jupyterlab,report,torch]" in word for word in asked[-2] if set_up.CPU_WHEELS not in asked[-2])
+
+
 def test_only_root_may_set_up(
     set_up: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
