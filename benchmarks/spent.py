@@ -10,7 +10,9 @@ writes the gradebook. The engine runs twice: at first it grades the reference an
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -39,38 +41,42 @@ class Spent:
 
 
 def watch(command: Sequence[str], folder: Path) -> Spent:
-    """Run a command in the course's folder, and look every 20th of a second at who has used what."""
+    """Run a command in the course's folder, and look every 20th of a second at who has used what.
+
+    The kernel tells the sum, of all processes that were waited for, at the end. Coordinator, fork server and judge live
+    long enough to be looked at, the judge longest of all that the fork server forks; workers are the rest.
+    """
     start = time.perf_counter()
-    process = psutil.Popen(list(command), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    own: dict[tuple[int, float], float] = {}
-    reaped: dict[tuple[int, float], float] = {}
-    servers: set[tuple[int, float]] = set()
-    seen: dict[tuple[int, float], float] = {}
-    while process.poll() is None:
+    process = subprocess.Popen(list(command), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    family = psutil.Process(process.pid)
+    used: dict[int, float] = {}
+    depths: dict[int, int] = {process.pid: 0}
+    looks: collections.Counter[int] = collections.Counter()
+    while True:
+        ended, status, in_all = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            break
         with contextlib.suppress(psutil.Error):
-            for one in [process, *process.children(recursive=True)]:
+            for one in [family, *family.children(recursive=True)]:
                 with contextlib.suppress(psutil.Error):
-                    key, now = (one.pid, one.create_time()), one.cpu_times()
-                    seen[key] = time.perf_counter() - start
-                    own[key], reaped[key] = now.user + now.system, now.children_user + now.children_system
-                    if one.pid != process.pid and (now.children_user or one.children()):
-                        servers.add(key)
+                    times = one.cpu_times()
+                    used[one.pid] = times.user + times.system
+                    depths.setdefault(one.pid, depths.get(one.ppid(), 0) + 1)
+                    looks[one.pid] += 1
         time.sleep(0.05)
-    spent = Spent(time.perf_counter() - start)
+    assert process.stderr is not None
+    said = process.stderr.read().decode()
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{process.stderr.read().decode()}")
-    first = next(key for key in own if key[0] == process.pid)
-    rest = {key for key in own if key != first and key not in servers}
-    # The judge lives as long as its engine; whoever has been reaped stands in the parent's sum.
-    ended = max(seen[key] for key in own)
-    judges = {key for key in rest if seen[key] > ended - 2 and own[key] > 0 and key[1] < max(one[1] for one in rest)}
-    spent.roles["coordinator"] = own[first]
-    if servers:
-        spent.roles["fork server"] = sum(own[key] for key in servers)
-        spent.roles["judge"] = sum(own[key] for key in judges)
-        spent.roles["workers"] = sum(reaped[key] for key in servers)
-    else:
-        spent.roles["workers"] = reaped[first]
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
+    spent = Spent(time.perf_counter() - start, {"coordinator": used.pop(process.pid)})
+    # The fork server is two processes, of which the outer one only waits for the inner: that one's children are sealed.
+    sealed = [pid for pid in used if depths[pid] == 3]
+    if sealed:
+        judge = max(sealed, key=lambda pid: looks[pid])
+        spent.roles["fork server"] = sum(seconds for pid, seconds in used.items() if depths[pid] < 3)
+        spent.roles["judge"] = used[judge]
+    spent.roles["workers"] = in_all.ru_utime + in_all.ru_stime - spent.total
     return spent
 
 
