@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nbproof.cells import name_of
 from nbproof.errors import UsageError
 
 __all__ = ["CourseFile", "find_course", "the_course", "use_course"]
@@ -99,7 +100,7 @@ class CourseFile:
             cells = json.loads(self.source_of(lesson).read_text(encoding="utf-8"))["cells"]
         except (OSError, ValueError, KeyError):
             return ""
-        found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+        found = (cell for cell in cells if name_of(cell) == grade_id)
         return "".join(next(found, {"source": ""})["source"])
 
     def warm_up(self) -> None:

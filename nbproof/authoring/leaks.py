@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.authoring.exercise_folder import CHECKS, RIGHT, WRONG, read_named_cells
+from nbproof.cells import name_of
 from nbproof.checks.visible import HIDDEN, visible_texts
 from nbproof.regions import private_lines
 
@@ -184,4 +185,4 @@ def _texts_in(value: Any) -> Iterator[str]:
 def _sources(path: Path) -> Iterator[tuple[str, str]]:
     """The grade_id and source of each cell of a notebook of ours."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        yield cell["metadata"].get("nbgrader", {}).get("grade_id", ""), "".join(cell["source"])
+        yield name_of(cell), "".join(cell["source"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import nbformat
 
+from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
 from nbproof.marking.manual_answers import is_blank, shown
@@ -26,7 +27,7 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
     notebook = fill_in(blueprint, Rebuilt(answers, own=to_be_shown(verdict.own)))
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        name = name_of(cell)
         if name in blueprint.texts and name not in blank:
             cell["source"] = shown(cell["source"])
         elif name in blueprint.stubs:

@@ -16,6 +16,7 @@ from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from nbproof.cells import CellKind
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
@@ -159,7 +160,11 @@ class Writer:
             for comment in notebook.comments:
                 name = names[comment.cell_id]
                 question = blueprint.written.get(name)
-                stub = question.stub if question is not None and question.kind != "task" else blueprint.stubs.get(name)
+                stub = (
+                    question.stub
+                    if question is not None and question.kind is not CellKind.TASK
+                    else blueprint.stubs.get(name)
+                )
                 if stub is not None:
                     untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
                     comment.auto_comment = "No response." if untouched else None

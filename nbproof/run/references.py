@@ -18,6 +18,7 @@ from pathlib import Path
 
 import nbformat
 
+from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
@@ -90,12 +91,8 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
     """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing where that is the stub."""
     answers = {}
     for cell in nbformat.read(source, as_version=4).cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if (
-            cell.cell_type == "code"
-            and name in blueprint.stubs
-            and cell.source.strip() != blueprint.stubs[name].strip()
-        ):
+        name = name_of(cell)
+        if name in blueprint.stubs and cell.source.strip() != blueprint.stubs[name].strip():
             answers[name] = cell.source
     return answers
 

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from rich.console import Console
 
+from nbproof.cells import CellKind
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
@@ -30,24 +31,27 @@ IDS = ("first", "second", "third", "fourth")
 
 def released(*names: str) -> tuple[HandedOut, ...]:
     """A lesson of these exercises, and a question, a text and a picture around them."""
-    cells = [HandedOut("setup", "setup", "s", "import torch\nfrom torch import nn")]
+    cells = [HandedOut(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn")]
     for name in names:
         stub = f"def {name}(x):\n    # TODO: what {name} does\n    pass"
         test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCases)"
         cells += [
-            HandedOut("show", "", f"d-{name}", f"draw_everything('{name}')"),
-            HandedOut("prose", "", f"p-{name}", PROSE.format(name)),
-            HandedOut("answer", name, f"a-{name}", stub),
-            HandedOut("test", f"test_{name}", f"t-{name}", test, name),
+            HandedOut(CellKind.SHOW, "", f"d-{name}", f"draw_everything('{name}')"),
+            HandedOut(CellKind.PROSE, "", f"p-{name}", PROSE.format(name)),
+            HandedOut(CellKind.ANSWER, name, f"a-{name}", stub),
+            HandedOut(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
         ]
     return tuple(cells)
 
 
 QUESTION = (
     HandedOut(
-        "prose", "", "q", "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?"
+        CellKind.PROSE,
+        "",
+        "q",
+        "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?",
     ),
-    HandedOut("written", "explain_why", "w", "Your answer here."),
+    HandedOut(CellKind.WRITTEN, "explain_why", "w", "Your answer here."),
 )
 
 
@@ -110,7 +114,7 @@ def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
 def test_the_text_that_asks_may_stand_above_a_picture() -> None:
     now = list(released(*IDS))
     (at,) = [number for number, cell in enumerate(now) if cell.name == "second"]
-    now.insert(at, HandedOut("show", "", "x", "draw_all_of_it_once_more('second')"))
+    now.insert(at, HandedOut(CellKind.SHOW, "", "x", "draw_all_of_it_once_more('second')"))
     cells = [cell for cell in handed_in(now) if cell.name not in ("second", "test_second")]
     assert found_in(now, cells).newer == ()
     assert found_in(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
