@@ -110,7 +110,7 @@ class LessonBook:
         found = {}
         for folder in ("source", "release"):
             for path in sorted(self.root.glob(f"{folder}/*/*.ipynb")):
-                texts = [text for mark, text in _marks(path) if not mark]
+                texts = [text for cell, text in _marks(path) if not grading_of(cell)]
                 found[path.stem] = next((line[2:].replace("`", "") for text in texts for line in text.splitlines()
                                          if line.startswith("# ")), "")  # fmt: skip
         return tuple(dict.fromkeys(

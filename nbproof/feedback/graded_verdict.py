@@ -6,6 +6,8 @@ sentence of a failed check is taken, which the check itself made for learners.
 
 from __future__ import annotations
 
+from nbproof.run.journal import journal_of, journalled_verdict
+
 from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
 
 import json
@@ -15,29 +17,21 @@ from typing import Any
 
 from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
 from nbproof.display.outline import exercise_named, fingerprint
-from nbproof.gradebook.marks import Marks
+from nbproof.gradebook.reader import Marks
 
-__all__ = ["verdict_in"]
+__all__ = ["graded_verdict"]
 
 _MOST_BYTES = 64 << 20
 
-
-def verdict_in(folder: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
+def graded_verdict(root: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
     """What ``autograded/<learner>/<lesson>/`` says. Raises OSError or ValueError where it says nothing."""
-    try:
-        kept = _read(folder / ".verdict.json")
-        verdict = SubmissionVerdict.from_dict(kept["verdict"])
-        if (verdict.learner, verdict.lesson) == (learner, lesson):
-            return verdict
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
-    return _from_notebook(_read(folder / f"{lesson}.ipynb"), learner, lesson, marks)
-
-
-def _read(path: Path) -> Any:
+    verdict = journalled_verdict(root, learner, lesson)
+    if verdict is not None:
+        return verdict
+    path = journal_of(root, learner, lesson).with_name(f"{lesson}.ipynb")
     if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path.name} is no record of ours")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return _from_notebook(json.loads(path.read_bytes()), learner, lesson, marks)
 
 
 def _from_notebook(notebook: Mapping[str, Any], learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:

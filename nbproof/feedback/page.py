@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nbproof.run.journal import journal_of
+
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +20,10 @@ from nbproof.course_file import the_course
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.display.outline import exercise_named, outline
 from nbproof.feedback.exercise_feedback import Card, cards_of
-from nbproof.feedback.graded_verdict import verdict_in
+from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.sanitize_text import harmless
 from nbproof.authoring.leaks import Secrets, read_secrets
-from nbproof.gradebook.marks import Marks
+from nbproof.gradebook.reader import Marks
 from nbproof.feedback.own_code import coloured
 
 if TYPE_CHECKING:
@@ -107,9 +109,9 @@ def page_of(root: Path, task: Task) -> str:
     """The page of a task. Raises OSError or ValueError where nothing was graded."""
     if task.problem:
         return refusal_page(task.learner, task.lesson, task.problem, task.digest)
-    folder = root / "autograded" / task.learner / task.lesson
-    verdict = verdict_in(folder, task.learner, task.lesson, task.marks)
-    graded = next((path.stat().st_mtime for path in (folder / ".verdict.json", folder) if path.exists()), None)
+    verdict = graded_verdict(root, task.learner, task.lesson, task.marks)
+    journal = journal_of(root, task.learner, task.lesson)
+    graded = next((path.stat().st_mtime for path in (journal, journal.parent) if path.exists()), None)
     return feedback_page(verdict, task.marks, _secrets(str(root), task.lesson), task.digest, graded)
 
 

@@ -8,6 +8,8 @@ never stops the others.
 
 from __future__ import annotations
 
+from nbproof.run.journal import journal_of
+
 import contextlib
 import difflib
 import hashlib
@@ -23,7 +25,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.interrupt import for_this_process_only
-from nbproof.gradebook.marks import Marks, read_marks
+from nbproof.gradebook.reader import Marks, read_marks
 
 __all__ = [
     "Feedback",
@@ -161,8 +163,8 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
     from nbproof.feedback.page import made_of
 
     seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
-    folder = root / "autograded" / learner / lesson
-    for path in () if problem else (folder / ".verdict.json", folder / f"{lesson}.ipynb"):
+    journal = journal_of(root, learner, lesson)
+    for path in () if problem else (journal, journal.with_name(f"{lesson}.ipynb")):
         with contextlib.suppress(OSError):
             seen.update(path.read_bytes())
             break

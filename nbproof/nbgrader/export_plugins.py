@@ -16,8 +16,9 @@ from nbgrader.plugins import ExportPlugin
 from traitlets import Unicode
 
 from nbproof.errors import CourseError
+from nbproof.gradebook.reader import marks_in
 from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
-from nbproof.report.records import Person, title_of
+from nbproof.report.records import Person, people_in, title_of
 
 __all__ = ["CanvasExport", "MoodleExport"]
 
@@ -36,19 +37,11 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
         for assignment in gradebook.assignments:
             if self.assignment and assignment.name not in map(str, self.assignment):
                 continue
-            for one in gradebook.assignment_submissions(assignment.name):
-                if self.student and one.student_id not in map(str, self.student):
-                    continue
-                score = max(0.0, float(one.score) - float(one.late_submission_penalty or 0.0))
-                grades[one.student_id, assignment.name] = Grade(score, float(assignment.max_score))
-        people = [
-            Person(
-                one["id"], one["first_name"] or "", one["last_name"] or "", one["email"] or "", one["lms_user_id"] or ""
-            )
-            for one in gradebook.student_dicts()
-        ]
+            for learner, marks in marks_in(gradebook, assignment.name).items():
+                if not self.student or learner in map(str, self.student):
+                    grades[learner, assignment.name] = Grade(marks.score, marks.max_score)
         try:
-            made = self.fill(template, grades, people)
+            made = self.fill(template, grades, people_in(gradebook))
         except CourseError as error:
             for line in error.lines():
                 self.log.error(line)

@@ -12,14 +12,12 @@ from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, read_attachments, read_file
 from nbproof.marking.manual_answers import written_in
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.results import FAULTS, ExerciseVerdict, SubmissionVerdict
 from nbproof.run.digests import BASIS, LessonState
 from nbproof.run.intake import Submission
 from nbproof.run.journal import Entry
 
 __all__ = ["Kind", "Work", "entry_of", "handed_in_digest", "plan", "told"]
-
-_HARMFUL = ("timeout", "killed", "out of memory")
 
 
 class Kind(Enum):
@@ -80,7 +78,7 @@ def plan(
             return Work(submission, handed_in, Kind.NONE, entry)
         return Work(submission, handed_in, Kind.SHOWN, entry, reasons=(f"{submission.lesson}: text or points changed",))
     only = tuple(name for name in state.tests if name in wanted)
-    harmful = {one.id for one in entry.verdict.exercises if one.status in _HARMFUL}
+    harmful = {one.id for one in entry.verdict.exercises if one.status in FAULTS}
     return Work(
         submission, handed_in, Kind.PART, entry, only, tuple(sorted(harmful - wanted)),
         tuple(f"{name}: {'its test changed' if name in stale else 'as --force asks'}" for name in only),

@@ -139,8 +139,14 @@ def shown(scores: Sequence[Score]) -> tuple[str, bool, dict[str, object]]:
     return console.file.getvalue(), incomplete, class_as_json(told, int(incomplete))  # type: ignore[attr-defined]
 
 
+def without(learner: str, lost: dict[str, str]) -> Score:
+    """Half of the marks; of what is lost, ``fourth`` is new."""
+    verdict = SubmissionVerdict(learner, "01_x", 1, (), {}, {}, lost=lost, newer=("fourth",))
+    return Score(learner, "01_x", 2, 4, verdict=verdict)
+
+
 def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
-    scores = [Score(f"l{n:03d}", "01_x", 2, 4, lost={"fourth": NEWER}, newer=("fourth",)) for n in range(120)]
+    scores = [without(f"l{n:03d}", {"fourth": NEWER}) for n in range(120)]
     text, incomplete, data = shown(scores)
     assert [line for line in text.splitlines() if "fourth" in line] == [
         "fourth of 01_x is new since these 120 were handed out, with neither its text nor its check: not answered "
@@ -157,7 +163,7 @@ def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
 def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
     whole = [Score(f"l{n:03d}", "01_x", 4, 4) for n in range(20)]
     other = [Score(f"m{n:03d}", "02_y", 4, 4) for n in range(20)]
-    less = [Score(name, "01_x", 2, 4, lost={"fourth": NEWER}, newer=("fourth",)) for name in ("ada", "ben")]
+    less = [without(name, {"fourth": NEWER}) for name in ("ada", "ben")]
     text, _, _ = shown([*whole, *other, *less])
     assert (
         "fourth of 01_x is in 20 notebooks; 2 have neither its text nor its check nor its TODO cell, deleted or never "
@@ -168,7 +174,7 @@ def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
 
 
 def test_what_is_missing_is_missing_beside_what_is_new() -> None:
-    score = Score("ada", "01_x", 2, 4, lost={"fourth": NEWER, "first": "The TODO cell is missing."}, newer=("fourth",))
+    score = without("ada", {"fourth": NEWER, "first": "The TODO cell is missing."})
     text, incomplete, _ = shown([score])
     assert "! missing: submitted/ada/01_x: first: The TODO cell is missing." in text
     assert "fourth of 01_x is new since this notebook was handed out" in text
@@ -188,8 +194,8 @@ def test_a_class_that_handed_in_before_an_exercise_was_added(
     for _ in range(2):  # as it is graded, and from what is kept of it
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
         for score in graded.scores:
-            assert (score.problem, score.score, score.newer, score.missing) == ("", 3.0, ("second",), {})
-            assert [(one.status, one.sentence) for one in score.exercises][1] == ("not answered", NEWER)
+            assert (score.problem, score.score, score.verdict.newer, score.missing) == ("", 3.0, ("second",), {})
+            assert [(one.status, one.sentence) for one in score.verdict.exercises][1] == ("not answered", NEWER)
 
 
 def test_verdicts_of_earlier_versions_know_of_nothing_new() -> None:

@@ -240,7 +240,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     path.write_text(json.dumps(notebook))
     for _ in range(2):  # as it is graded, and from what is kept of it
         (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).scores
-        ended = {one.id: (one.status, one.score) for one in score.exercises}
+        ended = {one.id: (one.status, one.score) for one in score.verdict.exercises}
         assert ended["first"] == ended["second"] == ("uncertain", 0.0)
         assert ended["third"][0] == "passed"
         assert set(score.missing) == {"first", "second"}
