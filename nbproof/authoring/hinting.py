@@ -21,7 +21,7 @@ SHARE = 0.95
 """Of all mutants, how many must be told which misconception they are."""
 
 _SHORTEST = 12
-"""Characters without spaces: `return None` is nobody's solution, `grad.clamp(floor,cap)` is."""
+"""Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
 
 
 def share_named(records: Sequence[Record]) -> float:

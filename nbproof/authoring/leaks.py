@@ -24,10 +24,10 @@ from nbproof.regions import private_lines
 __all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
 
 SHORTEST = 12
-"""Characters of the shortest line that counts: ``return grad`` has eleven."""
+"""Characters of the shortest line that counts: ``return norm`` has eleven."""
 
 _WHOLE = 24
-"""Characters of the shortest line that is looked for within longer ones; ``torch.no_grad()`` stands in many sentences."""
+"""Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
 _KEY = SHORTEST
 

@@ -33,7 +33,7 @@ _WORDS = {
 _ADVICE = {
     "timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
     "exercises were graded without it.",
-    "out of memory": "The usual reasons are a list that grows in every pass, or a tensor much larger than it needs to "
+    "out of memory": "The usual reasons are a list that grows in every pass, or values much larger than they need to "
     "be. Your other exercises were graded without it.",
     "killed": "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises were "
     "graded without it.",

@@ -33,7 +33,7 @@ def exercises_of(root: Path, lesson: str) -> list[str]:
 
 
 def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[str]) -> Selection:
-    """``only``: ``ada``, ``ada/02_tensor_hooks`` (either way round), ``fan_out``; with ``*`` and ``?``.
+    """``only``: ``ada``, ``ada/02_sorting`` (either way round), ``fan_out``; with ``*`` and ``?``.
 
     Learners add up, exercises add up; both together mean these exercises of these learners. Raises UsageError where a
     name fits nothing, or is a learner's and an exercise's.
