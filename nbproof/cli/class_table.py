@@ -18,6 +18,7 @@ from nbproof.command import course_command
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected
@@ -87,13 +88,13 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     recovered = sum(bool(score.verdict.recovered or score.verdict.damage) for score in scores)
     if recovered:
         console.print(
-            f"(r) damaged, and recovered: {recovered} submission{_s(recovered)}; feedback and --json say how",
+            f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how",
             highlight=False, markup=False,
         )  # fmt: skip
     for line in late_lines(scores):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if fined := [score.penalty for score in scores if score.penalty]:
-        line = f"{sum(fined):g} marks taken off {len(fined)} submission{_s(len(fined))} for being late"
+        line = f"{sum(fined):g} marks taken off {counted(len(fined), 'submission')} for being late"
         console.print(line, highlight=False)
     waiting = sum(score.waiting for score in scores)
     if waiting:
@@ -166,10 +167,6 @@ def summary_line(told: Told) -> str:
     parts = [f"{name} {counts[name]}" for name in names if counts[name] or name in ("graded", "unchanged")]
     seed = f", seed {told.graded.seed}" if told.graded.graded else ""
     return f"{', '.join(parts)}, {duration(told.seconds) if told.seconds >= 90 else f'{told.seconds:.1f} s'}{seed}"
-
-
-def _s(number: int) -> str:
-    return "" if number == 1 else "s"
 
 
 def _most(scores: Sequence[Score], lesson: str) -> float:

@@ -8,6 +8,8 @@ never stops the others.
 
 from __future__ import annotations
 
+from nbproof.text import counted
+
 from nbproof.run.journal import journal_of
 
 import contextlib
@@ -310,6 +312,5 @@ def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     for learner, lesson, reason in feedback.failed:
         place = f"feedback/{learner}/{lesson}" if lesson else f"feedback/{learner}/index.html"
         console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
-    pages = f"{len(feedback.written)} page{'' if len(feedback.written) == 1 else 's'}"
-    console.print(f"wrote {pages}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
+    console.print(f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
     console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)

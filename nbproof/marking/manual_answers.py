@@ -14,6 +14,7 @@ from typing import Any
 
 from nbproof.cells import CellKind, grading_of, kind_of, name_of
 from nbproof.marking.results import WrittenAnswer
+from nbproof.text import code_parts
 
 __all__ = ["HEADER", "Question", "is_blank", "questions_in", "shown", "written_in"]
 
@@ -91,11 +92,9 @@ def shown(text: str) -> str:
 
 def _line(line: str) -> str:
     indent = len(line) - len(line.lstrip())
-    parts = line.lstrip().split("`")
-    if len(parts) % 2 == 0:  # a backtick without its partner
-        parts[-2:] = ["`".join(parts[-2:])]
     marked = [
-        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part) for at, part in enumerate(parts)
+        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part)
+        for at, part in enumerate(code_parts(line.lstrip()))
     ]
     return "&nbsp;" * min(indent, 40) + "".join(marked)
 

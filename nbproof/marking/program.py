@@ -200,9 +200,9 @@ def needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], s
         (kind, name) for kind, name in order
         if kind is not CellKind.TEST or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
     ]  # fmt: skip
-    wanted = [i for i, (kind, name) in enumerate(order) if name in only or _tests_one_of(blueprint, kind, name, only)]
+    wanted = [
+        i
+        for i, (kind, name) in enumerate(order)
+        if name in only or (kind is CellKind.TEST and blueprint.tests[name].exercise in only)
+    ]
     return order[: wanted[-1] + 1] if wanted else []
-
-
-def _tests_one_of(blueprint: Blueprint, kind: str, name: str, exercises: Collection[str]) -> bool:
-    return kind is CellKind.TEST and blueprint.tests[name].exercise in exercises

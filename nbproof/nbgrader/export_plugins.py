@@ -15,10 +15,11 @@ from typing import Any
 from nbgrader.plugins import ExportPlugin
 from traitlets import Unicode
 
+from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
 from nbproof.gradebook.reader import marks_in
 from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
-from nbproof.report.records import Person, people_in, title_of
+from nbproof.report.records import Person, people_in
 
 __all__ = ["CanvasExport", "MoodleExport"]
 
@@ -64,7 +65,9 @@ class CanvasExport(_LmsExport):
 
     def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
         """See :func:`nbproof.report.lms.canvas_file`."""
-        return canvas_file(template, grades, people, {lesson: title_of(lesson) for _, lesson in grades})
+        return canvas_file(
+            template, grades, people, {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
+        )
 
 
 class MoodleExport(_LmsExport):
@@ -72,4 +75,6 @@ class MoodleExport(_LmsExport):
 
     def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
         """See :func:`nbproof.report.lms.moodle_file`."""
-        return moodle_file(template, grades, people, {lesson: title_of(lesson) for _, lesson in grades})
+        return moodle_file(
+            template, grades, people, {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
+        )

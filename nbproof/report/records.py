@@ -28,7 +28,6 @@ __all__ = [
     "names_of",
     "people_in",
     "read_class",
-    "title_of",
 ]  # fmt: skip
 
 
@@ -210,7 +209,7 @@ def _newer(submitted: Path | None, journal: Path) -> str:
 
 
 def _lesson(root: Path, config: Any, slug: str, works: Iterable[Score], due: str) -> ClassLesson:
-    from nbproof.display.outline import outline
+    from nbproof.display.outline import outline, title_of
     from nbproof.marking.blueprint import read_blueprint
 
     blueprint = read_blueprint(root / "source" / slug / f"{slug}.ipynb", config)
@@ -228,12 +227,4 @@ def _lesson(root: Path, config: Any, slug: str, works: Iterable[Score], due: str
     exercises += tuple(ClassExercise(name, f"{name} (no longer in the lesson)", 0.0) for name in gone)
     most = max([blueprint.max_score, *(work.max_score for work in works if work.lesson == slug)])
     given = "\n".join(str(cell.source) for cell in blueprint.notebook.cells)
-    return ClassLesson(slug, title_of(slug), most, exercises, due, dict(blueprint.stubs), given)
-
-
-def title_of(slug: str) -> str:
-    """A lesson's title as plain text; its name where it has none."""
-    from nbproof.display.outline import outline
-
-    found = next((one.title for one in outline() if one.slug == slug), slug.replace("_", " "))
-    return found.replace("`", "")
+    return ClassLesson(slug, title_of(slug).replace("`", ""), most, exercises, due, dict(blueprint.stubs), given)

@@ -16,6 +16,7 @@ from nbproof.marking.results import FAULTS, ExerciseVerdict, SubmissionVerdict
 from nbproof.run.digests import BASIS, LessonState
 from nbproof.run.intake import Submission
 from nbproof.run.journal import Entry
+from nbproof.text import counted
 
 __all__ = ["Kind", "Work", "entry_of", "handed_in_digest", "plan", "told"]
 
@@ -91,7 +92,7 @@ def told(work: Iterable[Work]) -> tuple[str, ...]:
     lines = []
     for reason, number in counts.items():
         end = "; nothing runs" if reason.endswith("text or points changed") else " graded again"
-        lines.append(f"{reason}, {number} submission{'' if number == 1 else 's'}{end}")
+        lines.append(f"{reason}, {counted(number, 'submission')}{end}")
     return tuple(lines)
 
 
