@@ -20,6 +20,7 @@ from rich.console import Console
 
 from course.pictures.difference import difference_html
 from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
+from nbproof.cells import CellKind
 from nbproof.checks import check as checking
 from nbproof.display.panel import html_of
 from nbproof.regions import visible_of
@@ -33,7 +34,7 @@ LIMIT = 0.1
 def overheads(lesson: Lesson, exercise: Exercise, mutants: int | None = None) -> Iterator[tuple[str, float]]:
     """(candidate, seconds) of the slowest test cell, for the reference and the first ``mutants`` wrong answers."""
     position = lesson.cells.index(exercise.answer)
-    setup = [cell.source for cell in lesson.cells[:position] if cell.kind == "setup"]
+    setup = [cell.source for cell in lesson.cells[:position] if cell.kind is CellKind.SETUP]
     wrong = [one for one in exercise.candidates if one.role == "mutant"]
     for candidate in [exercise.candidates[0], *wrong[:mutants]]:
         with contextlib.redirect_stdout(io.StringIO()):

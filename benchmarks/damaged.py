@@ -95,19 +95,19 @@ def faults_of(made: Made, scores: dict[tuple[str, str], Score]) -> list[str]:
         return [] if got.problem else [f"graded, {got.score:g} marks, although nothing of it can be"]
     if got.problem:
         return [f"not graded: {got.problem}"]
-    wanted = {one.id: one for one in twin.exercises}
-    found = []
-    for one in got.exercises:
+    wanted = {one.id: one for one in twin.verdict.exercises}
+    found, lost = [], got.verdict.lost
+    for one in got.verdict.exercises:
         if one.id in made.damage.lost:
-            if one.score or one.id not in got.lost:
-                found.append(f"{one.id} is gone, and has {one.score:g} marks, reason {got.lost.get(one.id)!r}")
+            if one.score or one.id not in lost:
+                found.append(f"{one.id} is gone, and has {one.score:g} marks, reason {lost.get(one.id)!r}")
         elif one.status == UNCERTAIN:
-            if one.score or one.id not in got.lost or not WAITS & set(made.kinds):
-                found.append(f"{one.id} waits for a person, with {one.score:g} marks: {got.lost.get(one.id)}")
+            if one.score or one.id not in lost or not WAITS & set(made.kinds):
+                found.append(f"{one.id} waits for a person, with {one.score:g} marks: {lost.get(one.id)}")
         elif one.score != wanted[one.id].score:
             found.append(
                 f"{one.id}: {one.score:g} marks ({one.status}), its twin {wanted[one.id].score:g} "
-                f"({wanted[one.id].status}); {got.recovered.get(one.id) or got.lost.get(one.id)}"
+                f"({wanted[one.id].status}); {got.verdict.recovered.get(one.id) or lost.get(one.id)}"
             )
     return found
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from nbproof.authoring.leaks import leaks_in, read_secrets, text_of
 from nbproof.cli.main import main as course
-from nbproof.feedback.graded_verdict import verdict_in
+from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.pages import chosen_submissions, page_path, write_feedback
 
 ROOT = Path(__file__).parent.parent
@@ -85,7 +85,7 @@ def main() -> int:
         )
         secrets, found = read_secrets(ROOT), 0
         for learner, lesson in pairs:
-            verdict = verdict_in(root / "autograded" / learner / lesson, learner, lesson, None)
+            verdict = graded_verdict(root, learner, lesson, None)
             path = page_path(root, learner, lesson)
             for leak in leaks_in(
                 str(path), text_of(path.name, path.read_bytes()), secrets, "\n".join(verdict.answers.values())

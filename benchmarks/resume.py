@@ -68,12 +68,14 @@ def scores(folder: Path, lesson: str) -> dict[tuple[str, str], float | None]:
     """(learner, cell) -> automatic marks, from the gradebook."""
     from nbgrader.api import Gradebook
 
-    from nbproof.gradebook.reader import held_in
+    from nbproof.gradebook.reader import marks_in
     from nbproof.nbgrader_setup import course_config
 
     course_id = course_config(folder).CourseDirectory.course_id
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}", course_id) as book:
-        return {(who, cell): marks for who, one in held_in(book, lesson).items() for cell, marks in one.scores.items()}
+        return {
+            (who, cell): mark.auto for who, one in marks_in(book, lesson).items() for cell, mark in one.cells.items()
+        }
 
 
 def killed_at(folder: Path, after: int, say: Console) -> dict[str, int]:

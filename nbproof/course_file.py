@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nbproof.cells import name_of
 from nbproof.errors import UsageError
 
 __all__ = ["CourseFile", "find_course", "the_course", "use_course"]
@@ -52,6 +53,12 @@ class CourseFile:
     """The address of the wheel that learners install where the course is not there, such as in Colab; empty if there is none."""
     awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
+
+    errors: tuple[Mapping[str, str], ...] = ()
+    """Which ``hint`` an error of a learner's code calls for: the first whose pattern ``text`` fits the beginning of its text, and
+    whose ``line`` (of the learner's code) and ``inside`` (the library's function that raised it) fit, where it has them."""
+    nothing_came: str = ""
+    """The hint for an empty list that should hold something; empty if that can mean anything."""
 
     goes_wrong: Mapping[str, str] = field(default_factory=dict)
     """What goes wrong at the beginning of each lesson, in a sentence for the home page of the site: slug -> sentence."""
@@ -99,7 +106,7 @@ class CourseFile:
             cells = json.loads(self.source_of(lesson).read_text(encoding="utf-8"))["cells"]
         except (OSError, ValueError, KeyError):
             return ""
-        found = (cell for cell in cells if cell["metadata"].get("nbgrader", {}).get("grade_id") == grade_id)
+        found = (cell for cell in cells if name_of(cell) == grade_id)
         return "".join(next(found, {"source": ""})["source"])
 
     def warm_up(self) -> None:
@@ -171,10 +178,11 @@ def _read(package: str) -> CourseFile:
         named = dict(told.get("awkward", {})).items()
         awkward = {name: tuple(map(str, kinds)) for names, kinds in named for name in names.split(", ")}
         goes_wrong = {slug: str(one) for slug, one in dict(told.get("goes_wrong", {})).items()}
-        picture, wheel = (str(told.get(key, "")) for key in ("picture", "wheel"))
+        picture, wheel, nothing = (str(told.get(key, "")) for key in ("picture", "wheel", "nothing_came"))
+        errors = tuple({key: str(one[key]) for key in one} for one in told.get("errors", ()))
         return CourseFile(
             package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward,
-            goes_wrong,
+            errors, nothing, goes_wrong,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None

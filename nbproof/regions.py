@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import re
 
+from nbproof.cells import CellKind
 from nbproof.errors import LessonError
 
 __all__ = [
-    "BEGIN_HIDDEN", "BEGIN_SOLUTION", "END_HIDDEN", "END_SOLUTION", "private_lines", "refuse_bad_markers", "refuse_markers",
-    "refuse_unmarkable", "stub_of", "visible_of",
+    "BEGIN_HIDDEN", "BEGIN_SCHEME", "BEGIN_SOLUTION", "END_HIDDEN", "END_SCHEME", "END_SOLUTION", "private_lines",
+    "refuse_bad_markers", "refuse_markers", "refuse_unmarkable", "stub_of", "visible_of",
 ]  # fmt: skip
 
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+BEGIN_SCHEME, END_SCHEME = "### BEGIN MARK SCHEME", "### END MARK SCHEME"
 
 # The kinds of cells that each pair of markers belongs into; nbgrader refuses it in any other.
 _PAIRS = (
-    (("answer", "written"), BEGIN_SOLUTION, END_SOLUTION),
-    (("test",), BEGIN_HIDDEN, END_HIDDEN),
-    (("written",), "### BEGIN MARK SCHEME", "### END MARK SCHEME"),
+    ((CellKind.ANSWER, CellKind.WRITTEN), BEGIN_SOLUTION, END_SOLUTION),
+    ((CellKind.TEST,), BEGIN_HIDDEN, END_HIDDEN),
+    ((CellKind.WRITTEN,), BEGIN_SCHEME, END_SCHEME),
 )
 # nbgrader takes any line with these words in it for a marker.
 _MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
@@ -69,7 +71,7 @@ def private_lines(source: str) -> tuple[set[str], set[str]]:
     return public, private
 
 
-def refuse_bad_markers(source: str, place: str, grade_id: str, kind: str) -> None:
+def refuse_bad_markers(source: str, place: str, grade_id: str, kind: CellKind) -> None:
     """Raise LessonError where a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
     markers = [marker for _, *pair in _PAIRS for marker in pair]
     for line in source.splitlines():
@@ -116,15 +118,15 @@ def refuse_markers(source: str, place: str) -> None:
 def refuse_unmarkable(source: str, place: str, grade_id: str) -> None:
     """Raise LessonError where a written answer's cell is not one solution region with a mark scheme at its end."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
-    if lines[:1] != ["### BEGIN SOLUTION"] or lines[-1:] != ["### END SOLUTION"] or source.count("### BEGIN SOL") > 1:
+    if lines[:1] != [BEGIN_SOLUTION] or lines[-1:] != [END_SOLUTION] or source.count(BEGIN_SOLUTION) > 1:
         raise LessonError(
             f"{grade_id}: more than its reference answer stands in the cell: learners would find it in their answer",
             place,
-            "begin the cell with '### BEGIN SOLUTION', end it with '### END SOLUTION'; the question goes into the prose above",
+            f"begin the cell with '{BEGIN_SOLUTION}', end it with '{END_SOLUTION}'; the question goes into the prose above",
         )
-    if lines[-2] != "### END MARK SCHEME" or lines[1] == "### BEGIN MARK SCHEME":
+    if lines[-2] != END_SCHEME or lines[1] == BEGIN_SCHEME:
         raise LessonError(
             f"{grade_id}: graders need a reference answer, and then what earns how many points",
             place,
-            "put '### BEGIN MARK SCHEME' and '### END MARK SCHEME' below the reference answer, before '### END SOLUTION'",
+            f"put '{BEGIN_SCHEME}' and '{END_SCHEME}' below the reference answer, before '{END_SOLUTION}'",
         )

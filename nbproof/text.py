@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["printable", "readable"]
+__all__ = ["code_parts", "counted", "printable", "readable"]
 
 
 def readable(text: str) -> str:
@@ -13,3 +13,16 @@ def readable(text: str) -> str:
 def printable(text: str) -> str:
     """For a terminal, and on one line: text with a control character or half a surrogate pair in it is escaped."""
     return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def code_parts(text: str) -> list[str]:
+    """The text cut at its backticks: every other part is code. One without a partner stays a backtick."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        parts[-2:] = ["`".join(parts[-2:])]
+    return parts

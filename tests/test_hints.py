@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.checks.diagnosis import _ERRORS
-from nbproof.course_file import CourseFile
+from nbproof.course_file import CourseFile, the_course
 from nbproof.display.hints import Hint, all_hints, exercise_hints, known_hint
 from nbproof.errors import HintError
 
@@ -55,11 +55,11 @@ def test_a_hint_that_reads_badly_is_found(broken: dict[str, str], says: str) -> 
 
 
 def test_what_the_engine_names_exists() -> None:
-    assert {hint for _, hint in _ERRORS} | BY_THE_ENGINE <= set(all_hints())
+    assert {one["hint"] for one in (*the_course().errors, *_ERRORS)} | BY_THE_ENGINE <= set(all_hints())
 
 
 def test_no_two_error_patterns_are_the_same() -> None:
-    patterns = [pattern for pattern, _ in _ERRORS]
+    patterns = [str(one) for one in (*the_course().errors, *_ERRORS)]
     assert len(set(patterns)) == len(patterns)
 
 

@@ -25,6 +25,7 @@ from nbproof.authoring.orphans import sweep
 from nbproof.authoring.outlining import write_outline
 from nbproof.authoring.stated import contradictions
 from nbproof.authoring.syllabus import read_syllabus, refuse_abandoned
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
@@ -45,12 +46,16 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     cells = []
     first = two_lines and bool(the_course().package)
     for cell in lesson.cells:
-        make = nbformat.v4.new_markdown_cell if cell.kind in ("prose", "written") else nbformat.v4.new_code_cell
+        make = (
+            nbformat.v4.new_markdown_cell
+            if cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
+            else nbformat.v4.new_code_cell
+        )
         text = in_the_notebook(cell) if two_lines else cell.source
-        node = make(text.replace(LIMITS, said) if cell.kind == "prose" else text)
+        node = make(text.replace(LIMITS, said) if cell.kind is CellKind.PROSE else text)
         node["id"] = cell_id(cell.grade_id, cell.source, seen)
         node["metadata"] = nbformat.from_dict(
-            {**dict(cell.metadata), **_nbgrader(cell, cell.kind == "test" and not (two_lines and cell.call))}
+            {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
         if first and node.cell_type == "code":
             cells.append(nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen)))
@@ -63,11 +68,11 @@ def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:
     if not cell.grade_id:
         return {}
     grading: dict[str, Any] = {
-        "grade": cell.kind in ("test", "written"),
+        "grade": cell.kind in (CellKind.TEST, CellKind.WRITTEN),
         "grade_id": cell.grade_id,
-        "locked": cell.kind not in ("answer", "written"),
+        "locked": cell.kind not in (CellKind.ANSWER, CellKind.WRITTEN),
         "schema_version": 3,
-        "solution": cell.kind in ("answer", "written"),
+        "solution": cell.kind in (CellKind.ANSWER, CellKind.WRITTEN),
         "task": False,
     }
     if grading["grade"]:

@@ -19,6 +19,7 @@ from nbproof.authoring.exercise_folder import RIGHT, WRONG
 from nbproof.authoring.leaks import Secrets, leaks_in, public_text, read_secrets, text_of
 from nbproof.authoring.orphans import orphans
 from nbproof.authoring.wheels import Wheel, class_wheel, project_of, zipped
+from nbproof.cells import grading_of
 from nbproof.command import course_command, module_name
 from nbproof.course_file import the_course
 from nbproof.display.lab import released_lessons
@@ -212,7 +213,7 @@ def _start_page(root: Path, outline: dict[str, dict[str, object]]) -> str:
 def _points(released: Path) -> float:
     """Of the whole lesson, as feedback and gradebook count them: exercises and written answers."""
     cells = json.loads(released.read_text(encoding="utf-8"))["cells"]
-    marks = (cell["metadata"].get("nbgrader", {}) for cell in cells)
+    marks = map(grading_of, cells)
     return float(sum(mark["points"] for mark in marks if mark.get("grade")))
 
 

@@ -17,6 +17,7 @@ import nbformat
 from markdown_it import MarkdownIt
 
 from nbproof.authoring.derived import how_to_install
+from nbproof.cells import CellKind, kind_of
 
 __all__ = ["PICTURES", "chapter_of", "headings_in", "plain"]
 
@@ -45,23 +46,23 @@ def chapter_of(
     """
     levels, boxed = Levels(), ""
     cells: list[nbformat.NotebookNode] = []
-    kinds = [_kind(cell) for cell in released.cells]
+    kinds = [kind_of(cell) for cell in released.cells]
     for number, (kind, cell) in enumerate(zip(kinds, released.cells, strict=True)):
-        if kind == "prose":
+        if kind is CellKind.PROSE:
             for text, begins in _parts(levels.of(cell.source)):
                 boxed = "exercise" if begins else boxed
                 cells += _boxed(text, begins) if boxed else [_prose(text)]
-        elif kind in ("show", "setup") and not _is_for_doing(cell.source):
+        elif kind in (CellKind.SHOW, CellKind.SETUP) and not _is_for_doing(cell.source):
             found = [_with_files(one, pictures) for one in outputs.get(cell.id, ())]
             cells.append(
                 _code(cell.source, [*cell.metadata.get("tags", ()), *_folded(cell.source, found), boxed], found)
             )
-        elif kind == "answer":
+        elif kind is CellKind.ANSWER:
             cells.append(_code(cell.source, ["exercise"], []))
-        elif kind in ("test", "written"):
+        elif kind in (CellKind.TEST, CellKind.WRITTEN):
             following = kinds[number + 1 :]
-            upto = following.index("answer") if "answer" in following else len(following)
-            if kind == "written" or "test" not in following[:upto]:
+            upto = following.index(CellKind.ANSWER) if CellKind.ANSWER in following else len(following)
+            if kind is CellKind.WRITTEN or CellKind.TEST not in following[:upto]:
                 cells.append(_prose(_end_of_box(kind, cell.source)))
                 boxed = ""
     first = next((cell for cell in cells if cell.cell_type == "markdown"), None)
@@ -100,15 +101,6 @@ def plain(title: str) -> str:
     return title.replace("`", "")
 
 
-def _kind(cell: nbformat.NotebookNode) -> str:
-    grading = cell.metadata.get("nbgrader", {})
-    if cell.cell_type != "code":
-        return "written" if grading.get("solution") else "prose"
-    if grading.get("grade"):
-        return "test"
-    return "answer" if grading.get("solution") else "setup" if grading else "show"
-
-
 def _is_for_doing(source: str) -> bool:
     """Whether a cell is for whoever runs it: what to install, how far they are."""
     return source.strip() == how_to_install().strip() or _OF_ONES_OWN.fullmatch(source.strip()) is not None
@@ -137,7 +129,7 @@ def _div(classes: str, text: str) -> str:
 
 
 def _end_of_box(kind: str, source: str) -> str:
-    if kind == "written":
+    if kind is CellKind.WRITTEN:
         said = "In the notebook you write your answer here. In a class a person reads it."
     else:
         call = ast.parse(source).body[-1]

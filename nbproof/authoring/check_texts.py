@@ -13,6 +13,7 @@ from pathlib import Path
 
 from nbproof.authoring.derived import beside_the_course, write_where_it_differs
 from nbproof.authoring.lesson import Cell, Lesson
+from nbproof.cells import CellKind
 from nbproof.checks.test_cell_names import CHECK_LINE
 from nbproof.checks.test_cells import needed_by
 from nbproof.checks.visible import HIDDEN, NAME
@@ -40,7 +41,7 @@ def _derived(root: Path, lessons: Sequence[Lesson], slugs: Sequence[str]) -> str
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     texts = {slug: known[slug] for slug in slugs if slug in known}
     for lesson in lessons:
-        cells = [cell for cell in lesson.cells if cell.kind == "test" and cell.call]
+        cells = [cell for cell in lesson.cells if cell.kind is CellKind.TEST and cell.call]
         texts[lesson.slug] = {cell.checks: _text(cell) for cell in cells}
     return json.dumps(texts, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 

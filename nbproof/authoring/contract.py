@@ -23,6 +23,7 @@ from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import Syllabus, read_syllabus
 from nbproof.authoring.trial import Outcome, Trial
 from nbproof.authoring.violation import Violation
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.hints import all_hints, known_hint
 from nbproof.errors import UsageError
@@ -129,7 +130,7 @@ def _trial(
     lesson: Lesson, exercise: Exercise, candidate: Candidate, limit: float, mutant_seeds: tuple[int, ...] = (1, 2)
 ) -> Trial:
     position = lesson.cells.index(exercise.tests[-1])
-    setup = tuple(cell.source for cell in lesson.cells[:position] if cell.kind == "setup")
+    setup = tuple(cell.source for cell in lesson.cells[:position] if cell.kind is CellKind.SETUP)
     tests = tuple((cell.grade_id, cell.source) for cell in exercise.tests)
     if candidate.role == "mutant":
         return Trial(exercise.id, setup, candidate.source, tests, limit=limit, seeds=mutant_seeds, doubted=True)

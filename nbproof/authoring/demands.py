@@ -2,7 +2,7 @@
 
 A mutant quotes the statement below its first line, and the head of ``wrong.py`` what no answer can break::
 
-    # nothing to break: Do it with a hook, as in the section before.
+    # nothing to break: Do it with a loop, as in the section before.
 
     # %% keeps_the_old_one
     # misconception: hands back the model that it was given | hint: none

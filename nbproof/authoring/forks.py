@@ -1,7 +1,7 @@
 """Run trials, each in a process of its own, some at once.
 
-A server process imports torch once and never computes with it (OpenMP's thread pools do not survive a fork). A fork of
-it prepares what the trials of one exercise share, and every trial is a fork of that, some hundredths of a second old.
+A server process imports what lessons need once and never computes with it (OpenMP's thread pools do not survive a fork). A fork
+of it prepares what the trials of one exercise share, and every trial is a fork of that, some hundredths of a second old.
 Where there is no fork (Windows), every trial is prepared in a new process.
 """
 

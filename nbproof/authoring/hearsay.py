@@ -1,7 +1,7 @@
 """Which verdicts rest on hearsay: on what the process that ran the answer says about itself.
 
 A count, a flag, a name or a yes that is the same whatever the seed can be said without knowing anything: learner code
-that patches ``len`` or ``all`` says what is wanted. Tensors, and whatever else follows from the seed, cannot. So the
+that patches ``len`` or ``all`` says what is wanted. Arrays, and whatever else follows from the seed, cannot. So the
 author contract asks of each mutant: would it still fail if every such fact were just what is wanted?
 """
 
@@ -63,7 +63,7 @@ def _plain(wanted: object) -> object:
 
 
 def _is_hearsay(one: object, other: object) -> bool:
-    """Whether a value is plain, the same for two seeds, and holds no tensor."""
+    """Whether a value is plain, the same for two seeds, and holds no array."""
     one, other = _plain(one), _plain(other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return list(one) == list(other) and all(_is_hearsay(one[key], other[key]) for key in one)

@@ -10,9 +10,9 @@ One table a misconception::
 
     [rebinds_output]
     name = "rebinding the name instead of returning a value"
-    question = "Who sees the new value of `output` after your hook has ended?"
-    idea = "A name inside a function is local. PyTorch replaces the output by what the hook returns."
-    read = "Lesson 03, 'What a forward hook may return'"
+    question = "Who sees the new value of `output` after your function has ended?"
+    idea = "A name inside a function is local. Whoever calls it gets what it returns."
+    read = "Lesson 03, 'What a function may return'"
 
 and, in an exercise's own file, ``[way_in]`` for a learner who does not know how to begin: question, idea, read.
 """

@@ -10,6 +10,7 @@ from nbproof.authoring.exercise_folder import HINTS
 from nbproof.authoring.hint_texts import WAY_IN, place_of
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.violation import Violation
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.regions import private_lines
@@ -20,7 +21,7 @@ SHARE = 0.95
 """Of all mutants, how many must be told which misconception they are."""
 
 _SHORTEST = 12
-"""Characters without spaces: `return None` is nobody's solution, `grad.clamp(floor,cap)` is."""
+"""Characters without spaces: `return None` is nobody's solution, `max(floor,min(value,cap))` is."""
 
 
 def share_named(records: Sequence[Record]) -> float:
@@ -70,7 +71,7 @@ def check_hints(lessons: Sequence[Lesson]) -> Iterator[Violation]:
 
 def _titles(lesson: Lesson) -> set[str]:
     """The headings below the lesson's title, as they are written and without their code marks."""
-    prose = "\n".join(cell.source for cell in lesson.cells if cell.kind == "prose")
+    prose = "\n".join(cell.source for cell in lesson.cells if cell.kind is CellKind.PROSE)
     written = {title.strip() for title in re.findall(r"^#{2,4} (?:Exercise: )?(.+)$", prose, re.MULTILINE)}
     return written | {title.replace("`", "") for title in written}
 

@@ -17,16 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.authoring.exercise_folder import CHECKS, RIGHT, WRONG, read_named_cells
+from nbproof.cells import name_of
 from nbproof.checks.visible import HIDDEN, visible_texts
 from nbproof.regions import private_lines
 
 __all__ = ["SHORTEST", "Leak", "Secrets", "leaks_in", "public_text", "read_secrets", "text_of", "text_of_page"]
 
 SHORTEST = 12
-"""Characters of the shortest line that counts: ``return grad`` has eleven."""
+"""Characters of the shortest line that counts: ``return norm`` has eleven."""
 
 _WHOLE = 24
-"""Characters of the shortest line that is looked for within longer ones; ``torch.no_grad()`` stands in many sentences."""
+"""Characters of the shortest line that is looked for within longer ones; ``sorted(words)`` stands in many sentences."""
 
 _KEY = SHORTEST
 
@@ -184,4 +185,4 @@ def _texts_in(value: Any) -> Iterator[str]:
 def _sources(path: Path) -> Iterator[tuple[str, str]]:
     """The grade_id and source of each cell of a notebook of ours."""
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        yield cell["metadata"].get("nbgrader", {}).get("grade_id", ""), "".join(cell["source"])
+        yield name_of(cell), "".join(cell["source"])

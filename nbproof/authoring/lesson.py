@@ -28,6 +28,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 from nbproof.authoring.candidates import Candidate, read_candidates
 from nbproof.authoring.exercise_folder import CheckCells, refuse_unexpected
+from nbproof.cells import CellKind, exercise_of, kind_of
 from nbproof.errors import LessonError, UsageError
 from nbproof.regions import (
     BEGIN_SOLUTION,
@@ -47,8 +48,7 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 class Cell:
     """One cell, with the place it comes from."""
 
-    kind: str
-    """'prose', 'show', 'setup', 'answer', 'test' or 'written'."""
+    kind: CellKind
     source: str
     place: str
     grade_id: str = ""
@@ -96,7 +96,7 @@ class Lesson:
     @property
     def written(self) -> tuple[Cell, ...]:
         """The cells whose answers a person marks."""
-        return tuple(cell for cell in self.cells if cell.kind == "written")
+        return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
 
     def exercise(self, name: str) -> Exercise:
         """The exercise with this id. Raises UsageError where the lesson has none."""
@@ -141,10 +141,10 @@ def read_lesson(folder: Path) -> Lesson:
         )
     cells = tuple(_cell(raw, f"{path}:{line}") for raw, line in zip(notebook.cells, starts, strict=True))
     _refuse_duplicates(cells)
-    ids = {cell.grade_id for cell in cells if cell.kind == "answer"}
+    ids = {cell.grade_id for cell in cells if cell.kind is CellKind.ANSWER}
     refuse_unexpected(folder, ids)
     checks = CheckCells(folder)
-    cells = tuple(_tested(cell, checks) if cell.kind == "test" else cell for cell in cells)
+    cells = tuple(_tested(cell, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
     checks.refuse_unused(ids)
     return Lesson(folder.name, path, cells, _exercises(Lesson(folder.name, path, cells, ()), folder))
 
@@ -166,43 +166,39 @@ def _cell(raw: Any, place: str) -> Cell:
     if nbgrader is None:
         refuse_markers(raw.source, place)
         if raw.cell_type == "markdown":
-            return Cell("prose", raw.source, place, metadata=extra)
+            return Cell(CellKind.PROSE, raw.source, place, metadata=extra)
         # Such a cell may hold magics, which are no Python until IPython has been over them.
         _compiles(TransformerManager().transform_cell(raw.source), place, "a cell that shows something")
-        return Cell("show", raw.source, place, metadata=extra)
+        return Cell(CellKind.SHOW, raw.source, place, metadata=extra)
     grade_id = str(nbgrader.get("grade_id", ""))
     if not _ID.fullmatch(grade_id):
         raise LessonError(
             f"grade_id {grade_id!r} is not lower snake case", place, "use letters a-z, digits and _, a letter first"
         )
-    grade, solution = bool(nbgrader.get("grade")), bool(nbgrader.get("solution"))
-    points = nbgrader.get("points") if grade else 0
-    if grade and (not isinstance(points, (int, float)) or points <= 0):
+    kind = kind_of(raw)
+    points = nbgrader.get("points") if nbgrader.get("grade") else 0
+    if nbgrader.get("grade") and (not isinstance(points, (int, float)) or points <= 0):
         raise LessonError(f"{grade_id} has no points", place, 'add "points": 1 to its nbgrader metadata')
     if raw.cell_type == "markdown":
-        if not (grade and solution and grade_id.startswith("explain_")):
+        if not (kind is CellKind.WRITTEN and nbgrader.get("grade") and grade_id.startswith("explain_")):
             raise LessonError(
                 f"{grade_id} is text with nbgrader metadata, and no written answer",
                 place,
                 'see docs/authors.md, \'Cells\': its id is explain_<topic>, and "grade" and "solution" are true',
             )
-        refuse_bad_markers(raw.source, place, grade_id, "written")
+        refuse_bad_markers(raw.source, place, grade_id, kind)
         refuse_unmarkable(raw.source, place, grade_id)
-        return Cell("written", raw.source, place, grade_id, float(points), extra)
-    if grade and not solution:
-        kind = "test"
-    elif solution and not grade:
-        kind = "answer"
-    elif not grade and not nbgrader.get("task"):
-        kind = "setup"
-    else:
+        return Cell(kind, raw.source, place, grade_id, float(points), extra)
+    if kind is CellKind.SHOW:  # whoever gives it a name means it to be locked
+        kind = CellKind.SETUP
+    if kind not in (CellKind.TEST, CellKind.ANSWER, CellKind.SETUP):
         raise LessonError(
             f"{grade_id} is a kind of cell that lessons do not use", place, "see docs/authors.md, 'Cells'"
         )
-    if kind != "test":  # its text may stand elsewhere
+    if kind is not CellKind.TEST:  # its text may stand elsewhere
         refuse_bad_markers(raw.source, place, grade_id, kind)
         _compiles(raw.source, place, grade_id)
-    if kind == "answer":
+    if kind is CellKind.ANSWER:
         _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
     return Cell(kind, raw.source, place, grade_id, float(points), extra)
 
@@ -231,20 +227,19 @@ def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
 
 
 def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
-    answers = [cell for cell in lesson.cells if cell.kind == "answer"]
+    answers = [cell for cell in lesson.cells if cell.kind is CellKind.ANSWER]
     ids = {cell.grade_id for cell in answers}
     tests: dict[str, list[Cell]] = {name: [] for name in ids}
     for cell in lesson.cells:
-        if cell.kind == "test":
-            # test_a_b may test the exercise a_b, or part b of the exercise a: the longest id wins.
-            fits = [name for name in ids if re.fullmatch(rf"test_{name}(_[a-z0-9_]+)?", cell.grade_id)]
-            if not fits:
+        if cell.kind is CellKind.TEST:
+            name = exercise_of(cell.grade_id, ids)
+            if not name:
                 raise LessonError(
                     f"{cell.grade_id} tests no exercise of this lesson",
                     cell.place,
                     f"call it test_<id> with one of: {', '.join(sorted(ids))}",
                 )
-            tests[max(fits, key=len)].append(cell)
+            tests[name].append(cell)
     exercises = []
     for answer in answers:
         if not tests[answer.grade_id]:

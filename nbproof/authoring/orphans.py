@@ -16,6 +16,7 @@ from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id
 from nbproof.authoring.violation import Violation
+from nbproof.cells import grading_of, name_of
 from nbproof.command import course_command
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
@@ -99,10 +100,9 @@ def is_derived(path: Path, said: str) -> bool:
 
 
 def _is_built(cell: nbformat.NotebookNode, said: str, seen: set[str]) -> bool:
-    grading = cell.metadata.get("nbgrader", {})
     if cell.get("outputs") or cell.get("execution_count") is not None:
         return False
-    if grading:
-        checksum = grading.get("checksum")
-        return cell.id == cell_id(grading["grade_id"], "", seen) and checksum in (None, compute_checksum(cell))
+    if name_of(cell):
+        checksum = grading_of(cell).get("checksum")
+        return cell.id == cell_id(name_of(cell), "", seen) and checksum in (None, compute_checksum(cell))
     return bool(cell.id == cell_id("", cell.source.replace(said, LIMITS), seen))

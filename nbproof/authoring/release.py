@@ -18,6 +18,7 @@ from nbproof.authoring.orphans import orphans
 from nbproof.authoring.outlining import outline_of, read_outline
 from nbproof.authoring.stated import contradictions, unannounced
 from nbproof.authoring.violation import Violation
+from nbproof.cells import CellKind
 from nbproof.checks.visible import NAME
 from nbproof.command import course_command
 from nbproof.course_file import the_course
@@ -65,9 +66,9 @@ _EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
 def unasked(lesson: Lesson) -> Iterator[Violation]:
     """A written answer needs its question right above it, with the points that it brings."""
     for before, cell in zip(lesson.cells, lesson.cells[1:], strict=False):
-        if cell.kind != "written":
+        if cell.kind is not CellKind.WRITTEN:
             continue
-        header = list(HEADER.finditer(before.source)) if before.kind == "prose" else []
+        header = list(HEADER.finditer(before.source)) if before.kind is CellKind.PROSE else []
         asked = before.source[header[-1].end() :].strip() if header else ""
         effort = _EFFORT.match(asked.partition("\n")[0])
         if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:

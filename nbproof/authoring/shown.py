@@ -19,6 +19,7 @@ from typing import Any
 
 import nbformat
 
+from nbproof.cells import CellKind, kind_of
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError, UsageError
@@ -105,7 +106,7 @@ def _shown(root: Path, slug: str, kept: Path, surroundings: str, running: Runnin
     except FileNotFoundError:
         raise UsageError(f"there is no notebook of {slug} to run", str(path), course_command("build")) from None
     for cell in notebook.cells:
-        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade"):
+        if kind_of(cell) is CellKind.TEST:
             cell.source = ""  # what checks say is said to learners, of their own answers
     digest = digest_of(surroundings.encode(), *(cell.source.encode() for cell in notebook.cells))
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
+from nbproof.cells import name_of
 
 __all__ = ["LEARNERS", "Learner", "as_handed_in", "hand_in", "simulate_class"]
 
@@ -39,9 +40,8 @@ def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     """The released notebook with these TODO cells (grade_id -> text) filled in, as a learner saves it."""
     notebook = nbformat.read(release, as_version=4)
     for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id in answers:
-            cell["source"] = answers[grade_id]
+        if name_of(cell) in answers:
+            cell["source"] = answers[name_of(cell)]
     return notebook
 
 

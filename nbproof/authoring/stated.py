@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
 from nbproof.authoring.violation import Violation
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 
 __all__ = ["Heading", "contradictions", "heading_of", "statement_of", "time_in", "unannounced"]
@@ -96,9 +97,14 @@ def _prose_of(lesson: Lesson, exercise: Exercise) -> list[Cell]:
     """The prose between the answer cell in front, or the lesson's beginning, and this exercise's answer cell."""
     end = lesson.cells.index(exercise.answer)
     start = max(
-        (at for at, cell in enumerate(lesson.cells[:end]) if cell.kind in ("answer", "test", "written")), default=-1
+        (
+            at
+            for at, cell in enumerate(lesson.cells[:end])
+            if cell.kind in (CellKind.ANSWER, CellKind.TEST, CellKind.WRITTEN)
+        ),
+        default=-1,
     )
-    return [cell for cell in lesson.cells[start + 1 : end] if cell.kind == "prose"]
+    return [cell for cell in lesson.cells[start + 1 : end] if cell.kind is CellKind.PROSE]
 
 
 def _place(cell: Cell, offset: int) -> str:
@@ -127,11 +133,11 @@ def unannounced(lesson: Lesson) -> Iterator[Violation]:
                 lesson.slug,
             )
 
-    answers = [at for at, cell in enumerate(lesson.cells) if cell.kind == "answer"]
+    answers = [at for at, cell in enumerate(lesson.cells) if cell.kind is CellKind.ANSWER]
     for start, end in itertools.pairwise([-1, *answers, len(lesson.cells)]):
         headings = [
             (found[1].strip(), _place(cell, found.start()))
-            for cell in lesson.cells[start + 1 : end] if cell.kind == "prose"
+            for cell in lesson.cells[start + 1 : end] if cell.kind is CellKind.PROSE
             for found in _TITLE.finditer(cell.source)
         ]  # fmt: skip
         for title, place in headings if end == len(lesson.cells) else headings[:-1]:
@@ -154,7 +160,11 @@ def contradictions(lesson: Lesson) -> Iterator[Violation]:
     for exercise in lesson.exercises:
         yield from _of_exercise(lesson, exercise)
     for before, cell in itertools.pairwise(lesson.cells):
-        found = list(_EFFORT.finditer(before.source)) if cell.kind == "written" and before.kind == "prose" else []
+        found = (
+            list(_EFFORT.finditer(before.source))
+            if cell.kind is CellKind.WRITTEN and before.kind is CellKind.PROSE
+            else []
+        )
         if found and float(found[-1]["points"]) != cell.points:
             yield Violation(
                 f"{cell.grade_id}: the question says {found[-1]['points']} points, its cell has {cell.points:g}",
@@ -162,7 +172,7 @@ def contradictions(lesson: Lesson) -> Iterator[Violation]:
                 f'write the same there, or change "points" in the first line of the cell; then: {course_command("build")}',
                 lesson.slug,
             )
-    opening = lesson.cells[0] if lesson.cells and lesson.cells[0].kind == "prose" else None
+    opening = lesson.cells[0] if lesson.cells and lesson.cells[0].kind is CellKind.PROSE else None
     if opening is not None:
         yield from _of_opening(lesson, opening)
 
@@ -249,5 +259,5 @@ def _number(word: str) -> int | None:
 def _minutes_above(lesson: Lesson, cell: Cell) -> int:
     """The minutes that the question right above a written answer states."""
     above = lesson.cells[lesson.cells.index(cell) - 1]
-    found = list(_EFFORT.finditer(above.source)) if above.kind == "prose" else []
+    found = list(_EFFORT.finditer(above.source)) if above.kind is CellKind.PROSE else []
     return int(found[-1]["minutes"]) if found else 0

@@ -70,7 +70,7 @@ class Case:
         return random.Random(self.seed_of(name)).sample(list(items), len(items))
 
     def seeded(self, name: str) -> AbstractContextManager[None]:
-        """Within this block the generators of torch and NumPy start from the case's seed; restored afterwards."""
+        """Within this block the generators of the leaf types start from the case's seed; restored afterwards."""
         return seeded(self.seed_of(name))
 
     def build(self, name: str, factory: Callable[..., M], *args: object, **kwargs: object) -> M:

@@ -11,7 +11,7 @@ An exercise's ``checks.py`` holds classes such as ::
             ...
             return {"answer": nb.list("answer")}
 
-        def truth(self, case):              # from the same seed, on a hook-free copy
+        def truth(self, case):              # from the same seed, by a way that is surely right
             ...
             return {"answer": [gradient]}
 
@@ -69,11 +69,11 @@ class Check:
     """
 
     def probe(self, nb: Notebook, case: Case) -> object:
-        """Run the learner's code on the case; return what it brought: tensors, numbers, text, in a dict by name."""
+        """Run the learner's code on the case; return what it brought: arrays, numbers, text, in a dict by name."""
         raise NotImplementedError
 
     def truth(self, case: Case) -> object:
-        """What :meth:`probe` should bring, from autograd on a hook-free copy or from the definition."""
+        """What :meth:`probe` should bring, by a way that is surely right: the library's own, or the definition."""
         raise NotImplementedError
 
     def mistakes(self, case: Case) -> Mapping[str, object]:
@@ -97,7 +97,7 @@ def bring(task: Check, namespace: dict[str, Any], case: Case) -> ProbeResult:
 
 def judge(task: Check, exercise: str, case: Case, brought: ProbeResult) -> CheckResult:
     """The verdict on what a probe brought. Runs no learner code; what such code left switched on does not sway it."""
-    # A hook for all modules, no_grad or float64 that a learner's cell left behind must not change the truth.
+    # Process-wide settings that a learner's cell left behind must not change the truth.
     with undisturbed({}, (), case):
         try:
             return decide(task, exercise, case, brought)

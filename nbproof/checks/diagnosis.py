@@ -9,43 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from nbproof.course_file import the_course
 from nbproof.values.compare import AnyOf, Close, Difference, Matches, is_same
 from nbproof.values.evidence import Evidence, TensorRecord
 
 __all__ = ["hint_for_difference", "hint_for_error"]
 
-_ERRORS: tuple[tuple[str, str], ...] = (
-    (r"TypeError: .*takes \d+ positional arguments? but \d+ (was|were) given", "hook_arguments"),
-    (r"TypeError: .*hook.* missing \d+ required positional argument", "hook_arguments"),
-    (r"TypeError: matmul\(\): argument 'input' .*not tuple", "input_is_tuple"),
-    (r"TypeError: (unsupported operand .*'tuple'|can only concatenate tuple)", "input_is_tuple"),
-    (r"RuntimeError: Only Tensors of floating point .*can require gradients", "integer_parameter"),
-    (r"TypeError: .*forward\(\) missing \d+ required positional argument", "drops_argument"),
-    (r"TypeError: cannot assign .* (as|object to) parameter", "tensor_for_parameter"),
-    (r"AttributeError: '(Tensor|Parameter)' object has no attribute", "unknown_method"),
-    (r"(NameError|UnboundLocalError): ", "undefined_name"),
-    (r"RuntimeError: a (view of a )?leaf Variable that requires grad", "leaf_in_place"),
-    (r"RuntimeError: .*BackwardHookFunction.* is a view and is being modified inplace", "in_place_after_full_hook"),
-    (r"RuntimeError: .*(invalid number of grad_input|expected \d+ elements? in grad_input)", "full_hook_return"),
-    (r"RuntimeError: hook '.*' has changed the (size|type) of value", "hook_changes_shape"),
-    (r"TypeError: 'tuple' object does not support item assignment", "tuple_is_fixed"),
-    (r"RuntimeError: .*modified by an inplace operation", "overwrites_saved"),
-    (r"RuntimeError: Boolean value of Tensor with more than one value", "truth_of_tensor"),
-    (r"TypeError: expected Variable, but hook returned", "hook_returns_no_tensor"),
-    (r"RuntimeError: unsupported operation: more than one element of the written-to tensor", "edits_in_place"),
-    (r"RuntimeError: cannot register a hook on a tensor that doesn't require gradient", "no_gradient_needed"),
-    (r"RuntimeError: post accumulate grad hooks cannot be registered on non-leaf", "post_accumulate_on_non_leaf"),
-    (r"RuntimeError: (self|mat1) must be a matrix", "matrix_only"),
-    (r"RuntimeError: (mat1 and mat2 shapes cannot be multiplied|The size of tensor a)", "shapes_do_not_fit"),
-    (r"RuntimeError: element 0 of tensors does not require grad", "gradient_cut"),
-    (r"ValueError: some parameters appear in more than one parameter group", "parameter_in_two_groups"),
-    (r"AttributeError: cannot assign \w+ before Module.__init__\(\) call", "init_forgotten"),
-    (r"TypeError: cannot assign .* as child module", "function_for_module"),
-    (r"NotImplementedError: Module \[Module(List|Dict)\]", "container_without_forward"),
-    (r"TypeError: \S+\(\) missing \d+ required positional argument", "hook_arguments"),
-    (r"NotImplementedError: *$", "not_started"),
-    (r"Unanswered: `\w+` is not defined", "cell_stopped"),
+_ERRORS: tuple[Mapping[str, str], ...] = (
+    {"text": r"(NameError|UnboundLocalError): ", "hint": "undefined_name"},
+    {"text": r"NotImplementedError: *$", "hint": "not_started"},
+    {"text": r"Unanswered: `\w+` is not defined", "hint": "cell_stopped"},
 )
+"""What holds in every course, if it has such a hint. What else errors mean says its ``course.toml``."""
 
 
 def hint_for_error(
@@ -53,30 +28,21 @@ def hint_for_error(
 ) -> str | None:
     """The id of the hint for an exception that learner code raised; None where the text fits no known cause.
 
-    ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.ProbeError`): Python words a
-    hook that PyTorch calls, and a function that the learner calls, in the same way. ``first`` are the
-    patterns of one check (:attr:`nbproof.checks.check.Check.errors`), which know better than the general ones.
+    ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.ProbeError`): Python words it in the
+    same way whether a library calls a function, or the learner. ``first`` are the patterns of one check
+    (:attr:`nbproof.checks.check.Check.errors`), which know better than those of all.
     """
     text = f"{kind}: {message}".replace("\n", " ")
     for pattern, hint in (first or {}).items():
         if re.match(pattern, text):
             return hint
-    for pattern, hint in _ERRORS:
-        if re.match(pattern, text) and _fits_place(hint, text, line, inside):
-            return hint
+    places = {"line": line, "inside": inside}
+    for one in (*the_course().errors, *_ERRORS):
+        if re.match(one["text"], text) and all(
+            re.fullmatch(one[key], places[key]) for key in places.keys() & one.keys()
+        ):
+            return one["hint"]
     return None
-
-
-def _fits_place(hint: str, text: str, line: str, inside: str) -> bool:
-    """Whether the place of an error allows for the cause that its text suggests."""
-    if hint == "hook_arguments":
-        called = text.removeprefix("TypeError: ").split("()", 1)[0].split(".")[-1]
-        by_torch = inside != "" and inside != "apply"
-        return called not in ("forward", "__init__") and (by_torch or called.endswith("hook"))
-    if hint == "drops_argument":
-        # With a line of the learner's in between, they may have called the model so themselves.
-        return line == ""
-    return True
 
 
 def hint_for_difference(
@@ -104,7 +70,7 @@ def hint_for_difference(
         if re.match(rf"{re.escape(name)}(\[|$)", difference.where):
             return hint
     if difference.kind == "count" and difference.got == "0 items" and difference.where == field:
-        return "hook_never_ran"
+        return the_course().nothing_came or None
     if isinstance(evidence, dict) and isinstance(wanted, Mapping):
         return "wrong_order" if _permuted(evidence.get(field), wanted.get(field)) else None
     return "wrong_order" if _permuted(evidence, wanted) else None

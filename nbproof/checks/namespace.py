@@ -61,7 +61,7 @@ class Notebook:
         return value  # type: ignore[no-any-return]
 
     def module(self, name: str) -> Any:
-        """The variable ``name``, which must be an nn.Module of torch's."""
+        """The variable ``name``, which must be a model of torch's."""
         value = getattr(self, name)
         if not isinstance(value, leaf_named("torch").models):
             raise Unanswered(f"`{name}` is {_kind(value)}, wanted an nn.Module.")
@@ -74,7 +74,7 @@ def _kind(value: object) -> str:
 
 
 class _Printed(io.StringIO):
-    """What is printed, up to a limit: a hook that prints in a loop must not fill the memory."""
+    """What is printed, up to a limit: a function that prints in a loop must not fill the memory."""
 
     def write(self, text: str) -> int:
         super().write(text[: max(0, _MAX_PRINTED - self.tell())])
@@ -87,7 +87,7 @@ def undisturbed(namespace: dict[str, Any], poison: tuple[str, ...], case: Case) 
 
     Yields the stream that gathers what is printed meanwhile. Warnings, log records and stderr are
     dropped (under stock nbgrader a byte on stderr costs all marks). What is process-wide in the course's leaf types (their
-    generators, torch's gradient mode and hooks for all modules) is set aside and put back, as are the variables named in
+    generators, modes and callbacks for all) is set aside and put back, as are the variables named in
     ``poison``, each a NaN meanwhile.
     """
     before = {name: namespace[name] for name in poison if name in namespace}

@@ -160,10 +160,6 @@ def _members(classes: list[ast.ClassDef]) -> set[str]:
         kept = fresh
 
 
-def _member_names(part: ast.stmt) -> set[str]:
-    return _defined_in(part)
-
-
 def _family(tree: ast.Module) -> set[str]:
     """The names of the classes that are checks, by their bases."""
     family = {"Check"}

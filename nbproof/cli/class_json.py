@@ -65,9 +65,9 @@ def _totals(scores: Sequence[Score]) -> dict[str, Any]:
         **{
             name.replace(" ", "_"): how[name] for name in ("graded", "regraded", "rewritten", "unchanged", "not graded")
         },
-        "recovered": sum(bool(score.recovered or score.damage) for score in scores),
+        "recovered": sum(bool(score.verdict.recovered or score.verdict.damage) for score in scores),
         "with_lost_answers": sum(bool(score.missing) for score in scores),
-        "with_newer_exercises": sum(bool(score.newer) for score in scores),
+        "with_newer_exercises": sum(bool(score.verdict.newer) for score in scores),
         "late": sum(score.late for score in scores),
         "waiting_for_marks": sum(score.waiting for score in scores),
         "exercises": {status: statuses[status] for status in STATUSES},
@@ -87,13 +87,20 @@ def _submission(score: Score) -> dict[str, Any]:
         "seconds_late": score.seconds_late,
         "only_said_late": score.said_late,
         "waiting_for_marks": score.waiting,
-        "recovered": score.recovered,
+        "recovered": score.verdict.recovered,
         "lost": score.missing,
-        "newer": list(score.newer),
-        "damage": score.damage or None,
-        "seed": score.seed,
-        "exercises": [asdict(one) for one in score.exercises],
-    }
+        "newer": list(score.verdict.newer),
+        "damage": score.verdict.damage or None,
+        "seed": score.verdict.seed,
+        "exercises": [
+            {
+                "id": one.id, "status": one.status, "score": one.score, "max_score": one.max_score,
+                "sentence": one.sentence, "hint": one.hint, "seconds": one.seconds,
+                "seed": score.verdict.seed if one.seed is None else one.seed,
+            }
+            for one in score.verdict.exercises
+        ],
+    }  # fmt: skip
 
 
 def refuse_unwritable(target: str) -> None:

@@ -18,6 +18,7 @@ from nbproof.command import course_command
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected
@@ -65,7 +66,11 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     else:
         console.print(_summary_of(scores, told.attendance.useless))
         looked_at = sorted(
-            {score.learner for score in scores if score.problem or score.late or score.recovered or score.missing}
+            {
+                score.learner
+                for score in scores
+                if score.problem or score.late or score.verdict.recovered or score.missing
+            }
         )
         if looked_at:
             console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
@@ -80,16 +85,16 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
         console.print(f"exercises: {parts}", highlight=False)
-    recovered = sum(bool(score.recovered or score.damage) for score in scores)
+    recovered = sum(bool(score.verdict.recovered or score.verdict.damage) for score in scores)
     if recovered:
         console.print(
-            f"(r) damaged, and recovered: {recovered} submission{_s(recovered)}; feedback and --json say how",
+            f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how",
             highlight=False, markup=False,
         )  # fmt: skip
     for line in late_lines(scores):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if fined := [score.penalty for score in scores if score.penalty]:
-        line = f"{sum(fined):g} marks taken off {len(fined)} submission{_s(len(fined))} for being late"
+        line = f"{sum(fined):g} marks taken off {counted(len(fined), 'submission')} for being late"
         console.print(line, highlight=False)
     waiting = sum(score.waiting for score in scores)
     if waiting:
@@ -113,7 +118,7 @@ def print_problems(console: Console, told: Told) -> None:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
             console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
-        uncertain = {one.id for one in score.exercises if one.status == UNCERTAIN}
+        uncertain = {one.id for one in score.verdict.exercises if one.status == UNCERTAIN}
         by_reason: dict[tuple[str, str], list[str]] = {}
         for exercise, reason in score.missing.items():
             by_reason.setdefault((UNCERTAIN if exercise in uncertain else "missing", reason), []).append(exercise)
@@ -139,7 +144,7 @@ def _newer(scores: Sequence[Score]) -> Iterator[str]:
     """
     older: dict[tuple[str, str], list[str]] = {}
     for score in scores:
-        for exercise in score.newer:
+        for exercise in score.verdict.newer:
             older.setdefault((score.lesson, exercise), []).append(score.learner)
     graded = Counter(score.lesson for score in scores if not score.problem)
     for (lesson, exercise), learners in sorted(older.items()):
@@ -162,10 +167,6 @@ def summary_line(told: Told) -> str:
     parts = [f"{name} {counts[name]}" for name in names if counts[name] or name in ("graded", "unchanged")]
     seed = f", seed {told.graded.seed}" if told.graded.graded else ""
     return f"{', '.join(parts)}, {duration(told.seconds) if told.seconds >= 90 else f'{told.seconds:.1f} s'}{seed}"
-
-
-def _s(number: int) -> str:
-    return "" if number == 1 else "s"
 
 
 def _most(scores: Sequence[Score], lesson: str) -> float:
@@ -192,7 +193,7 @@ def _shown(score: Score | None) -> str:
         return "-"
     if score.problem:
         return "[red]![/]"
-    marks = "(l)" * score.late + "(r)" * bool(score.recovered)
+    marks = "(l)" * score.late + "(r)" * bool(score.verdict.recovered)
     return f"{marks} {score.score:g}".strip()
 
 

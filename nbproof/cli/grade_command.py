@@ -22,6 +22,7 @@ from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.marking.results import GradedClass
 from nbproof.report.attendance import Attendance, attend, people_of
 from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
+from nbproof.run.journal import journal_of
 from nbproof.run.lock import only_run
 from nbproof.run.selection import Selection, select
 from nbproof.run.ungraded_log import note_problems
@@ -314,10 +315,9 @@ def _unfit(graded: GradedClass) -> list[str]:
 
 def _is_behind(root: Path, learner: str, lesson: str, page: Path) -> bool:
     try:
-        journal = root / "autograded" / learner / lesson / ".verdict.json"
         # A page of an earlier version has no secret beside it, which `nbgrader release_feedback` wants.
         if not page.exists() or not page.with_name("submission_secret.txt").exists():
             return True
-        return page.stat().st_mtime_ns < journal.stat().st_mtime_ns
+        return page.stat().st_mtime_ns < journal_of(root, learner, lesson).stat().st_mtime_ns
     except OSError:
         return False

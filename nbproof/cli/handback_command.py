@@ -15,7 +15,7 @@ from nbproof.report.records import ClassRecords, read_class
 from nbproof.report.sheets import Sheet, match, read_sheet
 from nbproof.run.ungraded_log import problems_of
 from nbproof.terminal.progress_bar import progress
-from nbproof.text import printable
+from nbproof.text import counted, printable
 
 __all__ = ["HandbackRequest", "addresses_of", "hand_back_pages"]
 
@@ -91,11 +91,13 @@ def _tell(done: HandedBack, records: ClassRecords, say: Callable[[str], None]) -
     before = f"{done.unchanged} handed back before, and the same now" if done.unchanged else ""
     again = " (--force: those again, too)" if done.unchanged else ""
     if keys:
-        say(f"to hand back: {_pages(len(keys))} for {_people(learners)}{'; ' if before else ''}{before}{again}")
+        say(
+            f"to hand back: {counted(len(keys), 'page')} for {_people(learners)}{'; ' if before else ''}{before}{again}"
+        )
     else:
         say(f"nothing new to hand back{': ' if before else ''}{before}{again}")
     for parcel in done.parcels:
-        say(f"  {parcel.path}  {_pages(len(parcel.keys))}, {max(1, parcel.size // 1000):,} kB")
+        say(f"  {parcel.path}  {counted(len(parcel.keys), 'page')}, {max(1, parcel.size // 1000):,} kB")
     if done.parcels:
         say(f"next: {_WHERE[done.target]}")
         if done.target in _REMARK:
@@ -121,7 +123,9 @@ def _notes(done: HandedBack, keys: Iterable[tuple[str, str]], records: ClassReco
     newer = sorted({work.learner for work in works if work.note or work.waits})
     notes = []
     if pending:
-        notes.append(f"{_pages(pending)} with a written answer that waits for your mark; marked, only those come again")
+        notes.append(
+            f"{counted(pending, 'page')} with a written answer that waits for your mark; marked, only those come again"
+        )
     if newer:
         notes.append(f"{_people(newer)} handed in again since: {course_command('grade')}, then this again")
     if done.without_email:
@@ -137,10 +141,6 @@ def _too_large(parcel: Parcel) -> str:
         f"{parcel.path.name} has {parcel.size / 1e6:.0f} MB, more than many an LMS takes at once: "
         "name some learners at a time, with --force"
     )
-
-
-def _pages(count: int) -> str:
-    return f"{count} page{'' if count == 1 else 's'}"
 
 
 def _people(learners: Iterable[str]) -> str:

@@ -14,9 +14,10 @@ from nbproof.files import replace_file
 from nbproof.text import printable
 
 if TYPE_CHECKING:
+    from nbproof.marking.results import Score
     from nbproof.report.findings import Findings
     from nbproof.report.lms import Grade, GradeFile
-    from nbproof.report.records import ClassRecords, LearnerWork
+    from nbproof.report.records import ClassRecords
 
 __all__ = ["ReportRequest", "grades_of", "report"]
 
@@ -110,14 +111,14 @@ def grades_of(records: ClassRecords) -> dict[tuple[str, str], Grade]:
     }
 
 
-def _comment(work: LearnerWork, titles: dict[str, str]) -> str:
+def _comment(work: Score, titles: dict[str, str]) -> str:
     """Feedback in a few words; the page has the rest."""
     told = [f"{work.score:g} of {work.max_score:g} points."]
     if work.penalty:
         told.append(f"{work.penalty:g} points were taken off for being late.")
     if work.pending:
         told.append("A written answer is still to be marked.")
-    open_ones = [titles.get(one.id, one.id).replace("`", "") for one in work.outcomes if not one.whole]
+    open_ones = [titles.get(one.id, one.id).replace("`", "") for one in work.verdict.exercises if not one.is_whole]
     if open_ones:
         more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
         told.append(f"To work on: {', '.join(open_ones[:5])}{more}.")

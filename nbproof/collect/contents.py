@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nbproof.cells import CellKind, grading_of, kind_of, name_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 
@@ -86,17 +87,13 @@ class LessonBook:
             Counter(n for s in lines.values() for n in s),
         )
         marks = {name: _marks(path) for name, path in sorted(found.items())}
-        every = {name: {mark["grade_id"] for mark, _ in marked if "grade_id" in mark} for name, marked in marks.items()}
+        every = {name: {name_of(cell) for cell, _ in marked} - {""} for name, marked in marks.items()}
         given = {name: every[name] | _given(marked) for name, marked in marks.items()}
         book = {}
         for name, path in sorted(found.items()):
             ids = every[name]
             released = path.parent.parent.name == "release"
-            stubs = {
-                mark["grade_id"]: text
-                for mark, text in marks[name]
-                if released and mark.get("solution") and not mark.get("grade")
-            }
+            stubs = {name_of(cell): text for cell, text in marks[name] if released and kind_of(cell) is CellKind.ANSWER}
             book[name] = _Lesson(
                 frozenset(given[name] - set().union(*(other for key, other in given.items() if key != name))),
                 frozenset(one for one in ids if in_names[one] == 1),
@@ -113,7 +110,7 @@ class LessonBook:
         found = {}
         for folder in ("source", "release"):
             for path in sorted(self.root.glob(f"{folder}/*/*.ipynb")):
-                texts = [text for mark, text in _marks(path) if not mark]
+                texts = [text for cell, text in _marks(path) if not grading_of(cell)]
                 found[path.stem] = next((line[2:].replace("`", "") for text in texts for line in text.splitlines()
                                          if line.startswith("# ")), "")  # fmt: skip
         return tuple(dict.fromkeys(
@@ -173,14 +170,20 @@ class LessonBook:
 
 
 def _marks(path: Path) -> list[tuple[dict[str, Any], str]]:
-    """nbgrader's mark and the text of every cell."""
+    """Every cell, and its text."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [(cell.get("metadata", {}).get("nbgrader") or {}, _source(cell)) for cell in cells]
+    return [(cell, _source(cell)) for cell in cells]
 
 
 def _given(marked: list[tuple[dict[str, Any], str]]) -> set[str]:
     """The functions and classes that the TODO cells ask for."""
-    return {name for mark, text in marked if mark.get("solution") for name in _ASKED.findall(text) if len(name) > 5}
+    return {
+        name
+        for cell, text in marked
+        if grading_of(cell).get("solution")
+        for name in _ASKED.findall(text)
+        if len(name) > 5
+    }
 
 
 def _code(head: bytes) -> str:

@@ -21,6 +21,7 @@ from nbproof.collect.placing import Desk, File
 from nbproof.collect.roster import read_names, why_no_learner
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["collect", "only_collect"]
 
@@ -164,23 +165,13 @@ def _gradebook_dues(root: Path, book: LessonBook) -> Mapping[str, datetime | Non
         config.exists() and "db_url" in config.read_text(encoding="utf-8")
     ):
         return dict.fromkeys(book.lessons)
-    from nbgrader.api import Gradebook
-    from nbgrader.apps import NbGraderAPI
+    from nbproof.gradebook.reader import opened_gradebook
 
-    from nbproof.nbgrader_setup import course_config
-
-    url = NbGraderAPI(config=course_config(root)).coursedir.db_url
-    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
-        return dict.fromkeys(book.lessons)
     try:
-        with Gradebook(url) as gradebook:
-            dues = {one.name: one.duedate for one in gradebook.assignments}
-    except Exception as error:  # whatever a database says
-        raise UsageError(
-            f"the gradebook cannot be read ({type(error).__name__})",
-            url,
-            "say when it was due: --due '2026-11-20 23:59'",
-        ) from None
+        with opened_gradebook(root) as gradebook:
+            dues = {one.name: one.duedate for one in (gradebook.assignments if gradebook is not None else ())}
+    except GradingError as error:
+        raise UsageError(error.fact, error.place, "say when it was due: --due '2026-11-20 23:59'") from None
     return {name: due.replace(tzinfo=UTC) if (due := dues.get(name)) else None for name in book.lessons}
 
 

@@ -15,6 +15,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from nbproof.collect.roster import bare
 from nbproof.collect.words import COPY, NOBODY, TASK
+from nbproof.course_file import the_course
+from nbproof.values.leaf import leaf_words
 
 __all__ = ["Pattern", "Said", "is_junk", "is_nobody", "lesson_named", "read_place", "read_time", "without_copy_marks"]
 
@@ -175,8 +177,9 @@ def is_nobody(name: str, lessons: Iterable[str] = ()) -> bool:
     if not bare(name) or len(name) > 200:
         return True
     words = _words(name)
-    own = {word for lesson in lessons for word in _words(lesson)}
-    return any(word in TASK for word in words) or all(
+    course = the_course()
+    own = {word for name in (course.says, course.name, *lessons) for word in _words(name)}
+    return any(word in TASK or word in leaf_words().called for word in words) or all(
         word in NOBODY or word in own or (word.isdigit() and len(word) < 4) for word in words
     )
 
@@ -195,7 +198,7 @@ def without_copy_marks(name: str) -> str:
 
 
 def _learner_in(name: str, called: list[str], *, is_file: bool = False) -> tuple[str, bool]:
-    """The learner that a name holds, and whether a lesson's stands beside it: ``02_tensor_hooks_jane.ipynb``."""
+    """The learner that a name holds, and whether a lesson's stands beside it: ``02_sorting_jane.ipynb``."""
     # An ending that is none of a notebook's: a picture's, a document's.
     name = _ENDING.sub("", name) if is_file and not _ENDINGS.search(_COPY.sub("", name)) else name
     stem = without_copy_marks(name)

@@ -23,7 +23,7 @@ TASK = frozenset(
         r"\w+",
         """
         lesson lessons assignment assignments homework homeworks exercise exercises submission submissions handin handins
-        notebook notebooks ipynb jupyter colab pytorch untitled worksheet coursework abgabe abgaben aufgabe aufgaben
+        notebook notebooks ipynb jupyter colab untitled worksheet coursework abgabe abgaben aufgabe aufgaben
         übung übungen uebung uebungen hausaufgabe hausaufgaben lektion lösung lösungen loesung loesungen devoir devoirs
         leçon rendu exercice exercices tarea tareas lección entrega entregas ejercicio ejercicios solución lição tarefa
         tarefas exercício exercícios consegna compito compiti esercizio esercizi lezione opdracht opgave oppgave
@@ -42,7 +42,7 @@ NOBODY = (
             r"\w+",
             """
             archive extracted downloaded download downloads upload uploads hw lab labs week final new old solution
-            solutions solved answer answers done file files my updated fixed version v class inbound release hooks latest
+            solutions solved answer answers done file files my updated fixed version v class inbound release latest
             attempt draft todo complete completed finished onlinetext comments edited of real really the this one is it
             work project content desktop documents src code data student students collected part task test zip
             checkpoints hand handed in turn turned outer inner nested wrapper wrapped folder folders directory dir

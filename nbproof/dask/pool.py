@@ -28,7 +28,7 @@ from nbproof.run.own_process import in_a_process_of_its_own
 from nbproof.sandbox.isolation import Isolation
 
 if TYPE_CHECKING:
-    # Not before there is a cluster: these import torch and nbgrader, and "nobody listens" is to be said at once.
+    # Not before there is a cluster: these import what marks, and nbgrader, and "nobody listens" is to be said at once.
     from distributed import Client, Future
 
     from nbproof.limits import GradingLimits

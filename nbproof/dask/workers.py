@@ -12,6 +12,7 @@ from nbproof.course_file import the_course
 from nbproof.dask import tasks
 from nbproof.dask.address import Address
 from nbproof.run.environment import versions
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -118,11 +119,13 @@ class Crew:
         came, left = self.fit.keys() - before.keys(), before.keys() - self.fit.keys() - self.unfit.keys()
         if left and self.fit.keys() - came:
             they = "it was" if len(left) == 1 else "they were"
-            self.say(f"{_workers(len(left))} left; what {they} marking goes to the others")
+            self.say(f"{counted(len(left), 'Dask worker')} left; what {they} marking goes to the others")
         elif left:
-            self.say(f"{_workers(len(left))} left, and none is there now; nothing is lost")
+            self.say(f"{counted(len(left), 'Dask worker')} left, and none is there now; nothing is lost")
         if came:
-            self.say(f"marking on {_workers(len(self.fit))}, {sum(self.fit.values())} submissions at a time")
+            self.say(
+                f"marking on {counted(len(self.fit), 'Dask worker')}, {sum(self.fit.values())} submissions at a time"
+            )
         if self.fit:
             self._alone_since, self._told_waiting = now, False
             return
@@ -148,7 +151,3 @@ class Crew:
                 future.cancel(force=True)
             if self.fit and self.client.status == "running":
                 self.client.run(tasks.finish, self.run, workers=list(self.fit), wait=False, on_error="ignore")
-
-
-def _workers(number: int) -> str:
-    return f"{number} Dask worker{'' if number == 1 else 's'}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbproof.course_file import the_course
 
-__all__ = ["OutlinedExercise", "OutlinedLesson", "exercise_named", "fingerprint", "outline"]
+__all__ = ["OutlinedExercise", "OutlinedLesson", "exercise_named", "fingerprint", "outline", "title_of"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,11 @@ def _read(path: Path) -> tuple[OutlinedLesson, ...]:
 def exercise_named(name: str) -> OutlinedExercise | None:
     """The exercise with this id; None where there is none."""
     return next((one for lesson in outline() for one in lesson.exercises if one.id == name), None)
+
+
+def title_of(lesson: str) -> str:
+    """The lesson's title; its name in words where the course does not know it."""
+    return next((one.title for one in outline() if one.slug == lesson), "") or lesson.replace("_", " ")
 
 
 def fingerprint(source: str) -> str:

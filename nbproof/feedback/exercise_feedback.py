@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nbproof.marking.results import UNCERTAIN, CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.marking.results import FAULTS, UNCERTAIN, CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.feedback.pictures import Drawn, drawn
 from nbproof.feedback.sanitize_text import harmless, shortened, visible
 from nbproof.authoring.leaks import Secrets
-from nbproof.gradebook.marks import CellMark, Marks
+from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.feedback.own_code import own_line, printed_in
 
 __all__ = ["Card", "FaultShown", "cards_of"]
@@ -33,7 +33,7 @@ _WORDS = {
 _ADVICE = {
     "timeout": "The usual reason is a loop that never ends: while such a cell runs, `[*]` stands beside it. Your other "
     "exercises were graded without it.",
-    "out of memory": "The usual reasons are a list that grows in every pass, or a tensor much larger than it needs to "
+    "out of memory": "The usual reasons are a list that grows in every pass, or values much larger than they need to "
     "be. Your other exercises were graded without it.",
     "killed": "`exit()`, `quit()` and `os._exit()` end Python itself, and with it the check. Your other exercises were "
     "graded without it.",
@@ -119,7 +119,7 @@ class _Cards:
         run = self.verdict.runs.get(exercise.id, CellRun())
         passed, untouched = exercise.status == "passed", exercise.status == "not answered"
         waits = exercise.id in self.uncertain and any(mark is None or mark.waits for mark in given)
-        lost = exercise.status in ("timeout", "out of memory", "killed", UNCERTAIN)
+        lost = exercise.status in (*FAULTS, UNCERTAIN)
         sentence, line = "", ""
         faults: tuple[FaultShown, ...] = ()
         broken = exercise.status == "error" and bool(run.error) and not score

@@ -6,6 +6,10 @@ sentence of a failed check is taken, which the check itself made for learners.
 
 from __future__ import annotations
 
+from nbproof.run.journal import journal_of, journalled_verdict
+
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
+
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,29 +17,21 @@ from typing import Any
 
 from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
 from nbproof.display.outline import exercise_named, fingerprint
-from nbproof.gradebook.marks import Marks
+from nbproof.gradebook.reader import Marks
 
-__all__ = ["verdict_in"]
+__all__ = ["graded_verdict"]
 
 _MOST_BYTES = 64 << 20
 
-
-def verdict_in(folder: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
+def graded_verdict(root: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
     """What ``autograded/<learner>/<lesson>/`` says. Raises OSError or ValueError where it says nothing."""
-    try:
-        kept = _read(folder / ".verdict.json")
-        verdict = SubmissionVerdict.from_dict(kept["verdict"])
-        if (verdict.learner, verdict.lesson) == (learner, lesson):
-            return verdict
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        pass
-    return _from_notebook(_read(folder / f"{lesson}.ipynb"), learner, lesson, marks)
-
-
-def _read(path: Path) -> Any:
+    verdict = journalled_verdict(root, learner, lesson)
+    if verdict is not None:
+        return verdict
+    path = journal_of(root, learner, lesson).with_name(f"{lesson}.ipynb")
     if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path.name} is no record of ours")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return _from_notebook(json.loads(path.read_bytes()), learner, lesson, marks)
 
 
 def _from_notebook(notebook: Mapping[str, Any], learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
@@ -44,21 +40,21 @@ def _from_notebook(notebook: Mapping[str, Any], learner: str, lesson: str, marks
     tests: list[tuple[str, float, str]] = []
     written: list[WrittenAnswer] = []
     for cell in notebook["cells"]:
-        grading = (cell.get("metadata") or {}).get("nbgrader") or {}
-        name, source = str(grading.get("grade_id", "")), _text(cell.get("source"))
+        kind, name, source = kind_of(cell), name_of(cell), _text(cell.get("source"))
+        points = float(grading_of(cell).get("points") or 0)
         outputs = tuple(output for output in cell.get("outputs", ()) if isinstance(output, dict))
-        if grading.get("solution") and cell["cell_type"] == "markdown":
+        if kind is CellKind.WRITTEN:
             answers[name] = source
             mark = marks.cells.get(name) if marks else None
             waits = mark is None or mark.waits or mark.given is not None
-            written.append(WrittenAnswer(name, name.replace("_", " "), float(grading.get("points") or 0), waits))
-        elif grading.get("solution"):
+            written.append(WrittenAnswer(name, name.replace("_", " "), points, waits))
+        elif kind in (CellKind.ANSWER, CellKind.MANUAL):
             answers[name], runs[name] = source, CellRun(outputs, _error(outputs))
-        elif grading.get("grade"):
-            tests.append((name, float(grading.get("points") or 0), _error(outputs)))
+        elif kind is CellKind.TEST:
+            tests.append((name, points, _error(outputs)))
     exercises = []
     for name in answers:
-        own = [test for test in tests if _tested(test[0], answers) == name]
+        own = [test for test in tests if exercise_of(test[0], answers) == name]
         if own:
             exercises.append(_exercise(name, answers[name], runs.get(name, CellRun()), own, marks))
     return SubmissionVerdict(learner, lesson, 0, tuple(exercises), answers, runs, written=tuple(written))
@@ -91,12 +87,6 @@ def _error(outputs: tuple[Mapping[str, Any], ...]) -> str:
     line = next(iter(_text(found.get("evalue")).strip().splitlines()), "")
     kind = _text(found.get("ename"))
     return line if kind == "CheckFailed" and line else f"{kind}: {line}" if line else kind or "an error"
-
-
-def _tested(test: str, answers: Mapping[str, str]) -> str:
-    """The exercise that a test cell tests, by its name."""
-    fits = [name for name in answers if test == f"test_{name}" or test.startswith(f"test_{name}_")]
-    return max(fits, key=len, default="")
 
 
 def _text(value: object) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from nbproof.text import code_parts, counted
+
+from nbproof.run.journal import journal_of
+
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,12 +20,12 @@ from markupsafe import Markup, escape
 
 from nbproof.course_file import the_course
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.display.outline import exercise_named, outline
+from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.feedback.exercise_feedback import Card, cards_of
-from nbproof.feedback.graded_verdict import verdict_in
+from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.sanitize_text import harmless
 from nbproof.authoring.leaks import Secrets, read_secrets
-from nbproof.gradebook.marks import Marks
+from nbproof.gradebook.reader import Marks
 from nbproof.feedback.own_code import coloured
 
 if TYPE_CHECKING:
@@ -36,7 +40,6 @@ __all__ = [
     "page_of",
     "refusal_page",
     "row_of",
-    "title_of",
 ]
 
 _FOLDER = Path(__file__).parent / "templates"
@@ -62,11 +65,8 @@ def _templates() -> Environment:
 
 def _prose(text: str) -> Markup:
     """Escaped text in which `backticks` mark code."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:  # one without its partner
-        parts[-2:] = ["`".join(parts[-2:])]
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(code_parts(text))
     )
 
 
@@ -97,19 +97,13 @@ def digest_in(path: Path) -> str:
     return head.partition(_STAMP)[2].partition('"')[0] if _STAMP in head else ""
 
 
-def title_of(lesson: str) -> str:
-    """The lesson's title; its name in words where the course does not know it."""
-    found = next((one.title for one in outline() if one.slug == lesson), "")
-    return found or lesson.replace("_", " ")
-
-
 def page_of(root: Path, task: Task) -> str:
     """The page of a task. Raises OSError or ValueError where nothing was graded."""
     if task.problem:
         return refusal_page(task.learner, task.lesson, task.problem, task.digest)
-    folder = root / "autograded" / task.learner / task.lesson
-    verdict = verdict_in(folder, task.learner, task.lesson, task.marks)
-    graded = next((path.stat().st_mtime for path in (folder / ".verdict.json", folder) if path.exists()), None)
+    verdict = graded_verdict(root, task.learner, task.lesson, task.marks)
+    journal = journal_of(root, task.learner, task.lesson)
+    graded = next((path.stat().st_mtime for path in (journal, journal.parent) if path.exists()), None)
     return feedback_page(verdict, task.marks, _secrets(str(root), task.lesson), task.digest, graded)
 
 
@@ -133,7 +127,7 @@ def feedback_page(
     return _render(
         "feedback.html.j2", digest, lesson=harmless(verdict.lesson, 200), learner=harmless(verdict.learner, 200),
         title=title_of(verdict.lesson), problem="", cards=cards, score=score,
-        most=sum(card.max_score for card in cards), waits=_waiting(cards), solved=solved, tasks=len(tested),
+        most=sum(card.max_score for card in cards), waits=sum(card.max_score for card in cards if card.waits), solved=solved, tasks=len(tested),
         damage=harmless(getattr(verdict, "damage", ""), 500), penalty=penalty, late=late, seed=verdict.seed,
         graded=_moment(graded), helps=any(exercise_named(one.id) for one in verdict.exercises),
         goal="Everything is right." if cards and all(card.score >= card.max_score for card in cards) else "",
@@ -191,15 +185,11 @@ def _render(template: str, digest: str, **values: Any) -> str:
     return _templates().get_template(template).render(digest=digest, **values)
 
 
-def _waiting(cards: Sequence[Card]) -> float:
-    return sum(card.max_score for card in cards if card.waits)
-
-
 def _late(seconds: float) -> str:
     for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
             count = round(seconds / size)
-            return f"{count} {name}{'' if count == 1 else 's'} late"
+            return f"{counted(count, name)} late"
     return "less than a minute late"
 
 

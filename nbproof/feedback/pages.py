@@ -8,6 +8,10 @@ never stops the others.
 
 from __future__ import annotations
 
+from nbproof.text import counted
+
+from nbproof.run.journal import journal_of
+
 import contextlib
 import difflib
 import hashlib
@@ -23,7 +27,7 @@ from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
 from nbproof.interrupt import for_this_process_only
-from nbproof.gradebook.marks import Marks, read_marks
+from nbproof.gradebook.reader import Marks, read_marks
 
 __all__ = [
     "Feedback",
@@ -161,8 +165,8 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
     from nbproof.feedback.page import made_of
 
     seen = hashlib.sha256(f"{made_of()}\0{problem}\0{marks!r}\0".encode("utf-8", "backslashreplace"))
-    folder = root / "autograded" / learner / lesson
-    for path in () if problem else (folder / ".verdict.json", folder / f"{lesson}.ipynb"):
+    journal = journal_of(root, learner, lesson)
+    for path in () if problem else (journal, journal.with_name(f"{lesson}.ipynb")):
         with contextlib.suppress(OSError):
             seen.update(path.read_bytes())
             break
@@ -308,6 +312,5 @@ def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     for learner, lesson, reason in feedback.failed:
         place = f"feedback/{learner}/{lesson}" if lesson else f"feedback/{learner}/index.html"
         console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
-    pages = f"{len(feedback.written)} page{'' if len(feedback.written) == 1 else 's'}"
-    console.print(f"wrote {pages}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
+    console.print(f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
     console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)

@@ -34,7 +34,7 @@ def drawn(compared: dict[str, Any] | None) -> Drawn | None:
 
 @lru_cache(maxsize=512)
 def _drawn(packed: str) -> Drawn | None:
-    # Here and not above: most pages of a class have no picture, and torch and matplotlib cost seconds.
+    # Here and not above: most pages of a class have no picture, and what draws them costs seconds.
     from nbproof.marking.comparison import unpack
 
     place, pictures = unpack(json.loads(packed)), the_course().pictures()

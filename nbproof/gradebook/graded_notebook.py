@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import nbformat
 
+from nbproof.cells import name_of
 from nbproof.display.panel import html_of, text_of
 from nbproof.marking.blueprint import Blueprint, Rebuilt, fill_in
 from nbproof.marking.manual_answers import is_blank, shown
 from nbproof.marking.plain import plain_outputs
-from nbproof.marking.results import UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.recover.own_cells import to_be_shown
 from nbproof.values.results import CheckResult
 
@@ -26,7 +27,7 @@ def graded_notebook(blueprint: Blueprint, verdict: SubmissionVerdict) -> nbforma
     notebook = fill_in(blueprint, Rebuilt(answers, own=to_be_shown(verdict.own)))
     tests = {test.grade_id: (exercise, test) for exercise in verdict.exercises for test in exercise.tests}
     for number, cell in enumerate(notebook.cells, 1):
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        name = name_of(cell)
         if name in blueprint.texts and name not in blank:
             cell["source"] = shown(cell["source"])
         elif name in blueprint.stubs:
@@ -74,7 +75,7 @@ def _findings(exercise: ExerciseVerdict, test: TestVerdict) -> list[CheckResult]
     if test.is_whole:
         return passed
     # The first failed check has the details; where the worker was lost, the status has to say it.
-    lost = exercise.status in ("timeout", "out of memory", "killed", "not answered", UNCERTAIN)
+    lost = exercise.status in (*FAULTS, "not answered", UNCERTAIN)
     first = CheckResult(
         exercise.id, "", test.asked, False, 0,
         sentence=exercise.sentence if lost or not test.sentence else test.sentence,

@@ -12,7 +12,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from traitlets.config import Config
 
 from nbproof.files import digest_of
-from nbproof.gradebook.reader import Held
+from nbproof.gradebook.reader import Marks
 from nbproof.sandbox.exceptions import GradingError
 
 __all__ = ["Penalties"]
@@ -45,13 +45,13 @@ class Penalties:
             "mend c.AssignLatePenalties.plugin_class, then grade again: what was graded is kept",
         )  # fmt: skip
 
-    def concerns(self, held: Held) -> bool:
+    def concerns(self, held: Marks) -> bool:
         """Whether there is anything to decide: it is late, or has a penalty from when it was."""
         return self._preprocessor is not None and (held.seconds_late > 0 or held.penalty > 0)
 
-    def basis(self, held: Held) -> str:
+    def basis(self, held: Marks) -> str:
         """Changes with all that the plug-in is told."""
-        told = [held.total, held.seconds_late, str(held.timestamp)]
+        told = [held.total, held.seconds_late, str(held.handed_in)]
         return digest_of(json.dumps(told).encode(), self._version.encode())
 
     def assign(self, learner: str, lesson: str) -> None:

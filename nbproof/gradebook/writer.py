@@ -16,11 +16,12 @@ from nbgrader.utils import parse_utc
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
+from nbproof.cells import CellKind
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
 from nbproof.gradebook.new_cells import add_new_cells
-from nbproof.gradebook.reader import Held, held_in
+from nbproof.gradebook.reader import Marks, marks_in
 from nbproof.gradebook.receipts import time_in
 from nbproof.gradebook.schema import create_tables
 from nbproof.marking.blueprint import Blueprint
@@ -88,14 +89,14 @@ class Writer:
         """The registered lessons and their marks."""
         return {assignment.name: float(assignment.max_score) for assignment in self._gradebook.assignments}
 
-    def held(self, lesson: str) -> dict[str, Held]:
+    def held(self, lesson: str) -> dict[str, Marks]:
         """Learner -> what the gradebook holds of their submission of a lesson."""
-        return held_in(self._gradebook, lesson)
+        return marks_in(self._gradebook, lesson)
 
-    def is_stamped(self, held: Held, learner: str, lesson: str, submitted: Path) -> bool:
+    def is_stamped(self, held: Marks, learner: str, lesson: str, submitted: Path) -> bool:
         """Whether the time of the hand-in has arrived in the gradebook; True where nothing tells it."""
-        timestamp = self._handed_in(learner, lesson, submitted, held.timestamp)
-        return timestamp is None or timestamp == held.timestamp
+        timestamp = self._handed_in(learner, lesson, submitted, held.handed_in)
+        return timestamp is None or timestamp == held.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
         """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
@@ -159,7 +160,11 @@ class Writer:
             for comment in notebook.comments:
                 name = names[comment.cell_id]
                 question = blueprint.written.get(name)
-                stub = question.stub if question is not None and question.kind != "task" else blueprint.stubs.get(name)
+                stub = (
+                    question.stub
+                    if question is not None and question.kind is not CellKind.TASK
+                    else blueprint.stubs.get(name)
+                )
                 if stub is not None:
                     untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
                     comment.auto_comment = "No response." if untouched else None

@@ -18,6 +18,7 @@ import nbformat
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, ComputeChecksums
 from traitlets.config import Config
 
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
 from nbproof.checks.test_cells import ProbePart, probe_part
 from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
@@ -83,7 +84,7 @@ class Blueprint:
     lesson: str
     notebook: nbformat.NotebookNode
     """The learner's version: stubs, no hidden tests."""
-    order: tuple[tuple[str, str], ...]
+    order: tuple[tuple[CellKind, str], ...]
     """(kind, grade_id) of the cells that run while grading: setup, answer, test."""
     setup: dict[str, str]
     stubs: dict[str, str]
@@ -96,13 +97,13 @@ class Blueprint:
     @cached_property
     def texts(self) -> dict[str, Question]:
         """Of what a person marks, the markdown cells that learners write in."""
-        return {name: one for name, one in self.written.items() if one.kind == "text"}
+        return {name: one for name, one in self.written.items() if one.kind is CellKind.WRITTEN}
 
     @cached_property
     def exercises(self) -> tuple[str, ...]:
         """Everything that test cells test, and every other TODO cell, in order."""
-        found = {name: None for kind, name in self.order if kind == "answer"}
-        own = [(self.tests[name].exercise, None) for kind, name in self.order if kind == "test"]
+        found = {name: None for kind, name in self.order if kind is CellKind.ANSWER}
+        own = [(self.tests[name].exercise, None) for kind, name in self.order if kind is CellKind.TEST]
         return tuple({**found, **dict(own)})
 
     @cached_property
@@ -114,23 +115,23 @@ class Blueprint:
     def handout(self) -> Handout:
         """What learners were handed: safe to show to a process that has read a submission."""
         tests = {name: test.exercise for name, test in self.tests.items()}
-        return Handout.of(self.lesson, self.notebook, self.stubs, self.texts, self.setup, tests)
+        return Handout.of(self.lesson, self.notebook, tests)
 
     @cached_property
     def names(self) -> dict[int, CellNames]:
         """By place among the released cells: the names of those that hold code and are nobody's to answer."""
-        kinds = ("setup", "show", "test")
+        kinds = (CellKind.SETUP, CellKind.SHOW, CellKind.TEST)
         return {place: names_in(one.source) for place, one in enumerate(self.handout.cells) if one.kind in kinds}
 
     @cached_property
     def given(self) -> frozenset[str]:
         """What setup cells define or import: everybody mentions it, and nobody works on it."""
-        setup = [names for place, names in self.names.items() if self.handout.cells[place].kind == "setup"]
+        setup = [names for place, names in self.names.items() if self.handout.cells[place].kind is CellKind.SETUP]
         return frozenset(name for names in setup for name in names.defines)
 
     def shows(self, place: int) -> bool:
         """Whether the released cell there shows something, and is graded by nobody."""
-        return self.handout.cells[place].kind == "show"
+        return self.handout.cells[place].kind is CellKind.SHOW
 
     @property
     def max_score(self) -> float:
@@ -174,43 +175,36 @@ def read_blueprint(source: Path, config: Config) -> Blueprint:
     tests: dict[str, str] = {}
     points: dict[str, float] = {}
     answers: list[str] = []
-    runs: set[str] = set()
     nearest: dict[str, str] = {}
-    order: list[tuple[str, str]] = []
+    order: list[tuple[CellKind, str]] = []
     for cell in instructor.cells:
-        grading = cell.metadata.get("nbgrader")
-        if not grading or not grading.get("grade_id") or cell.cell_type != "code":
-            continue
-        name = grading["grade_id"]
-        if grading.get("grade") and not grading.get("solution"):
-            tests[name], points[name] = cell.source, float(grading.get("points") or 0)
+        kind, name = kind_of(cell), name_of(cell)
+        if kind is CellKind.TEST:
+            tests[name], points[name] = cell.source, float(grading_of(cell).get("points") or 0)
             nearest[name] = answers[-1] if answers else name
             refuse_templates(cell.source, name, source, config)
-            order.append(("test", name))
-        elif grading.get("solution"):
-            if not grading.get("grade"):
+            order.append((kind, name))
+        elif kind in (CellKind.ANSWER, CellKind.MANUAL):
+            if kind is CellKind.ANSWER:
                 answers.append(name)
-            # With points of its own a person marks it; its names are there for the cells below all the same.
-            runs.add(name)
-            order.append(("answer", name))
-        elif grading.get("locked"):
+            # If a person marks it, its names are there for the cells below all the same.
+            order.append((CellKind.ANSWER, name))
+        elif kind is CellKind.SETUP:
             setup[name] = cell.source
-            order.append(("setup", name))
+            order.append((kind, name))
     learner = copy.deepcopy(instructor)
     resources: dict[str, Any] = {}
     # Mark schemes stand in solution regions. By its checksum nbgrader knows an answer that nobody has touched.
     for preprocessor in (ClearSolutions, ClearHiddenTests, ComputeChecksums):
         learner, resources = preprocessor(parent=None, config=config).preprocess(learner, resources)
-    stubs = {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in learner.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") in runs
-    }
-    shown = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in learner.cells}
+    shown = {name_of(cell): cell.source for cell in learner.cells}
+    stubs = {name: shown[name] for kind, name in order if kind is CellKind.ANSWER}
     return Blueprint(
         source.stem, learner, tuple(order), setup, stubs,
         {
-            name: _test_cell(name, points[name], whole(text), whole(shown[name]), _tested(name, answers) or nearest[name], config)
+            name: _test_cell(
+                name, points[name], whole(text), whole(shown[name]), exercise_of(name, answers) or nearest[name], config
+            )
             for name, text in tests.items()
         },
         questions_in(instructor, learner),
@@ -223,12 +217,6 @@ def _test_cell(name: str, points: float, source: str, shown: str, exercise: str,
         nothing = ProbePart("", ())
         return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
     return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
-
-
-def _tested(test: str, answers: list[str]) -> str:
-    """The exercise that ``test_<id>`` or ``test_<id>_<part>`` tests: the longest id that fits."""
-    fits = [name for name in answers if test == f"test_{name}" or test.startswith(f"test_{name}_")]
-    return max(fits, key=len) if fits else ""
 
 
 def rebuild(blueprint: Blueprint, cells: Sequence[ExportedCell]) -> Rebuilt:
@@ -244,7 +232,7 @@ def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:
     """The learner's version of the notebook with these answers in its TODO cells, and their own cells in their places."""
     notebook = copy.deepcopy(blueprint.notebook)
     for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        name = name_of(cell)
         if name in rebuilt.answers:
             cell["source"] = rebuilt.answers[name]
         if name in rebuilt.lost:
@@ -275,7 +263,7 @@ def own_in(notebook: nbformat.NotebookNode) -> tuple[OwnCell, ...]:
 
 def lost_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
     """Why there are no answers, as :func:`fill_in` has noted it."""
-    return {cell.metadata.nbgrader.grade_id: cell.metadata[LOST] for cell in notebook.cells if LOST in cell.metadata}
+    return {name_of(cell): cell.metadata[LOST] for cell in notebook.cells if LOST in cell.metadata}
 
 
 def read_file(path: Path, limit: int) -> bytes:

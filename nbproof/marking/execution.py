@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from nbproof.cells import CellKind
 from nbproof.checks.test_cells import ProbePart
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Judge
@@ -114,18 +115,18 @@ class Execution:
                 continue
             self.allow(worker, self.limits.exercise_seconds)
             try:
-                if kind == "setup":
+                if kind is CellKind.SETUP:
                     self.execute(worker, self.blueprint.setup[name])
-                elif kind in ("own", "show"):
+                elif kind in (CellKind.OWN, CellKind.SHOW):
                     self._aside(worker, name)
-                elif kind == "answer" and self.exercises[name].is_harmless():
+                elif kind is CellKind.ANSWER and self.exercises[name].is_harmless():
                     self.execute(worker, self.rebuilt.answers[name])
-                elif kind == "test" and self._is_harmless_and_plain(name):
+                elif kind is CellKind.TEST and self._is_harmless_and_plain(name):
                     # Cells below may need what it has defined.
                     self.execute(worker, self.blueprint.tests[name].shown_source)
             except WorkerLost:
                 # That it can be run once does not mean that it can be run again: no exercise loses anything by that.
-                self.harmful |= self._suspects(place) or {name} if kind == "setup" else {name}
+                self.harmful |= self._suspects(place) or {name} if kind is CellKind.SETUP else {name}
                 return False
         return True
 
@@ -136,8 +137,8 @@ class Execution:
     def _suspects(self, place: int) -> set[str]:
         """Which of the learner's steps may be why a setup cell was lost: all that nobody marks, else the last answer."""
         before = [(kind, name) for kind, name in self.order[:place] if name not in self.harmful]
-        own = {name for kind, name in before if kind in ("own", "show")}
-        answers = [name for kind, name in before if kind == "answer" and self.exercises[name].is_harmless()]
+        own = {name for kind, name in before if kind in (CellKind.OWN, CellKind.SHOW)}
+        answers = [name for kind, name in before if kind is CellKind.ANSWER and self.exercises[name].is_harmless()]
         return own or set(answers[-1:])
 
     def _go_on(self, worker: Worker, position: int) -> int:
@@ -145,13 +146,13 @@ class Execution:
         full = False
         while position < len(self.order):
             kind, name = self.order[position]
-            if full and kind == "answer":
+            if full and kind is CellKind.ANSWER:
                 # What fills the memory stays in it: the next exercise gets a fork of its own.
                 return position
             exercise = self._exercise_of(kind, name)
             start = time.monotonic()
             try:
-                if kind == "setup":
+                if kind is CellKind.SETUP:
                     self.allow(worker, self.limits.exercise_seconds)
                     if name not in self.harmful:
                         self.execute(worker, self.blueprint.setup[name])
@@ -159,7 +160,7 @@ class Execution:
                     self._aside(worker, name)
                 else:
                     self.allow(worker, self.limits.exercise_seconds - self.spent[exercise.id])
-                    if kind == "answer":
+                    if kind is CellKind.ANSWER:
                         self.answer(worker, exercise)
                     else:
                         self.test(worker, exercise, name)
@@ -175,9 +176,9 @@ class Execution:
         return position
 
     def _exercise_of(self, kind: str, name: str) -> Progress | None:
-        if kind not in ("answer", "test"):
+        if kind not in (CellKind.ANSWER, CellKind.TEST):
             return None
-        return self.exercises[name if kind == "answer" else self.blueprint.tests[name].exercise]
+        return self.exercises[name if kind is CellKind.ANSWER else self.blueprint.tests[name].exercise]
 
     def _after(self, loss: WorkerLost, position: int) -> int:
         """Whose loss it is, and where the next worker goes on."""
@@ -186,7 +187,7 @@ class Execution:
         if exercise is not None:
             exercise.loss = loss
             return self._behind(position + 1, exercise.id)
-        if kind != "setup":
+        if kind is not CellKind.SETUP:
             self.harmful.add(name)
             return position + 1
         # The instructor's cell does no harm: what ran before it does. It is not asked again, it pays.
@@ -200,7 +201,7 @@ class Execution:
         """The next step that is not a test of the exercise that was lost."""
         while position < len(self.order):
             kind, name = self.order[position]
-            if not (kind == "test" and self.blueprint.tests[name].exercise == lost):
+            if not (kind is CellKind.TEST and self.blueprint.tests[name].exercise == lost):
                 break
             position += 1
         return position
@@ -209,7 +210,7 @@ class Execution:
         """The submission's time is over: whatever was not reached timed out."""
         for kind, name in self.order[max(position, 0) :]:
             exercise = self._exercise_of(kind, name)
-            if exercise is not None and exercise.loss is None and (kind == "answer" or self.is_asked(name)):
+            if exercise is not None and exercise.loss is None and (kind is CellKind.ANSWER or self.is_asked(name)):
                 exercise.loss = WorkerLost("timeout", "the submission's time was over")
 
     def is_asked(self, test: str) -> bool:

@@ -11,9 +11,12 @@ import keyword
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import cache
 
+from nbproof.course_file import the_course
 from nbproof.marking.blueprint import Rebuilt
 from nbproof.marking.judge import Judged
+from nbproof.values.leaf import leaf_words
 from nbproof.values.results import ProbeError
 
 __all__ = ["HIDDEN_FAILED", "in_few_words", "known_lines"]
@@ -23,15 +26,14 @@ HIDDEN_FAILED = "A hidden check failed"
 _NUMBERS = 6
 """Numbers of one field that are told, of four digits each."""
 _FORM_WORDS = """
-a an of the and is has not at with only tensor array list dict tuple text bool int float function shape dtype item items None
-True False nan inf missing there first index result torch grad_fn requires_grad dimension dimensions size uint8 int8 int16
-int32 int64 float16 bfloat16 float32 float64 complex64 complex128
+a an of the and is has not at with only array list dict tuple text bool int float function shape dtype item items None True False
+nan inf missing there first index result dimension dimensions size uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64
+complex64 complex128
 """
 _FORM = frozenset(_FORM_WORDS.split())
-"""Words that say what form something has."""
+"""Words that say what form something has; those of leaf types go with them."""
 _TYPE_NAMES = """
-Tensor Parameter NoneType Linear ReLU Sequential Conv2d BatchNorm2d Module ModuleList ModuleDict RemovableHandle list dict
-tuple set str int float bool function method generator type ndarray
+NoneType list dict tuple set str int float bool function method generator type
 """
 _TYPES = frozenset(_TYPE_NAMES.split())
 _ERRORS = frozenset(
@@ -43,37 +45,35 @@ _PLACE = re.compile(r"line (\d{1,4}) of your cell(?:: (.*))?", re.DOTALL)
 _SIGNS = frozenset("()[]{}.,:=-+…`' ")
 
 
-def _patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
-    """``<n>``: a small number, ``<type>``: a known type in quotes, ``<name>``: a name."""
-    known = rf"'(?:torch\.)?(?:{'|'.join(sorted(_TYPES))})'"
-    filled = (
-        text.replace("<n>", r"\d{1,4}").replace("<type>", known).replace("<name>", r"(\w{1,60})") for text in texts
-    )
-    return tuple(re.compile(text) for text in filled)
-
-
-_MESSAGES = _patterns(
-    r"mat1 and mat2 shapes cannot be multiplied \(<n>x<n> and <n>x<n>\)",
-    r"The size of tensor a \(<n>\) must match the size of tensor b \(<n>\) at non-singleton dimension <n>",
-    r"element <n> of tensors does not require grad and does not have a grad_fn",
+_MESSAGES = (
     r"unsupported operand type\(s\) for [-+*/@%&|<>=]{1,3}: <type> and <type>",
     r"<type> object is not (?:callable|subscriptable|iterable)",
     r"<type> object does not support item assignment",
     r"(?:list|tuple) index out of range",
     r"(?:too many|not enough) values to unpack \(expected <n>(?:, got <n>)?\)",
-    r"Boolean value of Tensor with more than one value is ambiguous",
-    r"a leaf Variable that requires grad is being used in an in-place operation\.?",
-    r"Only Tensors of floating point and complex dtype can require gradients",
     r"division by zero",
 )
-"""Messages of Python and torch, in which nothing but small numbers can differ."""
-_WITH_A_NAME = _patterns(
+"""Messages of Python, in which nothing but small numbers can differ; those of leaf types go with them."""
+_WITH_A_NAME = (
     r"<type> object has no attribute '<name>'",
     r"name '<name>' is not defined",
     r"<name>\(\) takes \d positional arguments? but \d (?:was|were) given",
     r"<name>\(\) missing \d required positional arguments?",
 )
 """Messages with a name, which must be one that was handed in."""
+
+
+def _types() -> frozenset[str]:
+    return _TYPES.union(leaf_words().types)
+
+
+@cache
+def _pattern(text: str, leaves: tuple[str, ...]) -> re.Pattern[str]:
+    """``<n>``: a small number, ``<type>``: a known type in quotes, ``<name>``: a name."""
+    library = f"(?:(?:{'|'.join(leaves)})\\.)?" if leaves else ""
+    known = rf"'{library}(?:{'|'.join(sorted(_types()))})'"
+    filled = text.replace("<n>", r"\d{1,4}").replace("<type>", known).replace("<name>", r"(\w{1,60})")
+    return re.compile(filled)
 
 
 def known_lines(rebuilt: Rebuilt) -> frozenset[str]:
@@ -93,7 +93,7 @@ def in_few_words(finding: Judged, trouble: ProbeError | None, names: Collection[
     if trouble is not None:
         return replace(told, sentence=_of_trouble(trouble, names, lines), line=_place(trouble.line, lines))
     ours = _words_of(finding.asked) | _words_of(finding.wanted)
-    got = _in_form(finding.got, ours | _TYPES)
+    got = _in_form(finding.got, ours | _types())
     # A place is made of what the truth names; of what the learner's process names where that is one too many.
     where = finding.where if finding.got != "there" else ""
     if not where:
@@ -115,6 +115,7 @@ def _words_of(text: str) -> set[str]:
 def _in_form(text: str, ours: Collection[str]) -> str:
     """A text in which nothing but words of form, ours and a few numbers stand; else "something else"."""
     made, numbers = [], 0
+    form = _FORM.union(leaf_words().form)
     for token in _TOKEN.findall(text):
         if _NUMBER.fullmatch(token):
             numbers += 1
@@ -122,7 +123,7 @@ def _in_form(text: str, ours: Collection[str]) -> str:
                 made.append("...")
                 break
             made.append(_short(token))
-        elif token in _FORM or token in ours or token.isspace() or token in _SIGNS:
+        elif token in form or token in ours or token.isspace() or token in _SIGNS:
             made.append(" " if token.isspace() else token)
         else:
             return "something else"
@@ -146,7 +147,7 @@ def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[s
     if trouble.kind == "Unanswered":
         name = re.match(r"`(\w{1,60})` is (not defined|a \w+|an \w+|None)\b", trouble.message)
         if name and name[1] in names:
-            known = name[2] in ("not defined", "None") or name[2].split()[1] in _TYPES
+            known = name[2] in ("not defined", "None") or name[2].split()[1] in _types()
             what = name[2] if known else "something else"
             return f"`{name[1]}` is {what}, where a hidden check asks for it"
     kind = trouble.kind if trouble.kind in _ERRORS else "An error of another kind"
@@ -155,10 +156,11 @@ def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[s
 
 
 def _message(message: str, lines: Collection[str]) -> str:
-    if any(pattern.fullmatch(message) for pattern in _MESSAGES):
+    leaves = the_course().leaves
+    if any(_pattern(text, leaves).fullmatch(message) for text in (*_MESSAGES, *leaf_words().messages)):
         return message
-    for pattern in _WITH_A_NAME:
-        found = pattern.match(message)
+    for text in _WITH_A_NAME:
+        found = _pattern(text, leaves).match(message)
         if found and not keyword.iskeyword(found[1]) and any(re.search(rf"\b{found[1]}\b", line) for line in lines):
             return found[0]
     return ""

@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
+from nbproof.cells import CellKind, grading_of, kind_of, name_of
 from nbproof.marking.results import WrittenAnswer
+from nbproof.text import code_parts
 
 __all__ = ["HEADER", "Question", "is_blank", "questions_in", "shown", "written_in"]
 
@@ -31,35 +33,24 @@ class Question:
     """The cell's text as it is handed out."""
     prose: str
     """The text of the cell in front of it, which asks."""
-    kind: Literal["text", "code", "task"] = "text"
-    """A markdown cell or a TODO cell that a person marks; a task, which is answered in cells of the learner's own."""
+    kind: CellKind = CellKind.WRITTEN
+    """WRITTEN, MANUAL or TASK."""
 
 
 def questions_in(instructor: Any, learner: Any) -> dict[str, Question]:
     """The questions of a notebook: points from the instructor's version, stubs from the learner's."""
-    stubs = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in learner.cells}
+    stubs = {name_of(cell): cell.source for cell in learner.cells}
     found: dict[str, Question] = {}
     prose = ""
     for cell in instructor.cells:
-        grading = cell.metadata.get("nbgrader") or {}
-        if cell.cell_type == "markdown" and not grading:
+        kind, name = kind_of(cell), name_of(cell)
+        if kind is CellKind.PROSE:
             prose = cell.source
-        elif (kind := _kind(cell.cell_type, grading)) is not None:
-            name = grading["grade_id"]
+        elif kind in (CellKind.WRITTEN, CellKind.MANUAL, CellKind.TASK):
             asked = list(HEADER.finditer(prose))
             title = asked[-1]["title"].replace("`", "").strip() if asked else name.replace("_", " ")
-            found[name] = Question(name, title, float(grading.get("points") or 0), stubs[name], prose, kind)
+            found[name] = Question(name, title, float(grading_of(cell).get("points") or 0), stubs[name], prose, kind)
     return found
-
-
-def _kind(cell: str, grading: Mapping[str, Any]) -> Literal["text", "code", "task"] | None:
-    """What a person marks in a cell; None if nothing."""
-    if not grading.get("grade_id"):
-        return None
-    if grading.get("grade") and grading.get("solution"):
-        return "code" if cell == "code" else "text"
-    # What nbgrader itself calls a task, and locked text with points.
-    return "task" if grading.get("task") or (grading.get("grade") and cell != "code") else None
 
 
 def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) -> tuple[WrittenAnswer, ...]:
@@ -72,7 +63,7 @@ def written_in(questions: Mapping[str, Question], answers: Mapping[str, str]) ->
 
 def is_blank(question: Question, text: str) -> bool:
     """Whether nobody has written anything: the stub, or nothing at all."""
-    return question.kind != "task" and text.strip() in ("", question.stub.strip())
+    return question.kind is not CellKind.TASK and text.strip() in ("", question.stub.strip())
 
 
 _LONGEST = 20_000
@@ -101,11 +92,9 @@ def shown(text: str) -> str:
 
 def _line(line: str) -> str:
     indent = len(line) - len(line.lstrip())
-    parts = line.lstrip().split("`")
-    if len(parts) % 2 == 0:  # a backtick without its partner
-        parts[-2:] = ["`".join(parts[-2:])]
     marked = [
-        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part) for at, part in enumerate(parts)
+        f"<code>{_entities(part)}</code>" if at % 2 and part else _entities(part)
+        for at, part in enumerate(code_parts(line.lstrip()))
     ]
     return "&nbsp;" * min(indent, 40) + "".join(marked)
 

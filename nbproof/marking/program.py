@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from nbproof.cells import CellKind
 from nbproof.marking.blueprint import Blueprint
 from nbproof.recover.own_cells import OwnCell, is_code
 from nbproof.sandbox.cell_names import ALWAYS_THERE, CellNames
 
 __all__ = ["Program", "Step", "needed", "own_name", "program"]
 
-Step = tuple[str, str]
+Step = tuple[CellKind, str]
 """(kind, name): setup, answer and test with their grade_id; show and own with a name made from their place."""
 
 
@@ -54,10 +55,10 @@ def program(
     ``own``: of a setup cell, what was added to it. ``all_of_it``: leave nothing out.
     """
     lines = _lines(blueprint, answers, own, names)
-    chosen = {line.step for line in lines if line.step[0] not in ("own", "show")}
+    chosen = {line.step for line in lines if line.step[0] not in (CellKind.OWN, CellKind.SHOW)}
     about = _about(blueprint, lines)
-    all_of_it = all_of_it or any(line.names.anything for line in lines if line.step[0] == "answer")
-    for kind in ("own", "show"):
+    all_of_it = all_of_it or any(line.names.anything for line in lines if line.step[0] is CellKind.ANSWER)
+    for kind in (CellKind.OWN, CellKind.SHOW):
         chosen |= {line.step for line in lines if all_of_it and line.step[0] == kind}
     if not all_of_it:
         chosen |= _own_that_matter(lines, about, blueprint.given)
@@ -78,19 +79,19 @@ def _lines(
     behind: dict[int, list[_Line]] = {}
     changed = set()
     for number, one in enumerate(own):
-        step = ("own", own_name(number))
+        step = (CellKind.OWN, own_name(number))
         changed.add(one.place)
         if not one.source.strip():
             continue
         behind.setdefault(one.after, []).append(_Line(step, one.source, names.get(step[1], CellNames())))
     lines = list(behind.get(-1, ()))
     for place, cell in enumerate(blueprint.handout.cells):
-        if not is_code(cell) or (cell.kind == "show" and place in changed):
+        if not is_code(cell) or (cell.kind is CellKind.SHOW and place in changed):
             pass
-        elif cell.kind == "show":
-            lines.append(_Line(("show", f"shown {place}"), cell.source, blueprint.names[place]))
+        elif cell.kind is CellKind.SHOW:
+            lines.append(_Line((CellKind.SHOW, f"shown {place}"), cell.source, blueprint.names[place]))
         else:
-            known = names.get(cell.name, CellNames()) if cell.kind == "answer" else blueprint.names[place]
+            known = names.get(cell.name, CellNames()) if cell.kind is CellKind.ANSWER else blueprint.names[place]
             lines.append(_Line((cell.kind, cell.name), "", known))
         lines += behind.get(place, ())
     return lines
@@ -104,12 +105,12 @@ def own_name(number: int) -> str:
 def _about(blueprint: Blueprint, lines: Sequence[_Line]) -> frozenset[str]:
     """The names that the answers, and the checks, are about."""
     asked = frozenset().union(*(test.probe.asks for test in blueprint.tests.values()))
-    return asked.union(*(line.names.mentions for line in lines if line.step[0] == "answer")) - ALWAYS_THERE
+    return asked.union(*(line.names.mentions for line in lines if line.step[0] is CellKind.ANSWER)) - ALWAYS_THERE
 
 
 def _own_that_matter(lines: Sequence[_Line], about: frozenset[str], given: frozenset[str]) -> set[Step]:
     """Own cells that bind a name that is needed, or may work on something that an answer works on."""
-    waiting = [line for line in lines if line.step[0] == "own"]
+    waiting = [line for line in lines if line.step[0] is CellKind.OWN]
     found: set[Step] = set()
     needed, state = set(about), set(about - given)
     # Functions, classes, modules: who changes one of them (`nn.Module.tag = 1`) changes it for all.
@@ -135,7 +136,7 @@ def _shown_that_are_needed(lines: Sequence[_Line], chosen: set[Step]) -> set[Ste
     With them those that work on such a name before it is needed for the last time: it is to be as they leave it.
     """
     found: set[Step] = set()
-    shown = [(place, line) for place, line in enumerate(lines) if line.step[0] == "show"]
+    shown = [(place, line) for place, line in enumerate(lines) if line.step[0] is CellKind.SHOW]
     bound_there = frozenset[str]().union(*(line.names.binds for _, line in shown))
     wanted: set[str] = set()
     while True:
@@ -159,8 +160,8 @@ def _shown_that_are_needed(lines: Sequence[_Line], chosen: set[Step]) -> set[Ste
 
 
 def _touched(blueprint: Blueprint, ran: Sequence[_Line]) -> frozenset[str]:
-    mentioned = frozenset().union(*(line.names.mentions for line in ran if line.step[0] == "own"))
-    anything = any(line.names.anything for line in ran if line.step[0] == "own")
+    mentioned = frozenset().union(*(line.names.mentions for line in ran if line.step[0] is CellKind.OWN))
+    anything = any(line.names.anything for line in ran if line.step[0] is CellKind.OWN)
     return frozenset(test.exercise for test in blueprint.tests.values() if anything or test.probe.asks & mentioned)
 
 
@@ -174,19 +175,19 @@ def _keep_apart(blueprint: Blueprint, ran: Sequence[_Line]) -> bool:
     for line in ran:
         kind, name = line.step
         names = line.names
-        if kind == "test":
+        if kind is CellKind.TEST:
             test = blueprint.tests[name]
             reaches = test.probe.reads - bound.get(test.exercise, frozenset())
         else:
             reaches = names.now | names.later
             # The instructor's cells above all answers set what everybody has.
-            if (names.anything or names.lasting) and (kind != "setup" or bound):
+            if (names.anything or names.lasting) and (kind is not CellKind.SETUP or bound):
                 return False
         if reaches & made:
             return False
-        if kind == "answer":
+        if kind is CellKind.ANSWER:
             bound[name] = names.binds
-        if kind in ("answer", "own", "show"):
+        if kind in (CellKind.ANSWER, CellKind.OWN, CellKind.SHOW):
             # Nobody works on a function, a class or a module without being seen (`lasting`).
             made |= names.binds - names.defines
     return True
@@ -194,14 +195,14 @@ def _keep_apart(blueprint: Blueprint, ran: Sequence[_Line]) -> bool:
 
 def needed(steps: Sequence[Step], blueprint: Blueprint, only: Collection[str], skip: Collection[str]) -> list[Step]:
     """Of these steps those that run: up to the last test that is wanted."""
-    order = [(kind, name) for kind, name in steps if kind != "answer" or name in only or name not in skip]
+    order = [(kind, name) for kind, name in steps if kind is not CellKind.ANSWER or name in only or name not in skip]
     order = [
         (kind, name) for kind, name in order
-        if kind != "test" or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
+        if kind is not CellKind.TEST or blueprint.tests[name].exercise in only or blueprint.tests[name].exercise not in skip
     ]  # fmt: skip
-    wanted = [i for i, (kind, name) in enumerate(order) if name in only or _tests_one_of(blueprint, kind, name, only)]
+    wanted = [
+        i
+        for i, (kind, name) in enumerate(order)
+        if name in only or (kind is CellKind.TEST and blueprint.tests[name].exercise in only)
+    ]
     return order[: wanted[-1] + 1] if wanted else []
-
-
-def _tests_one_of(blueprint: Blueprint, kind: str, name: str, exercises: Collection[str]) -> bool:
-    return kind == "test" and blueprint.tests[name].exercise in exercises

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from nbproof.recover.own_cells import OwnCell
 
 __all__ = [
-    "STATUSES", "UNCERTAIN", "CellRun", "ExerciseScore", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict",
+    "FAULTS", "STATUSES", "UNCERTAIN", "CellRun", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict",
     "TestVerdict", "WrittenAnswer",
 ]  # fmt: skip
 
 STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered", "uncertain")
 UNCERTAIN = STATUSES[-1]
 """What may be the answer was found, and has not run: it waits for a person."""
+FAULTS = ("timeout", "out of memory", "killed")
+"""Of what did not end by itself."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,21 @@ class ExerciseVerdict:
         """Its marks."""
         return sum(test.score for test in self.tests)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it earned every point."""
+        return self.score >= self.max_score
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """Misconceptions that the checks recognised."""
+        return tuple(dict.fromkeys(test.hint for test in self.tests if test.hint and test.score < test.max_score))
+
+    @property
+    def difference(self) -> str:
+        """The first difference that a check found; empty where none got that far."""
+        return next((test.sentence for test in self.tests if test.sentence and test.score < test.max_score), "")
+
 
 @dataclass(frozen=True)
 class WrittenAnswer:
@@ -125,6 +142,11 @@ class SubmissionVerdict:
         tested = {test.grade_id: test.score for exercise in self.exercises for test in exercise.tests}
         return {**tested, **{one.id: 0.0 for one in self.written if not one.answered}}
 
+    def in_short(self) -> SubmissionVerdict:
+        """Without outputs and pictures: that much is kept of a whole class."""
+        told = (replace(one, tests=tuple(replace(test, compared=None) for test in one.tests)) for one in self.exercises)
+        return replace(self, exercises=tuple(told), runs={}, own=())
+
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON-able data."""
         return asdict(self)
@@ -150,63 +172,59 @@ class SubmissionVerdict:
         return cls(**{**data, "exercises": exercises, "runs": runs, "written": written, "own": own, "newer": newer})
 
 
-@dataclass(frozen=True)
-class ExerciseScore:
-    """How one exercise of a submission ended, in short."""
-
-    id: str
-    status: str
-    score: float
-    max_score: float
-    sentence: str = ""
-    hint: str | None = None
-    seconds: float = 0.0
-    seed: int = 0
+_NOTHING = SubmissionVerdict("", "", 0, (), {}, {})
 
 
 @dataclass(frozen=True)
 class Score:
-    """One cell of the class table."""
+    """One submission of a class: its verdict, and what the gradebook and a run say of it."""
 
     learner: str
     lesson: str
-    score: float
-    max_score: float
+    score: float = 0.0
+    """With marks that people gave, less the late penalty."""
+    max_score: float = 0.0
     problem: str = ""
+    """Why it is not graded; empty where it is."""
     how: str = "graded"
     """``graded``; ``regraded`` in part; ``rewritten``: only text or points changed; ``unchanged``; ``not graded``."""
     waiting: int = 0
     """Written answers that nobody has marked yet; their marks are in ``max_score``, not in ``score``."""
+    pending: bool = False
+    """Whether a person is still to look at anything."""
     penalty: float = 0.0
     """For being late; taken off ``score`` already."""
     seconds_late: float = 0.0
     said_late: bool = False
     """The LMS calls it late, and does not say when it came: then ``seconds_late`` is 1 where a due date is known, else 0."""
-    exercises: tuple[ExerciseScore, ...] = ()
-    recovered: dict[str, str] = field(default_factory=dict)
-    seed: int = 0
-    lost: dict[str, str] = field(default_factory=dict)
-    """exercise -> why there is no answer"""
-    damage: str = ""
-    newer: tuple[str, ...] = ()
-    """Of what is lost, what was added to the lesson after the notebook had been handed out: nobody needs to look."""
+    verdict: SubmissionVerdict = _NOTHING
+    """In short; of what is not graded, one that says nothing."""
     grader_failed: bool = False
     """Whether ``problem`` is a flaw of the grader."""
+    waits: bool = False
+    """Whether ``problem`` is only that nobody has graded it yet."""
+    note: str = ""
+    """What a person should know of it."""
 
     @property
     def missing(self) -> dict[str, str]:
         """What the notebook should hold, and does not: exercise -> why there is no answer."""
-        return {name: why for name, why in self.lost.items() if name not in self.newer}
+        return {name: why for name, why in self.verdict.lost.items() if name not in self.verdict.newer}
 
     @property
     def statuses(self) -> tuple[str, ...]:
         """How each exercise ended."""
-        return tuple(exercise.status for exercise in self.exercises)
+        return tuple(exercise.status for exercise in self.verdict.exercises)
 
     @property
     def late(self) -> bool:
         """Whether it came after it was due, by the times or by the LMS's word."""
         return self.seconds_late > 0 or self.said_late or self.penalty > 0
+
+    @property
+    def share(self) -> float:
+        """Score by maximum, 0 to 1."""
+        return self.score / self.max_score if self.max_score else 0.0
 
     @property
     def fresh(self) -> bool:

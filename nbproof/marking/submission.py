@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from nbproof.cells import CellKind
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.execution import Execution
 from nbproof.marking.few_words import in_few_words, known_lines
@@ -105,7 +106,7 @@ class _Shown(Execution):
 
     def own_that_ran(self) -> tuple[OwnCell, ...]:
         """The learner's own cells that ran; of a setup cell, what was added to it."""
-        ran = {name for kind, name in self.order if kind == "own"}
+        ran = {name for kind, name in self.order if kind is CellKind.OWN}
         return tuple(
             one if one.place is None or self.blueprint.shows(one.place) else replace(one, place=None)
             for number, one in enumerate(self.own)
@@ -118,7 +119,7 @@ class _Shown(Execution):
         Known before anything has been judged: whoever wants the second run can have it, and learns nothing by it.
         """
         left_out = self.program.left_out if self.program else frozenset()
-        ran = {name for kind, name in self.order if kind == "own"}
+        ran = {name for kind, name in self.order if kind is CellKind.OWN}
         own = any(one.source.strip() and own_name(number) not in ran for number, one in enumerate(self.own))
         return (self.raised and own) or bool(self.missing & left_out) or ("*" in left_out and bool(self.missing))
 
@@ -239,7 +240,7 @@ def waiting(run: Execution) -> list[str]:
     """The test cells of which hidden checks have yet to be asked, of exercises that have lost nothing so far."""
     return [
         name for kind, name in run.order
-        if kind == "test" and run.blueprint.tests[name].hides and run.is_asked(name)
+        if kind is CellKind.TEST and run.blueprint.tests[name].hides and run.is_asked(name)
         and run.exercises[run.blueprint.tests[name].exercise].loss is None
         and name not in run.exercises[run.blueprint.tests[name].exercise].asked_all
     ]  # fmt: skip

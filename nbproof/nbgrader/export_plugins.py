@@ -15,9 +15,11 @@ from typing import Any
 from nbgrader.plugins import ExportPlugin
 from traitlets import Unicode
 
+from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
+from nbproof.gradebook.reader import marks_in
 from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
-from nbproof.report.records import Person, title_of
+from nbproof.report.records import Person, people_in
 
 __all__ = ["CanvasExport", "MoodleExport"]
 
@@ -36,19 +38,11 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
         for assignment in gradebook.assignments:
             if self.assignment and assignment.name not in map(str, self.assignment):
                 continue
-            for one in gradebook.assignment_submissions(assignment.name):
-                if self.student and one.student_id not in map(str, self.student):
-                    continue
-                score = max(0.0, float(one.score) - float(one.late_submission_penalty or 0.0))
-                grades[one.student_id, assignment.name] = Grade(score, float(assignment.max_score))
-        people = [
-            Person(
-                one["id"], one["first_name"] or "", one["last_name"] or "", one["email"] or "", one["lms_user_id"] or ""
-            )
-            for one in gradebook.student_dicts()
-        ]
+            for learner, marks in marks_in(gradebook, assignment.name).items():
+                if not self.student or learner in map(str, self.student):
+                    grades[learner, assignment.name] = Grade(marks.score, marks.max_score)
         try:
-            made = self.fill(template, grades, people)
+            made = self.fill(template, grades, people_in(gradebook))
         except CourseError as error:
             for line in error.lines():
                 self.log.error(line)
@@ -71,7 +65,9 @@ class CanvasExport(_LmsExport):
 
     def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
         """See :func:`nbproof.report.lms.canvas_file`."""
-        return canvas_file(template, grades, people, {lesson: title_of(lesson) for _, lesson in grades})
+        return canvas_file(
+            template, grades, people, {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
+        )
 
 
 class MoodleExport(_LmsExport):
@@ -79,4 +75,6 @@ class MoodleExport(_LmsExport):
 
     def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
         """See :func:`nbproof.report.lms.moodle_file`."""
-        return moodle_file(template, grades, people, {lesson: title_of(lesson) for _, lesson in grades})
+        return moodle_file(
+            template, grades, people, {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
+        )

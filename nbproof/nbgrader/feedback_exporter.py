@@ -48,6 +48,6 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
 @cache
 def _marks(root: str, lesson: str, exporter: int) -> Any:
     """The whole class's marks, read once for each exporter, that is for each press of the button."""
-    from nbproof.gradebook.marks import read_marks
+    from nbproof.gradebook.reader import read_marks
 
     return read_marks(Path(root), [lesson])

@@ -16,10 +16,13 @@ import nbformat
 from nbconvert.preprocessors import Preprocessor
 from nbgrader.coursedir import CourseDirectory
 
+from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.regions import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION
+
 __all__ = ["ReadingView"]
 
 _ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
-_MARKERS = re.compile(r"^### (?:BEGIN|END) (?:SOLUTION|MARK SCHEME)\n?", re.MULTILINE)
+_MARKERS = re.compile(rf"^(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})\n?", re.MULTILINE)
 # formgrader's style sheet takes the triangle away by which one sees that there is more to open.
 _SUMMARY = '<summary style="display:list-item;cursor:pointer">'
 _SCHEME = (
@@ -63,21 +66,19 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
             return {}
         found = {}
         for cell in cells:
-            grading = cell.metadata.get("nbgrader") or {}
-            if cell.cell_type == "markdown" and grading.get("grade") and grading.get("solution"):
-                parted = cell.source.replace("### BEGIN MARK SCHEME", "---\n\n### BEGIN MARK SCHEME")
-                found[grading["grade_id"]] = _MARKERS.sub("", parted)
+            if kind_of(cell) is CellKind.WRITTEN:
+                parted = cell.source.replace(BEGIN_SCHEME, f"---\n\n{BEGIN_SCHEME}")
+                found[name_of(cell)] = _MARKERS.sub("", parted)
         return found
 
 
 def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
-    grading = cell.metadata.get("nbgrader") or {}
-    name = grading.get("grade_id")
-    if name in schemes:
-        return [cell, nbformat.v4.new_markdown_cell(_SCHEME.format(schemes[name]))]
-    if grading.get("solution") or grading.get("task"):
+    kind = kind_of(cell)
+    if name_of(cell) in schemes:
+        return [cell, nbformat.v4.new_markdown_cell(_SCHEME.format(schemes[name_of(cell)]))]
+    if kind in (CellKind.ANSWER, CellKind.MANUAL, CellKind.WRITTEN, CellKind.TASK):
         return [cell]
-    if grading.get("grade"):
+    if kind is CellKind.TEST:
         lines = len(cell.source.splitlines())
         cell.source = f"# The tests, {lines} lines of them visible to learners. What they found stands below."
         return [cell]

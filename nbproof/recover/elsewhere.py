@@ -108,7 +108,8 @@ def bring(handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[str,
         if not _is_blank(text, stub):
             if near := _more(near):
                 rest = [(looked.where(one), one.text) for one in near[:_MOST_TEXTS]]
-                told = f"More text stood {_and(place for place, _ in rest)}. It is shown below your answer."
+                places = ", and ".join(dict.fromkeys(place for place, _ in rest))
+                told = f"More text stood {places}. It is shown below your answer."
                 brought[name] = FoundElsewhere(f"{text}\n\n{_listed(_MORE, rest, len(near))}", told)
         elif len({looked.side(one) for one in near}) == 1:
             told = f"Nothing stood in the cell for it. The text stood {looked.where(near[0])}, and was taken as the answer."
@@ -138,10 +139,6 @@ def _is_blank(text: str, stub: str) -> bool:
 def _more(near: Sequence[Writing]) -> list[Writing]:
     """What may go on with an answer that is there: a word or two added to the question are a note."""
     return [one for one in near if one.kind == "cell" or weight(one.text) >= _NOTE]
-
-
-def _and(places: object) -> str:
-    return ", and ".join(dict.fromkeys(places))  # type: ignore[call-overload]
 
 
 def _listed(head: str, texts: Sequence[tuple[str, str]], total: int) -> str:

@@ -10,6 +10,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from nbproof.cells import name_of
 from nbproof.recover.unpacking import Damaged
 
 __all__ = ["ExportedCell", "cells_of_page", "cells_of_text"]
@@ -135,12 +136,7 @@ def _by_jupytext(text: str, extension: str, kind: str) -> list[ExportedCell]:
         notebook = jupytext.reads(text, fmt={"extension": extension, "format_name": kind})
     except Exception as error:  # whatever jupytext and the YAML in the header raise
         raise Damaged(f"it is a jupytext file that cannot be read ({type(error).__name__}): {_NEXT}") from None
-    found = []
-    for cell in notebook.cells:
-        grading = cell.metadata.get("nbgrader")
-        name = grading.get("grade_id") if isinstance(grading, dict) else None
-        found.append(ExportedCell(name if isinstance(name, str) else None, cell.source, cell.cell_type))
-    return found
+    return [ExportedCell(name_of(cell) or None, cell.source, cell.cell_type) for cell in notebook.cells]
 
 
 def _nbconvert_script(text: str) -> list[ExportedCell]:

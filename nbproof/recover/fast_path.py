@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
+from nbproof.cells import CellKind
 from nbproof.recover.elsewhere import may_stand_elsewhere
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, bare, names_in
@@ -24,20 +25,20 @@ def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, s
     kinds = {cell.name: cell.kind for cell in handout.cells if cell.name}
     counts = Counter(cell.name for cell in cells if cell.name)
     for name, kind in kinds.items():
-        if counts[name] != 1 and not (kind in ("test", "setup") and counts[name]):
+        if counts[name] != 1 and not (kind in (CellKind.TEST, CellKind.SETUP) and counts[name]):
             return None
     answers = {}
     for cell in cells:
-        kind = kinds.get(cell.name or "", "show")
-        if kind in ("answer", "written"):
-            if not cell.whole or (kind == "answer") != (cell.kind == "code"):
+        kind = kinds.get(cell.name or "", CellKind.SHOW)
+        if kind in (CellKind.ANSWER, CellKind.WRITTEN):
+            if not cell.whole or (kind is CellKind.ANSWER) != (cell.kind == "code"):
                 return None
             answers[cell.name or ""] = cell.source
     new = [
         kinds.get(cell.name or "") is None and bool(cell.source.strip()) and bare(cell.source) not in _shown(handout)
         for cell in cells
     ]
-    todo = [kinds.get(cell.name or "") == "answer" for cell in cells]
+    todo = [kinds.get(cell.name or "") is CellKind.ANSWER for cell in cells]
     for at, cell in enumerate(cells):
         if new[at] and cell.kind == "code" and any(todo[max(0, at - 1) : at + 2]):
             return None  # the two may be one cell that was split

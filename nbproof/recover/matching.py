@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
+from nbproof.cells import CellKind
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.released import HandedOut, Handout
 
@@ -80,13 +81,13 @@ class _Texts:
         self.held: list[tuple[str, int]] = []
         self.lines: dict[int, set[str]] = {}
         for place, cell in enumerate(handout.cells):
-            text = cell.kind in ("prose", "written")
+            text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
             for key in {squashed(cell.source) if text else "", bare(cell.source)} - {""}:
                 self.whole.setdefault(key, []).append(place)
             key = bare(cell.source)
-            if cell.kind == "prose":
+            if cell.kind is CellKind.PROSE:
                 self.lines[place] = {line for text in cell.source.splitlines() if (line := squashed(text))}
-            elif cell.kind not in ("answer", "written") and len(key) >= _LEAST:
+            elif cell.kind not in (CellKind.ANSWER, CellKind.WRITTEN) and len(key) >= _LEAST:
                 self.held.append((key, place))
 
     def holding(self, text: str, used: Collection[int]) -> list[int]:
@@ -131,4 +132,4 @@ def without_released(handout: Handout, text: str) -> str:
 
 
 def _is_fixed(cell: HandedOut) -> bool:
-    return cell.kind in ("test", "setup", "prose") and len(cell.source) >= _LEAST
+    return cell.kind in (CellKind.TEST, CellKind.SETUP, CellKind.PROSE) and len(cell.source) >= _LEAST

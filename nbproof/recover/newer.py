@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Sequence
 
+from nbproof.cells import CellKind
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import bare
 from nbproof.recover.released import HandedOut, Handout
@@ -22,7 +23,7 @@ NEWER = "This was added to the lesson after your notebook had been handed out."
 def newer_than(handout: Handout, cells: Sequence[ExportedCell], lost: Collection[str]) -> tuple[str, ...]:
     """Of the answers that are ``lost`` (ids of TODO cells and of written answers), those that these cells cannot have had."""
     seen = _Seen(cells)
-    places = [place for place, cell in enumerate(handout.cells) if cell.kind in ("answer", "written")]
+    places = [place for place, cell in enumerate(handout.cells) if cell.kind in (CellKind.ANSWER, CellKind.WRITTEN)]
     gone = {
         place
         for place in places
@@ -42,9 +43,9 @@ def newer_than(handout: Handout, cells: Sequence[ExportedCell], lost: Collection
 def _own(handout: Handout, place: int) -> list[HandedOut]:
     """The cells that came with an answer cell: it, its checks, and the nearest prose above it."""
     cell = handout.cells[place]
-    tests = [one for one in handout.cells if one.kind == "test" and one.exercise == cell.name]
+    tests = [one for one in handout.cells if one.kind is CellKind.TEST and one.exercise == cell.name]
     above = itertools.takewhile(lambda one: not one.name, reversed(handout.cells[:place]))
-    return [cell, *tests, *[one for one in above if one.kind == "prose"][:1]]
+    return [cell, *tests, *[one for one in above if one.kind is CellKind.PROSE][:1]]
 
 
 class _Seen:
@@ -56,7 +57,7 @@ class _Seen:
 
     def holds(self, cell: HandedOut) -> bool:
         if cell.name:
-            return cell.name in self._names or (cell.kind == "test" and self._has(cell.source))
+            return cell.name in self._names or (cell.kind is CellKind.TEST and self._has(cell.source))
         heading = next((line for line in cell.source.splitlines() if line.startswith("### ")), "")
         return self._has(cell.source) or bool(heading and self._has(heading))
 

@@ -14,6 +14,7 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import Any
 
+from nbproof.cells import name_of
 from nbproof.recover.broken_json import CutDict, CutList, CutText, TooDeep, value_at, values_in
 from nbproof.recover.exported import ExportedCell, cells_of_page, cells_of_text
 from nbproof.recover.unpacking import Damaged, text_of, unwrapped
@@ -218,9 +219,6 @@ def _cell(cell: Any) -> ExportedCell | None:
         source = ""
     if not isinstance(source, str):
         return None
-    metadata = cell.get("metadata")
-    grading = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    name = grading.get("grade_id") if isinstance(grading, dict) else None
     kind = cell.get("cell_type")
     number = cell.get("id")
     # Half a surrogate pair goes into no file, a null byte through no compiler.
@@ -230,7 +228,7 @@ def _cell(cell: Any) -> ExportedCell | None:
     loose = [str(one)[:80] for one in attached if str(one) not in text][:20] if isinstance(attached, dict) else []
     text = "\n".join([text, *(ascii(f"![{one}](attachment:{one})")[1:-1] for one in loose)]) if loose else text
     return ExportedCell(
-        name if isinstance(name, str) else None, text.replace("\r\n", "\n"),
+        name_of(cell) or None, text.replace("\r\n", "\n"),
         "code" if kind == "code" else "raw" if kind == "raw" else "markdown",
         number if isinstance(number, str) else "", whole,
     )  # fmt: skip

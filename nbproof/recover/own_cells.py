@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from nbproof.cells import CellKind
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import bare, placed
 from nbproof.recover.released import HandedOut, Handout
@@ -84,11 +85,11 @@ def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
 
 def is_code(released: HandedOut) -> bool:
     """Whether a released cell holds code."""
-    return released.kind not in ("prose", "written")
+    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN)
 
 
 def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
-    changeable = released.kind in ("show", "setup")
+    changeable = released.kind in (CellKind.SHOW, CellKind.SETUP)
     return changeable and bool(cell.source.strip()) and bare(cell.source) != bare(released.source)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from nbproof.cells import CellKind
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, Names, bare, names_in, placed, without_released
 from nbproof.recover.released import Handout
@@ -64,9 +65,9 @@ class Pieces:
         rest = cell.source if same else without_released(self.handout, cell.source)
         kind = "code" if cell.kind == "code" else "text"
         fenced = [text.strip("\n") for _, text in FENCE.findall(rest)] if kind == "text" else []
-        if released and released.kind == "answer":
+        if released and released.kind is CellKind.ANSWER:
             self.named[released.name].append(Piece(at, "\n\n".join(fenced) or rest, kind, cell.whole))
-        elif cell.whole and rest.strip() and not same and not (released and released.kind == "written"):
+        elif cell.whole and rest.strip() and not same and not (released and released.kind is CellKind.WRITTEN):
             if released and kind == "text" and rest == cell.source:
                 return  # the lesson's text, edited
             whole = Piece(at, rest, kind)

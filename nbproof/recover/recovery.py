@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbproof.cells import CellKind
 from nbproof.recover.elsewhere import bring
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
@@ -121,7 +122,9 @@ class _Search:
         """Whether it can only come from this lesson. All lessons may call their setup cell the same."""
         released = self.handout.cells[place]
         long = len(bare(released.source)) >= _DISTINCT and bare(released.source) in bare(cell.source)
-        return released.kind not in ("setup", "show") and (long or bool(released.name and cell.name == released.name))
+        return released.kind not in (CellKind.SETUP, CellKind.SHOW) and (
+            long or bool(released.name and cell.name == released.name)
+        )
 
     def _another(self) -> Damaged:
         heads = [line for cell in self.cells if cell.kind == "markdown" for line in cell.source.splitlines()]
@@ -155,7 +158,7 @@ class _Search:
 
     def _of_several(self, name: str, worked: list[Piece]) -> None:
         """Halves of a split cell go together; of several versions the one counts that the check sees in Run All."""
-        tests = {at for at, one in enumerate(self.handout.cells) if one.kind == "test" and one.exercise == name}
+        tests = {at for at, one in enumerate(self.handout.cells) if one.kind is CellKind.TEST and one.exercise == name}
         checks = (at for at, place in enumerate(self.pieces.places) if place in tests and at > worked[0].at)
         check = next(checks, None)
         above = [piece for piece in worked if check is None or piece.at < check]

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
-__all__ = ["HandedOut", "Handout", "Kind"]
+from nbproof.cells import CellKind, kind_of, name_of
 
-Kind = Literal["answer", "written", "test", "setup", "show", "prose"]
+__all__ = ["HandedOut", "Handout"]
+
+_AS_HANDED_OUT = {CellKind.MANUAL: CellKind.ANSWER, CellKind.TASK: CellKind.PROSE}
+"""To learners it is the same who marks a TODO cell; and a task is read, and answered elsewhere."""
 
 
 @dataclass(frozen=True)
 class HandedOut:
     """One cell of the released notebook."""
 
-    kind: Kind
+    kind: CellKind
     name: str
     """Its grade_id; empty where it has none."""
     id: str
@@ -38,25 +41,20 @@ class Handout:
     @property
     def stubs(self) -> dict[str, str]:
         """The TODO cells: grade_id -> text."""
-        return {cell.name: cell.source for cell in self.cells if cell.kind == "answer"}
+        return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.ANSWER}
 
     @property
     def written(self) -> dict[str, str]:
         """The cells for written answers: grade_id -> text."""
-        return {cell.name: cell.source for cell in self.cells if cell.kind == "written"}
+        return {cell.name: cell.source for cell in self.cells if cell.kind is CellKind.WRITTEN}
 
     @classmethod
-    def of(
-        cls, lesson: str, notebook: Any, answers: Mapping[str, str], written: Mapping[str, Any], setup: Mapping[str, str],
-        tests: Mapping[str, str],
-    ) -> Handout:  # fmt: skip
-        """From the learner's version of a notebook, and the ids of its kinds of cells. ``tests``: id -> exercise."""
+    def of(cls, lesson: str, notebook: Any, tests: Mapping[str, str]) -> Handout:
+        """From the learner's version of a notebook. ``tests``: id of a test cell -> the exercise that it tests."""
         found = []
         for cell in notebook.cells:
-            name = str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
-            kind: Kind = "show" if cell.cell_type == "code" else "prose"
-            for known, ids in (("answer", answers), ("written", written), ("setup", setup), ("test", tests)):
-                kind = known if name and name in ids else kind  # type: ignore[assignment]
+            kind, name = kind_of(cell), name_of(cell)
+            kind = _AS_HANDED_OUT.get(kind, kind)
             found.append(HandedOut(kind, name, str(cell.get("id", "")), cell.source, tests.get(name, "")))
         return cls(lesson, tuple(found))
 
@@ -67,4 +65,6 @@ class Handout:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Handout:
         """What :meth:`as_dict` wrote down."""
-        return cls(data["lesson"], tuple(HandedOut(**cell) for cell in data["cells"]))
+        return cls(
+            data["lesson"], tuple(HandedOut(**{**cell, "kind": CellKind(cell["kind"])}) for cell in data["cells"])
+        )

@@ -170,7 +170,7 @@ def _refuse_documents(names: list[str]) -> None:
     if "mimetype" in names and "content.xml" in names:
         raise Damaged(f"it is not a notebook but an OpenDocument file: {_NEXT}")
     if any(name.endswith("/data.pkl") for name in names):
-        raise Damaged(f"it is not a notebook but saved weights of PyTorch: {_NEXT}")
+        raise Damaged(f"it is not a notebook but saved data, such as a model's weights: {_NEXT}")
 
 
 def _base(name: str) -> str:

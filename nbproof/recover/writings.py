@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from nbproof.cells import CellKind
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.lexer import tokens
 from nbproof.recover.matching import placed, squashed
@@ -76,7 +77,7 @@ def writings(handout: Handout, cells: Sequence[ExportedCell]) -> list[Writing]:
         left -= len(cell.source)
         if left < 0:
             break
-        if kinds.get(cell.name or "") == "written" or not cell.source.strip() or cell.source in given:
+        if kinds.get(cell.name or "") is CellKind.WRITTEN or not cell.source.strip() or cell.source in given:
             continue
         # Where the file breaks off stands half a line, as likely as not of the handout.
         source = cell.source if cell.whole else cell.source.rpartition("\n")[0]

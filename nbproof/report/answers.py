@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from nbproof.recover.lexer import LONGEST, tokens
+from nbproof.values.leaf import leaf_words
 
 __all__ = [
     "anonymous",
@@ -31,13 +32,12 @@ __all__ = [
 
 _NAME = re.compile(r"[^\W\d]\w*+")
 _WORD = re.compile(r"[^\W\d_]+")
-_OWN = {"self", "cls", "__init__", "torch", "nn", "F", "np", "numpy", "__call__", "__name__", "__class__"}
-_SPOKEN = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | _OWN
+_SPOKEN = frozenset([*keyword.kwlist, *dir(builtins), "self", "cls", "__init__", "__call__", "__name__", "__class__"])
 
 
 @lru_cache(maxsize=4096)
 def words_of(text: str) -> frozenset[str]:
-    """The words that identifiers of a text are made of, in lower case: ``grad_list`` has two."""
+    """The words that identifiers of a text are made of, in lower case: ``word_list`` has two."""
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
@@ -45,19 +45,12 @@ def words_of(text: str) -> frozenset[str]:
 def known_words(given: str) -> frozenset[str]:
     """All identifiers of a text, Python's own names among them: nobody's choice."""
     # Not by the lexer: in prose an apostrophe would swallow a line.
-    return _SPOKEN | frozenset(_NAME.findall(given))
+    return _SPOKEN.union(_NAME.findall(given), leaf_words().aliases)
 
 
 def _statements(source: str) -> Iterator[list[tuple[str, str]]]:
     """The tokens of one line after the other, without spaces."""
-    line: list[tuple[str, str]] = []
-    for kind, text in tokens(source):
-        if kind == "newline":
-            yield line
-            line = []
-        elif kind != "space":
-            line.append((kind, text))
-    yield line
+    return ([token for token in line if token[0] != "space"] for line in _lines(source))
 
 
 def _without(source: str, stub: str) -> str:
@@ -119,11 +112,7 @@ def vectors(documents: Sequence[Sequence[str]]) -> Any:
 
     if not any(documents):
         return csr_matrix((len(documents), 1))
-    return TfidfVectorizer(analyzer=_as_it_is, sublinear_tf=True).fit_transform(documents)
-
-
-def _as_it_is(document: Sequence[str]) -> Sequence[str]:
-    return document
+    return TfidfVectorizer(analyzer=tuple, sublinear_tf=True).fit_transform(documents)
 
 
 def similarity(rows: Any, others: Any) -> Any:
@@ -150,9 +139,9 @@ def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int =
     which any word is neither the course's nor Python's, or that holds a learner's name, gets a number.
     Methods of other objects keep their names.
     """
-    words = words_of(given) | words_of(" ".join(_SPOKEN))
-    people = _people(tuple(names))
-    spoken = known_words(given)
+    people, spoken = _people(tuple(names)), known_words(given)
+    never = _SPOKEN.union(leaf_words().aliases)
+    words = words_of(given) | words_of(" ".join(never))
     numbers: dict[str, str] = {}
     lines = []
     strings_given = given
@@ -168,7 +157,7 @@ def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int =
                     continue
                 inside = text.strip("rbufRBUF").strip("\"'")
                 text = text if not inside or (inside in strings_given and not _holds(inside, people)) else '"..."'
-            elif kind == "name" and not _may_stay(text, before, words, people, spoken):
+            elif kind == "name" and not (text in never or _may_stay(text, before, words, people, spoken)):
                 text = numbers.setdefault(text, f"name_{len(numbers) + 1}")
             elif kind == "number" and len(text) > 6:
                 text = "0"
@@ -194,8 +183,6 @@ def _lines(source: str) -> Iterator[list[tuple[str, str]]]:
 
 
 def _may_stay(text: str, before: list[str], words: frozenset[str], people: _People, spoken: frozenset[str]) -> bool:
-    if text in _SPOKEN:
-        return True
     if _holds(text, people):
         return False
     if text in spoken or all(len(word) < 3 or word.lower() in words for word in _WORD.findall(text)):

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from nbproof.collect.earlier import Useless, useless
 from nbproof.collect.enrolled import members_of
 from nbproof.collect.roster import Member
+from nbproof.gradebook.reader import opened_gradebook
 from nbproof.marking.results import Score
-from nbproof.report.removal import open_gradebook
+from nbproof.report.records import people_in
 from nbproof.text import printable
 
 __all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
@@ -32,16 +32,10 @@ class Attendance:
 
 def people_of(root: Path) -> dict[str, Member]:
     """Everybody of the class: on the roster, in the gradebook, with a folder in ``submitted/``. Raises CourseError."""
-    from nbproof.gradebook.storage_errors import trouble_with_gradebook
-
     found: dict[str, Member] = {}
-    with trouble_with_gradebook(str(root / "gradebook.db")):
-        book = open_gradebook(root)
-        if book is not None:
-            with book:
-                for one in book.students:
-                    name = " ".join(part for part in (one.first_name, one.last_name) if part)
-                    found[one.id] = Member(one.id, name, one.email or "")
+    with opened_gradebook(root) as book:
+        for one in people_in(book) if book is not None else ():
+            found[one.id] = Member(one.id, one.name, one.email)
     for member in members_of(root):
         before = found.get(member.learner, member)
         found[member.learner] = Member(
@@ -92,20 +86,7 @@ def late_lines(scores: Sequence[Score]) -> list[str]:
     return lines
 
 
-class LateWork(Protocol):
-    """Somebody who was late."""
-
-    @property
-    def learner(self) -> str: ...
-    @property
-    def seconds_late(self) -> float: ...
-    @property
-    def said_late(self) -> bool: ...
-    @property
-    def penalty(self) -> float: ...
-
-
-def latecomers(late: Iterable[LateWork]) -> str:
+def latecomers(late: Iterable[Score]) -> str:
     """Who was how late, the latest first, and what it costs; of whom only the LMS tells that, together."""
     told, together = [], defaultdict[str, list[str]](list)
     for one in sorted(late, key=lambda one: (-one.seconds_late, one.learner)):

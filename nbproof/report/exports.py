@@ -65,11 +65,11 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
         ["learner", "lesson", "exercise", "status", "score", "max_score", "hints", "seconds", "problem"]
     ]
     for (learner, lesson), work in sorted(records.works.items()):
-        if work.problem or not work.outcomes:
+        if work.problem or not work.verdict.exercises:
             long.append([learner, lesson, "", "not graded" if work.problem else "", None, None, "", None, work.problem])
         long += [
             [learner, lesson, one.id, one.status, one.score, one.max_score, " ".join(one.hints), one.seconds, ""]
-            for one in work.outcomes
+            for one in work.verdict.exercises
         ]
     wide: list[list[Any]] = [["learner", *slugs, "total", "late penalties", "waits for a manual mark"]]
     for person in records.learners:
@@ -157,7 +157,7 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
                 "late_penalty": work.penalty, "pending": work.pending, "problem": work.problem,
                 "exercises": {
                     one.id: {"status": one.status, "score": one.score, "max_score": one.max_score, "hints": list(one.hints)}
-                    for one in work.outcomes
+                    for one in work.verdict.exercises
                 },
             }
             for _, work in sorted(records.works.items())

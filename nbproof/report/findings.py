@@ -91,13 +91,17 @@ def under_codes(records: ClassRecords, root: Path) -> ClassRecords:
     people = {word.lower() for name in records.names for word in re.findall(r"[^\W\d_]{3,}", name)}
     works = {}
     for (learner, lesson), work in records.works.items():
-        outcomes = tuple(
-            replace(one, sentence=scrubbed(one.sentence, people), difference=scrubbed(one.difference, people))
-            for one in work.outcomes
-        )
+        exercises = tuple(
+            replace(
+                one, sentence=scrubbed(one.sentence, people),
+                tests=tuple(replace(test, sentence=scrubbed(test.sentence, people)) for test in one.tests),
+            )
+            for one in work.verdict.exercises
+        )  # fmt: skip
         # A file's name may name its learner in a way that no list of names knows.
         told = scrubbed(re.sub(r"^only .* came: ", "only another file came: ", work.problem), people)
-        works[codes[learner], lesson] = replace(work, learner=codes[learner], outcomes=outcomes, problem=told)
+        verdict = replace(work.verdict, learner=codes[learner], exercises=exercises)
+        works[codes[learner], lesson] = replace(work, learner=codes[learner], verdict=verdict, problem=told)
     learners = tuple(sorted((Person(code) for code in codes.values()), key=lambda one: one.id))
     return replace(records, learners=learners, works=works, notes=())
 

@@ -23,8 +23,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nbproof.marking.results import Score
 from nbproof.report.answers import features, known_words, raw_features, similarity, vectors
-from nbproof.report.records import ClassLesson, LearnerWork
+from nbproof.report.records import ClassLesson
 
 __all__ = ["SMALLEST_CLASS", "Evidence", "Group", "Pair", "grouped", "near_copies", "sureness"]
 
@@ -88,7 +89,7 @@ def sureness(probability: float) -> str:
 
 def near_copies(
     lesson: ClassLesson,
-    works: Sequence[LearnerWork],
+    works: Sequence[Score],
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> list[Pair]:
     """Pairs that are more likely copies than not, surest first. A thousand submissions take some seconds."""
@@ -98,7 +99,7 @@ def near_copies(
     if count < SMALLEST_CLASS:
         return []
     known = known_words(lesson.given)
-    names = [name for name in lesson.stubs if any(work.answers.get(name, "").strip() for work in works)]
+    names = [name for name in lesson.stubs if any(work.verdict.answers.get(name, "").strip() for work in works)]
     compared = [_Compared(name, lesson.stubs[name], works, known) for name in names]
     sums = [np.zeros((count, count), dtype=np.float32) for _ in _COPIED]
     for done, exercise in enumerate(compared, 1):
@@ -126,14 +127,14 @@ def near_copies(
 class _Compared:
     """One exercise: who answered it, and how near the answers are."""
 
-    def __init__(self, name: str, stub: str, works: Sequence[LearnerWork], known: frozenset[str]) -> None:
+    def __init__(self, name: str, stub: str, works: Sequence[Score], known: frozenset[str]) -> None:
         import numpy as np
 
         self.name = name
-        texts = [work.answers.get(name, "") for work in works]
+        texts = [work.verdict.answers.get(name, "") for work in works]
         self.answered = np.array([bool(text.strip()) and text.strip() != stub.strip() for text in texts])
         self.who = np.flatnonzero(self.answered)
-        ended = [next((one.whole for one in work.outcomes if one.id == name), False) for work in works]
+        ended = [next((one.is_whole for one in work.verdict.exercises if one.id == name), False) for work in works]
         self.right = np.array(ended, dtype=bool)[self.who]
         cache: dict[str, tuple[list[str], list[str]]] = {}
         documents = [

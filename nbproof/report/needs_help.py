@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from nbproof.report.records import ClassLesson, ClassRecords, LearnerWork
-from nbproof.report.statistics import FAULTS
+from nbproof.marking.results import FAULTS, Score
+from nbproof.report.records import ClassLesson, ClassRecords
 
 __all__ = ["Needy", "Sign", "needs_help"]
 
@@ -64,7 +64,7 @@ def needs_help(records: ClassRecords) -> list[Needy]:
         one.slug: float(np.median([work.share for work in records.of_lesson(one.slug)] or [0.0]))
         for one in records.lessons
     }
-    by_learner: dict[str, dict[str, LearnerWork]] = {person.id: {} for person in records.learners}
+    by_learner: dict[str, dict[str, Score]] = {person.id: {} for person in records.learners}
     for (learner, slug), work in sorted(records.works.items()):
         by_learner[learner][slug] = work
     shares = {learner: _share(works, expected, all_points) for learner, works in by_learner.items()}
@@ -87,7 +87,7 @@ def needs_help(records: ClassRecords) -> list[Needy]:
         untouched, of, rate = _untouched(works)
         if of and rate >= 1 / 3 and rate >= many:
             reasons.append((2 * rate, Sign.UNTOUCHED, f"{untouched} of {of} exercises not answered"))
-        stuck = sum(one.status in FAULTS for work in works.values() for one in work.outcomes)
+        stuck = sum(one.status in FAULTS for work in works.values() for one in work.verdict.exercises)
         if stuck >= 2:
             reasons.append((min(2.0, 0.4 * stuck), Sign.STUCK, f"{stuck} exercises timed out or were killed"))
         graded = [work for work in works.values() if not work.problem]
@@ -112,21 +112,23 @@ def needs_help(records: ClassRecords) -> list[Needy]:
     return [replace(one, first=place < most) for place, one in enumerate(found)]
 
 
-def _untouched(works: dict[str, LearnerWork]) -> tuple[int, int, float]:
+def _untouched(works: dict[str, Score]) -> tuple[int, int, float]:
     """Exercises that were not answered, of how many, and the rate."""
-    ended = [one.status for work in works.values() for one in work.outcomes]
+    ended = [one.status for work in works.values() for one in work.verdict.exercises]
     untouched = ended.count("not answered")
     return untouched, len(ended), untouched / len(ended) if ended else 0.0
 
 
-def _share(works: dict[str, LearnerWork], expected: list[ClassLesson], all_points: float) -> float:
+def _share(works: dict[str, Score], expected: list[ClassLesson], all_points: float) -> float:
     slugs = {lesson.slug for lesson in expected}
     return sum(work.score for slug, work in works.items() if slug in slugs) / all_points if all_points else 0.0
 
 
-def _misconceptions(works: list[LearnerWork]) -> tuple[str, ...]:
+def _misconceptions(works: list[Score]) -> tuple[str, ...]:
     from nbproof.display.hints import all_hints
 
-    counts = Counter(hint for work in works for one in work.outcomes if not one.whole for hint in set(one.hints))
+    counts = Counter(
+        hint for work in works for one in work.verdict.exercises if not one.is_whole for hint in set(one.hints)
+    )
     hints = all_hints()
     return tuple(hints[key].name if key in hints else key for key, _ in counts.most_common(3))

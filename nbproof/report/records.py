@@ -6,7 +6,6 @@ submission's problem. Nothing is written.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,24 +15,20 @@ from nbproof.collect.earlier import late_by_word, useless
 from nbproof.collect.enrolled import members_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.results import Score
 from nbproof.run.intake import lessons_with_source, take_in
+from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict
 from nbproof.run.ungraded_log import problems_of
 
 __all__ = [
     "ClassExercise",
     "ClassLesson",
     "ClassRecords",
-    "ExerciseOutcome",
-    "LearnerWork",
     "Person",
     "names_of",
+    "people_in",
     "read_class",
-    "title_of",
 ]  # fmt: skip
-
-JOURNAL = ".verdict.json"
-_MOST_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -71,71 +66,20 @@ class Person:
     lms_id: str = ""
 
     @property
+    def name(self) -> str:
+        """First and last name, as far as they are known."""
+        return " ".join(part for part in (self.first_name, self.last_name) if part)
+
+    @property
     def called(self) -> str:
         """For a person's eyes: the id, and the name where that is another word."""
-        name = " ".join(part for part in (self.first_name, self.last_name) if part)
-        return f"{self.id} ({name})" if name and name != self.id else self.id
+        return f"{self.id} ({self.name})" if self.name and self.name != self.id else self.id
 
 
-@dataclass(frozen=True)
-class ExerciseOutcome:
-    """How one exercise of one submission ended."""
-
-    id: str
-    status: str
-    score: float
-    max_score: float
-    sentence: str
-    difference: str = ""
-    """The first difference that a check found; empty where none got that far."""
-    hints: tuple[str, ...] = ()
-    """Misconceptions that the checks recognised."""
-    seconds: float = 0.0
-    answer: str = ""
-
-    @property
-    def whole(self) -> bool:
-        """Whether it earned every point."""
-        return self.score >= self.max_score
-
-
-@dataclass(frozen=True)
-class LearnerWork:
-    """One learner's submission of one lesson."""
-
-    learner: str
-    lesson: str
-    score: float = 0.0
-    """With manual marks, less the late penalty."""
-    max_score: float = 0.0
-    penalty: float = 0.0
-    pending: bool = False
-    """Whether a manual mark is still to be given."""
-    outcomes: tuple[ExerciseOutcome, ...] = ()
-    answers: Mapping[str, str] = field(default_factory=dict)
-    recovered: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
-    peak_mb: float = 0.0
-    problem: str = ""
-    """Why it was not graded; empty where it was."""
-    waits: bool = False
-    """Whether that is only that nobody has graded it yet."""
-    grader_failed: bool = False
-    """Whether that is a flaw of the grader."""
-    seconds_late: float = 0.0
-    said_late: bool = False
-    """The LMS calls it late, and does not say when it came."""
-    note: str = ""
-
-    @property
-    def late(self) -> bool:
-        """Whether it came after it was due, by the times or by the LMS's word."""
-        return self.seconds_late > 0 or self.said_late or self.penalty > 0
-
-    @property
-    def share(self) -> float:
-        """Score by maximum, 0 to 1."""
-        return self.score / self.max_score if self.max_score else 0.0
+def people_in(book: Any) -> list[Person]:
+    """Everybody whom a gradebook knows."""
+    keys = ("id", "first_name", "last_name", "email", "lms_user_id")
+    return [Person(*(str(one.get(key) or "") for key in keys)) for one in book.student_dicts()]
 
 
 @dataclass(frozen=True)
@@ -145,16 +89,16 @@ class ClassRecords:
     course: str
     lessons: tuple[ClassLesson, ...]
     learners: tuple[Person, ...]
-    works: Mapping[tuple[str, str], LearnerWork]
+    works: Mapping[tuple[str, str], Score]
     notes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     """Whatever could name one of the learners, for taking it out of what others read."""
 
-    def of_lesson(self, slug: str) -> list[LearnerWork]:
+    def of_lesson(self, slug: str) -> list[Score]:
         """What was handed in for a lesson and graded, ordered by learner."""
         return [work for _, work in sorted(self.works.items()) if work.lesson == slug and not work.problem]
 
-    def ungraded(self) -> list[LearnerWork]:
+    def ungraded(self) -> list[Score]:
         """What was handed in and could not be graded."""
         return [work for _, work in sorted(self.works.items()) if work.problem]
 
@@ -175,7 +119,7 @@ def read_class(
     lessons = lessons_with_source(root, names)
     intake = take_in(root, lessons, known)
     works = {
-        (one.learner, one.lesson): LearnerWork(
+        (one.learner, one.lesson): Score(
             one.learner, one.lesson, problem=one.problem or "not graded yet", waits=not one.problem
         )
         for one in intake.submissions
@@ -189,14 +133,14 @@ def read_class(
         key = (path.parent.parent.name, path.parent.name)
         # What is in submitted/ now, and cannot be graded, counts, whatever was graded there before.
         if key[0].isprintable() and not (key in works and works[key].problem and not works[key].waits):
-            works[key] = _read_work(path, *key, paths.get(key))
+            works[key] = _read_work(root, *key, paths.get(key))
         step(done, len(journals), "/".join(key))
     others = useless(root, {(one.learner, one.lesson) for one in take_in(root, known, known).submissions})
     works |= {
-        (one.learner, one.lesson): LearnerWork(one.learner, one.lesson, problem=str(one))
+        (one.learner, one.lesson): Score(one.learner, one.lesson, problem=str(one))
         for one in others if one.lesson in lessons
     }  # fmt: skip
-    people, works, due, notes = with_gradebook(config, lessons, works)
+    people, works, due, notes = with_gradebook(root, lessons, works)
     for member in members_of(root):
         if member.learner not in people or not people[member.learner].first_name:
             known_person = people.get(member.learner, Person(member.learner))
@@ -244,24 +188,15 @@ def names_of(people: Iterable[Person]) -> tuple[str, ...]:
     )
 
 
-def _read_work(path: Path, learner: str, lesson: str, submitted: Path | None) -> LearnerWork:
-    try:
-        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
-            raise ValueError("not a journal")
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        verdict = SubmissionVerdict.from_dict(kept["verdict"])
-        if (verdict.learner, verdict.lesson) != (learner, lesson):
-            raise ValueError("another submission's journal")
-        outcomes = tuple(_outcome(one, verdict.answers) for one in verdict.exercises)
-        return LearnerWork(
-            learner, lesson, float(verdict.score), sum(one.max_score for one in outcomes), 0.0, False, outcomes,
-            {str(name): str(text) for name, text in verdict.answers.items()},
-            {str(name): str(how) for name, how in verdict.recovered.items()},
-            float(verdict.seconds), float(verdict.peak_mb), str(verdict.problem), note=_newer(submitted, path),
-            grader_failed=bool(verdict.grader_failed),
-        )  # fmt: skip
-    except Exception:  # whatever stands in a file that anybody may have written
-        return LearnerWork(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
+def _read_work(root: Path, learner: str, lesson: str, submitted: Path | None) -> Score:
+    verdict = journalled_verdict(root, learner, lesson)
+    if verdict is None:
+        return Score(learner, lesson, problem=f"its verdict cannot be read; {course_command('grade --force')}")
+    return Score(
+        learner, lesson, verdict.score, sum(one.max_score for one in verdict.exercises), verdict.problem,
+        verdict=verdict.in_short(), grader_failed=verdict.grader_failed,
+        note=_newer(submitted, journal_of(root, learner, lesson)),
+    )  # fmt: skip
 
 
 def _newer(submitted: Path | None, journal: Path) -> str:
@@ -273,19 +208,8 @@ def _newer(submitted: Path | None, journal: Path) -> str:
     return ""
 
 
-def _outcome(verdict: ExerciseVerdict, answers: Mapping[str, str]) -> ExerciseOutcome:
-    most = sum(test.max_score for test in verdict.tests)
-    wrong = [test for test in verdict.tests if test.score < test.max_score]
-    hints = tuple(dict.fromkeys(test.hint for test in wrong if test.hint))
-    difference = next((test.sentence for test in wrong if test.sentence), "")
-    return ExerciseOutcome(
-        str(verdict.id), str(verdict.status), float(verdict.score), float(most), str(verdict.sentence),
-        str(difference), tuple(map(str, hints)), float(verdict.seconds), str(answers.get(verdict.id, "")),
-    )  # fmt: skip
-
-
-def _lesson(root: Path, config: Any, slug: str, works: Iterable[LearnerWork], due: str) -> ClassLesson:
-    from nbproof.display.outline import outline
+def _lesson(root: Path, config: Any, slug: str, works: Iterable[Score], due: str) -> ClassLesson:
+    from nbproof.display.outline import outline, title_of
     from nbproof.marking.blueprint import read_blueprint
 
     blueprint = read_blueprint(root / "source" / slug / f"{slug}.ipynb", config)
@@ -294,7 +218,7 @@ def _lesson(root: Path, config: Any, slug: str, works: Iterable[LearnerWork], du
     points: dict[str, float] = {}
     for test in blueprint.tests.values():
         points[test.exercise] = points.get(test.exercise, 0.0) + test.points
-    seen = {outcome.id for work in works if work.lesson == slug for outcome in work.outcomes}
+    seen = {one.id for work in works if work.lesson == slug for one in work.verdict.exercises}
     exercises = tuple(
         ClassExercise(name, titles.get(name, name), points[name]) for name in blueprint.exercises if name in points
     )
@@ -303,12 +227,4 @@ def _lesson(root: Path, config: Any, slug: str, works: Iterable[LearnerWork], du
     exercises += tuple(ClassExercise(name, f"{name} (no longer in the lesson)", 0.0) for name in gone)
     most = max([blueprint.max_score, *(work.max_score for work in works if work.lesson == slug)])
     given = "\n".join(str(cell.source) for cell in blueprint.notebook.cells)
-    return ClassLesson(slug, title_of(slug), most, exercises, due, dict(blueprint.stubs), given)
-
-
-def title_of(slug: str) -> str:
-    """A lesson's title as plain text; its name where it has none."""
-    from nbproof.display.outline import outline
-
-    found = next((one.title for one in outline() if one.slug == slug), slug.replace("_", " "))
-    return found.replace("`", "")
+    return ClassLesson(slug, title_of(slug).replace("`", ""), most, exercises, due, dict(blueprint.stubs), given)

@@ -14,11 +14,11 @@ from nbproof.collect.earlier import lists_in
 from nbproof.collect.enrolled import members_of, strike_off
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
-from nbproof.gradebook.storage_errors import trouble_with_gradebook
+from nbproof.gradebook.reader import opened_gradebook
 from nbproof.run.journal import RunState
 from nbproof.run.ungraded_log import forget_problems
 
-__all__ = ["Traces", "open_gradebook", "remove", "traces"]
+__all__ = ["Traces", "remove", "traces"]
 
 FOLDERS = ("submitted", "autograded", "feedback")
 
@@ -44,19 +44,6 @@ class Traces:
         return bool(self.folders or self.on_roster or self.in_gradebook or self.uploads)
 
 
-def open_gradebook(root: Path) -> Any | None:
-    """The gradebook, as a context manager; None if there is none yet, for opening it would make one."""
-    from nbgrader.api import Gradebook
-    from nbgrader.apps import NbGraderAPI
-
-    from nbproof.nbgrader_setup import course_config
-
-    coursedir = NbGraderAPI(config=course_config(root)).coursedir
-    if coursedir.db_url.startswith("sqlite:///") and not Path(coursedir.db_url.removeprefix("sqlite:///")).is_file():
-        return None
-    return Gradebook(coursedir.db_url, coursedir.course_id)
-
-
 def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
     """What there is of each. Raises CourseError if the gradebook or the roster cannot be read."""
     found = {learner: Traces(learner) for learner in learners}
@@ -67,12 +54,9 @@ def traces(root: Path, learners: Sequence[str]) -> list[Traces]:
     for path, told in lists_in(root):
         for learner in {str(one.get("learner") or "") for one in told["files"]} & (set(found) - {""}):
             found[learner].uploads.append(path.parent.name)
-    with trouble_with_gradebook(str(root / "gradebook.db")):
-        book = open_gradebook(root)
-        if book is not None:
-            with book:
-                for learner, one in found.items():
-                    _count(book, learner, one)
+    with opened_gradebook(root) as book:
+        for learner, one in found.items() if book is not None else ():
+            _count(book, learner, one)
     return list(found.values())
 
 
@@ -116,15 +100,13 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
             f"not everything could be removed: {error.strerror}", str(error.filename or root.resolve()),
             "mend that, then the same command again",
         ) from None  # fmt: skip
-    with trouble_with_gradebook(str(root / "gradebook.db")):
-        book = open_gradebook(root)
+    with opened_gradebook(root) as book:
         if book is not None:
-            with book:
-                from nbgrader.api import Student
+            from nbgrader.api import Student
 
-                for learner in sorted(gone):
-                    if book.db.get(Student, learner) is not None:
-                        book.remove_student(learner)
+            for learner in sorted(gone):
+                if book.db.get(Student, learner) is not None:
+                    book.remove_student(learner)
     return staying
 
 

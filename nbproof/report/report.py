@@ -178,7 +178,7 @@ def _shown(records: ClassRecords, group: Group, index: int) -> dict[str, Any]:
 
 def _beside(records: ClassRecords, pair: Pair, evidence: Evidence) -> dict[str, Any]:
     left, right = (
-        harmless(records.works[learner, pair.lesson].answers.get(evidence.exercise, ""), 4000).splitlines()
+        harmless(records.works[learner, pair.lesson].verdict.answers.get(evidence.exercise, ""), 4000).splitlines()
         for learner in (pair.first, pair.second)
     )
     equal = "the same text" if evidence.verbatim else f"{min(evidence.similarity, 1.0):.0%} alike"

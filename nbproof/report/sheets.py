@@ -94,7 +94,7 @@ def column_of(names: Sequence[str], slug: str, title: str) -> int | None:
         found = [place for place, name in enumerate(cleaned) if exact and name == exact]
         if len(found) == 1:
             return found[0]
-    # "Homework 2: 02_tensor_hooks", "Lesson 02 Tensor hooks"
+    # "Homework 2: 02_sorting", "Lesson 02 Sorting"
     for part in wanted[:3]:
         found = [place for place, name in enumerate(cleaned) if len(part) > 5 and part in name]
         if len(found) == 1:

@@ -7,9 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nbproof.marking.results import UNCERTAIN
+from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, Score
 from nbproof.report.answers import anonymous, known_words, typical
-from nbproof.report.records import ClassLesson, ClassRecords, ExerciseOutcome, LearnerWork
+from nbproof.report.records import ClassLesson, ClassRecords
 
 __all__ = [
     "FEWEST_FOR_DISCRIMINATION", "Different", "ExerciseStatistics", "Fault", "LessonStatistics", "Misconception",
@@ -18,8 +18,6 @@ __all__ = [
 
 FEWEST_FOR_DISCRIMINATION = 20
 """Below this a correlation is mostly chance."""
-
-FAULTS = ("timeout", "out of memory", "killed")
 
 
 @dataclass(frozen=True)
@@ -63,8 +61,8 @@ def lesson_statistics(records: ClassRecords, lesson: ClassLesson) -> LessonStati
         float(scores.mean()) if some else None, float(np.median(scores)) if some else None,
         float(scores.std(ddof=1)) if len(scores) > 1 else None,
         (float(first), float(third)) if some else None,
-        float(np.median([work.seconds for work in works])) if some else 0.0,
-        max((work.peak_mb for work in works), default=0.0),
+        float(np.median([work.verdict.seconds for work in works])) if some else 0.0,
+        max((work.verdict.peak_mb for work in works), default=0.0),
     )  # fmt: skip
 
 
@@ -110,15 +108,15 @@ def exercise_statistics(records: ClassRecords, lesson: ClassLesson) -> list[Exer
     """Every exercise of a lesson, in order."""
     import numpy as np
 
-    works = [work for work in records.of_lesson(lesson.slug) if work.outcomes]
+    works = [work for work in records.of_lesson(lesson.slug) if work.verdict.exercises]
     found = []
     for exercise in lesson.exercises:
-        pairs = [(one, work) for work in works for one in work.outcomes if one.id == exercise.id]
+        pairs = [(one, work) for work in works for one in work.verdict.exercises if one.id == exercise.id]
         if not pairs:
             continue
         outcomes = [one for one, _ in pairs]
         passed = [one.status == "passed" for one in outcomes]
-        rest = [sum(other.score for other in work.outcomes if other.id != exercise.id) for _, work in pairs]
+        rest = [sum(other.score for other in work.verdict.exercises if other.id != exercise.id) for _, work in pairs]
         telling = discrimination(passed, rest)
         answered = [one for one in outcomes if one.status != "not answered"]
         seconds = [one.seconds for one in answered]
@@ -177,10 +175,10 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
     from nbproof.display.hints import all_hints
 
     hints = all_hints()
-    fell: dict[str, list[tuple[LearnerWork, ExerciseOutcome]]] = defaultdict(list)
+    fell: dict[str, list[tuple[Score, ExerciseVerdict]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
-        for outcome in work.outcomes:
-            if not outcome.whole:
+        for outcome in work.verdict.exercises:
+            if not outcome.is_whole:
                 for hint in outcome.hints:
                     fell[hint].append((work, outcome))
     found = []
@@ -200,12 +198,12 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
     return sorted(found, key=lambda one: (-len(one.learners), one.id))
 
 
-def _example(records: ClassRecords, cases: Sequence[tuple[LearnerWork, ExerciseOutcome]]) -> tuple[str, str]:
+def _example(records: ClassRecords, cases: Sequence[tuple[Score, ExerciseVerdict]]) -> tuple[str, str]:
     """The medoid of these answers to one exercise, anonymous."""
     lesson = records.lesson(cases[0][0].lesson)
     name = cases[0][1].id
     stub = lesson.stubs.get(name, "")
-    answers = [outcome.answer for _, outcome in cases]
+    answers = [work.verdict.answers.get(name, "") for work, _ in cases]
     chosen = answers[typical(answers, stub, known_words(lesson.given))]
     return anonymous(chosen, lesson.given, records.names), name
 
@@ -228,10 +226,10 @@ _QUOTED = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 
 def unrecognised(records: ClassRecords) -> list[Different]:
     """Wrong answers without a hint, by exercise and first difference (numbers and quoted names aside), most learners first."""
-    cases: dict[tuple[str, str, str], list[tuple[LearnerWork, ExerciseOutcome]]] = defaultdict(list)
+    cases: dict[tuple[str, str, str], list[tuple[Score, ExerciseVerdict]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
-        for outcome in work.outcomes:
-            if outcome.status in ("failed", "error") and not outcome.whole and not outcome.hints:
+        for outcome in work.verdict.exercises:
+            if outcome.status in ("failed", "error") and not outcome.is_whole and not outcome.hints:
                 cases[work.lesson, outcome.id, _alike(_told(outcome))].append((work, outcome))
     found = []
     people = {word.lower() for name in records.names for word in re.findall(r"[^\W\d_]{3,}", name)}
@@ -242,7 +240,7 @@ def unrecognised(records: ClassRecords) -> list[Different]:
     return sorted(found, key=lambda one: (-len(one.learners), one.lesson, one.exercise, one.difference))
 
 
-def _told(outcome: ExerciseOutcome) -> str:
+def _told(outcome: ExerciseVerdict) -> str:
     """The first line of what the learner was told."""
     return ((outcome.difference or outcome.sentence).splitlines() or [""])[0]
 
@@ -278,9 +276,11 @@ def faults(records: ClassRecords) -> list[Fault]:
             found.append(Fault(work.learner, work.lesson, "", "out of date", work.note))
         found += [
             Fault(work.learner, work.lesson, outcome.id, outcome.status, outcome.sentence)
-            for outcome in work.outcomes
+            for outcome in work.verdict.exercises
             if outcome.status in (*FAULTS, UNCERTAIN)
         ]
-        found += [Fault(work.learner, work.lesson, name, "recovered", how) for name, how in work.recovered.items()]
+        found += [
+            Fault(work.learner, work.lesson, name, "recovered", how) for name, how in work.verdict.recovered.items()
+        ]
     order = ["the grader's own problem", "not graded", "out of date", UNCERTAIN, *FAULTS, "recovered"]
     return sorted(found, key=lambda one: (order.index(one.kind), one.learner, one.lesson, one.exercise))

@@ -12,14 +12,13 @@ from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, read_attachments, read_file
 from nbproof.marking.manual_answers import written_in
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict
+from nbproof.marking.results import FAULTS, ExerciseVerdict, SubmissionVerdict
 from nbproof.run.digests import BASIS, LessonState
 from nbproof.run.intake import Submission
 from nbproof.run.journal import Entry
+from nbproof.text import counted
 
 __all__ = ["Kind", "Work", "entry_of", "handed_in_digest", "plan", "told"]
-
-_HARMFUL = ("timeout", "killed", "out of memory")
 
 
 class Kind(Enum):
@@ -80,7 +79,7 @@ def plan(
             return Work(submission, handed_in, Kind.NONE, entry)
         return Work(submission, handed_in, Kind.SHOWN, entry, reasons=(f"{submission.lesson}: text or points changed",))
     only = tuple(name for name in state.tests if name in wanted)
-    harmful = {one.id for one in entry.verdict.exercises if one.status in _HARMFUL}
+    harmful = {one.id for one in entry.verdict.exercises if one.status in FAULTS}
     return Work(
         submission, handed_in, Kind.PART, entry, only, tuple(sorted(harmful - wanted)),
         tuple(f"{name}: {'its test changed' if name in stale else 'as --force asks'}" for name in only),
@@ -93,7 +92,7 @@ def told(work: Iterable[Work]) -> tuple[str, ...]:
     lines = []
     for reason, number in counts.items():
         end = "; nothing runs" if reason.endswith("text or points changed") else " graded again"
-        lines.append(f"{reason}, {number} submission{'' if number == 1 else 's'}{end}")
+        lines.append(f"{reason}, {counted(number, 'submission')}{end}")
     return tuple(lines)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from nbproof.cells import CellKind
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import (
@@ -106,7 +107,7 @@ def _in_a_kernel(
             step(number, len(cells), name)
             cell = client.execute_cell(cells[number], number)
             error = next((out for out in cell.outputs if out.output_type == "error"), None)
-            if kind == "test":
+            if kind is CellKind.TEST:
                 ran[name] = "" if error is None else error.evalue
     tested = {test.exercise for test in blueprint.tests.values()}
     return SubmissionVerdict(

@@ -19,7 +19,7 @@ from nbproof.gradebook.storage_errors import is_busy, is_one_files, is_one_submi
 from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
-from nbproof.marking.results import ExerciseScore, GradedClass, Score, SubmissionVerdict
+from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.run.changes import Kind, Work, entry_of, handed_in_digest, plan, told
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
@@ -188,18 +188,8 @@ class ClassRun:
         self._write(entry.verdict, work.submission, earlier)
 
     def _note(self, key: Key, kind: Kind, verdict: SubmissionVerdict) -> None:
-        exercises = tuple(
-            ExerciseScore(
-                one.id, one.status, one.score, one.max_score, one.sentence, one.hint, one.seconds,
-                verdict.seed if one.seed is None else one.seed,
-            )
-            for one in verdict.exercises
-        )  # fmt: skip
-        most = sum(one.max_score for one in exercises) + sum(one.max_score for one in verdict.written)
-        self._done[key] = Score(
-            *key, verdict.score, most, how=kind.value, exercises=exercises, recovered=dict(verdict.recovered),
-            seed=verdict.seed, lost=dict(verdict.lost), damage=verdict.damage, newer=verdict.newer,
-        )  # fmt: skip
+        most = sum(one.max_score for one in verdict.exercises) + sum(one.max_score for one in verdict.written)
+        self._done[key] = Score(*key, verdict.score, most, how=kind.value, verdict=verdict.in_short())
 
     def _write(self, verdict: SubmissionVerdict, submission: Submission, earlier: Mapping[str, str]) -> None:
         key = (submission.learner, submission.lesson)
@@ -265,7 +255,7 @@ class ClassRun:
                 continue
             scores.append(
                 replace(
-                    self._done[key], score=have.score, waiting=have.waiting, penalty=have.penalty,
+                    self._done[key], score=have.score, waiting=have.waiting, pending=have.pending, penalty=have.penalty,
                     seconds_late=have.seconds_late, said_late=key in self.writer.late,
                 )
             )  # fmt: skip

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from traitlets.config import Config
 
+from nbproof.cells import CellKind
 from nbproof.checks.visible import digest_of_visible
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
@@ -85,15 +86,17 @@ class LessonState:
     def basis(self) -> dict[str, str]:
         """What every exercise depends on: the keys of BASIS."""
         blueprint = self.blueprint
-        ran = [name for kind, name in blueprint.order if kind == "setup"]
-        answers = [f"{kind} {name}" for kind, name in blueprint.order if kind != "test"]
+        ran = [name for kind, name in blueprint.order if kind is CellKind.SETUP]
+        answers = [f"{kind} {name}" for kind, name in blueprint.order if kind is not CellKind.TEST]
         return {
             "grader": grader_digest(),
             "limits": digest_of(_limits_text(self.limits)),
             "setup": digest_of(*(part.encode() for name in ran for part in (name, blueprint.setup[name]))),
             "files": digest_of(*self.files),
             # An answer may need a name of theirs.
-            "shown": digest_of(*(cell.source.encode() for cell in blueprint.handout.cells if cell.kind == "show")),
+            "shown": digest_of(
+                *(cell.source.encode() for cell in blueprint.handout.cells if cell.kind is CellKind.SHOW)
+            ),
             "answers": digest_of(
                 *(part.encode() for part in answers),
                 *(part.encode() for name, stub in blueprint.stubs.items() for part in (name, stub)),
@@ -109,7 +112,7 @@ class LessonState:
         plain: list[str] = []
         before = 0
         for kind, name in blueprint.order:
-            if kind == "test":
+            if kind is CellKind.TEST:
                 test = blueprint.tests[name]
                 counts = str(test.points > 0 if test.plain is None else test.points)
                 parts[test.exercise] += [name, test.source, str(before), counts, *plain]

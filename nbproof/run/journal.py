@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import STATUSES, SubmissionVerdict
 
-__all__ = ["JOURNAL", "Entry", "Journal", "RunState"]
+__all__ = ["JOURNAL", "Entry", "Journal", "RunState", "journal_of", "journalled_verdict"]
 
 JOURNAL = ".verdict.json"
 """In the folder of a submission that a run has graded to its end."""
+_MOST_BYTES = 64 << 20
 
 
 class RunState:
@@ -75,6 +76,31 @@ class Entry:
     verdict: SubmissionVerdict
 
 
+def journal_of(root: Path, learner: str, lesson: str) -> Path:
+    """Where the verdict on a submission is kept, if a run has graded it."""
+    return root / "autograded" / learner / lesson / JOURNAL
+
+
+def journalled_verdict(root: Path, learner: str, lesson: str) -> SubmissionVerdict | None:
+    """What a run has found of a submission; None where it has not, or where that cannot be read."""
+    read = _read(journal_of(root, learner, lesson))
+    return read[1] if read is not None else None
+
+
+def _read(path: Path) -> tuple[dict[str, Any], SubmissionVerdict] | None:
+    """A journal, whole, and the verdict in it. Whatever else stands in a file of that name is none."""
+    try:
+        if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
+            return None
+        kept: dict[str, Any] = json.loads(path.read_bytes())
+        verdict = SubmissionVerdict.from_dict(kept["verdict"])
+        if not {one.status for one in verdict.exercises} <= set(STATUSES):
+            return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return (kept, verdict) if (verdict.learner, verdict.lesson) == (path.parent.parent.name, path.parent.name) else None
+
+
 class Journal:
     """Reads and writes the entries of a course."""
 
@@ -87,15 +113,15 @@ class Journal:
 
     def read(self, learner: str, lesson: str) -> Entry | None:
         """None where there is none, or where it cannot be read: the submission is graded then."""
-        folder = self.folder(learner, lesson)
-        try:
-            kept: dict[str, Any] = json.loads((folder / JOURNAL).read_bytes())
-            verdict = SubmissionVerdict.from_dict(kept["verdict"])
-            entry = Entry(kept["handed_in"], kept["source"], dict(kept["basis"]), dict(kept["tests"]), verdict)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        path = journal_of(self._root, learner, lesson)
+        read = _read(path)
+        if read is None or not path.with_name(f"{lesson}.ipynb").is_file():
             return None
-        whose = (verdict.learner, verdict.lesson) == (learner, lesson)
-        return entry if whose and (folder / f"{lesson}.ipynb").is_file() else None
+        kept, verdict = read
+        try:
+            return Entry(kept["handed_in"], kept["source"], dict(kept["basis"]), dict(kept["tests"]), verdict)
+        except (ValueError, KeyError, TypeError):
+            return None
 
     def write(self, entry: Entry, notebook: bytes) -> None:
         """The graded notebook, then the entry: where the entry is, everything is."""

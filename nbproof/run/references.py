@@ -18,11 +18,12 @@ from pathlib import Path
 
 import nbformat
 
+from nbproof.cells import name_of
 from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
 from nbproof.marking.marker import Order
-from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.results import FAULTS, SubmissionVerdict
 from nbproof.run.digests import LessonState
 from nbproof.run.environment import environment
 from nbproof.run.intake import Submission
@@ -48,7 +49,6 @@ REFERENCE = "reference answers"
 """In place of a learner's name."""
 
 _SHOWN = 3
-_LIMITS = {"timeout", "killed", "out of memory"}
 """Statuses that the machine may be the reason for."""
 
 
@@ -90,12 +90,8 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
     """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing where that is the stub."""
     answers = {}
     for cell in nbformat.read(source, as_version=4).cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if (
-            cell.cell_type == "code"
-            and name in blueprint.stubs
-            and cell.source.strip() != blueprint.stubs[name].strip()
-        ):
+        name = name_of(cell)
+        if name in blueprint.stubs and cell.source.strip() != blueprint.stubs[name].strip():
             answers[name] = cell.source
     return answers
 
@@ -220,7 +216,7 @@ class References:
         """Learn how the reference answers of a lesson have ended."""
         lesson = job.submission.lesson
         why = shortfall(self.lessons[lesson].blueprint, self._asked[lesson], verdict)
-        limits = {one.status for one in verdict.exercises if one.score < one.max_score} & _LIMITS
+        limits = {one.status for one in verdict.exercises if one.score < one.max_score} & set(FAULTS)
         if why and limits and lesson not in self._doubtful:
             self._doubtful[lesson] = job
             return

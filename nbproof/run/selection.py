@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.errors import UsageError
 from nbproof.run.intake import Intake
 
@@ -28,16 +29,11 @@ class Selection:
 def exercises_of(root: Path, lesson: str) -> list[str]:
     """The ids of a lesson's TODO cells, in order."""
     notebook = json.loads((root / "source" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8"))
-    told = [(cell["cell_type"], cell["metadata"].get("nbgrader") or {}) for cell in notebook["cells"]]
-    return [
-        grading["grade_id"]
-        for kind, grading in told
-        if kind == "code" and grading.get("solution") and not grading.get("grade")
-    ]
+    return [name_of(cell) for cell in notebook["cells"] if kind_of(cell) is CellKind.ANSWER]
 
 
 def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[str]) -> Selection:
-    """``only``: ``ada``, ``ada/02_tensor_hooks`` (either way round), ``fan_out``; with ``*`` and ``?``.
+    """``only``: ``ada``, ``ada/02_sorting`` (either way round), ``fan_out``; with ``*`` and ``?``.
 
     Learners add up, exercises add up; both together mean these exercises of these learners. Raises UsageError where a
     name fits nothing, or is a learner's and an exercise's.

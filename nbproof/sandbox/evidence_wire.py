@@ -1,6 +1,6 @@
-"""Evidence as bytes and back: JSON for its form, then the bytes of its tensors, one after another; never pickle.
+"""Evidence as bytes and back: JSON for its form, then the bytes of its arrays, one after another; never pickle.
 
-Tensors travel as dtype, shape and bytes. What comes was sent by a process that ran a learner's code, so everything is
+Arrays travel as dtype, shape and bytes. What comes was sent by a process that ran a learner's code, so everything is
 bounded before it is parsed or copied, and whatever does not fit the form exactly is a WireError.
 """
 
@@ -23,17 +23,17 @@ MAX_TEXT = 200_000
 
 _MAX_NUMBER = 2**63
 _MAX_SIZE = 2**40
-"""Elements of a tensor, sizes of 0 left out. Evidence has few bytes, but a shape without elements could say anything."""
+"""Elements of an array, sizes of 0 left out. Evidence has few bytes, but a shape without elements could say anything."""
 
 _FORM = struct.Struct(">I")
 _MAX_FORM = 4 * 1024 * 1024
 """Bytes of evidence's JSON: values, shapes and texts, of which there are :data:`MAX_TEXT` characters at most."""
 _MAX_MARKS = 30 * MAX_ITEMS + MAX_TEXT
-"""Commas and brackets in it: a tensor's shape has up to 16, and text may consist of them."""
+"""Commas and brackets in it: an array's shape has up to 16, and text may consist of them."""
 
 
 def encode(evidence: Evidence) -> tuple[Any, bytes]:
-    """Evidence as JSON-able data and the bytes of its tensors, one after another."""
+    """Evidence as JSON-able data and the bytes of its arrays, one after another."""
     blobs: list[bytes] = []
     characters = 0
 
@@ -137,13 +137,13 @@ class _Decoder:
 
     def tensor(self, leaf: Leaf, dtype: str, shape: list[int], size: int) -> TensorRecord:
         if dtype not in leaf.item_sizes or len(shape) > 16 or any(type(n) is not int or n < 0 for n in shape):
-            raise WireError("a tensor of no known form")
+            raise WireError("an array of no known form")
         if math.prod(max(n, 1) for n in shape) > _MAX_SIZE:
-            raise WireError("a tensor of impossible size")
+            raise WireError("an array of impossible size")
         if type(size) is not int or size != math.prod(shape) * leaf.item_sizes[dtype]:
-            raise WireError("a tensor whose bytes do not fit its shape")
+            raise WireError("an array whose bytes do not fit its shape")
         data = self.payload[self.position : self.position + size]
         if len(data) != size:
-            raise WireError("a tensor without its bytes")
+            raise WireError("an array without its bytes")
         self.position += size
         return TensorRecord(dtype, tuple(shape), data, leaf)

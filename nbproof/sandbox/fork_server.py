@@ -3,7 +3,7 @@
 Started by the engine as ``python -m nbproof.sandbox.fork_server FD ROOT LEVEL PATH COURSE``, where PATH is what may be imported
 from beyond the interpreter's own folders, and COURSE where its course.toml lies. It imports what lessons import, confines itself
 (:mod:`nbproof.sandbox.namespaces`), then forks a worker, or a judge, for each request that comes over the control socket, and
-reports how each ended. OpenMP's thread pools do not survive a fork, so no tensor is ever added here.
+reports how each ended. OpenMP's thread pools do not survive a fork, so nothing is ever computed here.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ holds only the interpreter, its packages and the system's libraries, read-only. 
 :func:`seal`: namespaces of its own (user, mount, ipc, network; the zygote gives it its pid
 namespace), a private scratch folder in memory, limits, no capability, a filter on system calls.
 
-Measured on this course's machine (median of 20, forks of an interpreter with torch): bare fork and
+Measured on this course's machine (median of 20, forks of an interpreter with a large library): bare fork and
 exit 16.5 ms; with all namespaces and a tmpfs 16.6 ms; bubblewrap starts a new interpreter, and
-importing torch alone takes 900 ms. So namespaces it is.
+importing the library alone takes 900 ms. So namespaces it is.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """What probes are made of, put back to what it was before any learner's code ran.
 
-A probe draws inputs from the seed, runs the learner's code on them, and brings tensors and numbers in which whatever
+A probe draws inputs from the seed, runs the learner's code on them, and brings arrays and numbers in which whatever
 ran has left a trace (:mod:`course.traces`). It does so with functions of the course, and learner code that has patched
 one of these would run the probe in another way than it was written. So the worker notes the course's modules, classes
 and functions while it is warmed up, and puts back what was changed right before each probe.
 
-This is no wall: builtins, torch and the interpreter itself stay the learner's, and whoever controls a process controls
+This is no wall: builtins, libraries and the interpreter itself stay the learner's, and whoever controls a process controls
 what it says about itself. So no verdict rests on that. A count, a flag or a name that is the same for every seed may
 choose the words of a message; the author contract refuses a check that needs one to find a mutant
 (:mod:`nbproof.authoring.hearsay`).
@@ -63,7 +63,7 @@ class Pristine:
 class AsSeen:
     """The modules and classes that a notebook's variables lead to, as they are now.
 
-    An answer further down may put another function in their place, of its own or of torch's classes, and only while a
+    An answer further down may put another function in their place, of its own or of a library's classes, and only while a
     check calls it: no text shows that. Then what is asked at the end would be asked of something else.
     """
 

@@ -52,8 +52,6 @@ class Worker:
         self._handle = -1
         self._looked = time.monotonic()
         self.deadline = time.monotonic() + 60.0
-        self.knows: set[str] = set()
-        """Test cells whose probes it has been given."""
         self.peak_mb = 0.0
 
     def greet(self, files: dict[str, bytes]) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nbproof.values.describe import count_of, in_words, kind_and_value, kind_of, wordless
+from nbproof.text import counted
+from nbproof.values.describe import in_words, kind_and_value, kind_of, wordless
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 from nbproof.values.leaf import restrained
 
@@ -178,7 +179,7 @@ def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
 
 def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
     if not isinstance(got, dict):
-        return Difference(where, "type", kind_and_value(got), f"a dict of {count_of(len(wanted))}")
+        return Difference(where, "type", kind_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
     values = {key_text(key): value for key, value in wanted.items()}
     if where == _TOP:
         return _in_fields(got, values, tolerance)
@@ -211,9 +212,11 @@ def _in_sequence(
     got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
 ) -> Difference | None:
     if not isinstance(got, list):
-        return Difference(where, "type", kind_and_value(got), f"a list of {count_of(len(wanted))}")
+        return Difference(where, "type", kind_and_value(got), f"a list of {counted(len(wanted), 'item')}")
     if len(got) != len(wanted):
-        return Difference(where, "count", count_of(len(got)), str(len(wanted)), f"got {in_words(got)}" if got else "")
+        return Difference(
+            where, "count", counted(len(got), "item"), str(len(wanted)), f"got {in_words(got)}" if got else ""
+        )
     for index, (one, other) in enumerate(zip(got, wanted, strict=True)):
         found = _compare(one, other, f"{where}[{index}]", tolerance)
         if found is not None:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from nbproof.text import counted
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 
-__all__ = ["count_of", "in_words", "kind_and_value", "kind_of", "wordless"]
+__all__ = ["in_words", "kind_and_value", "kind_of", "wordless"]
 
 _wordless: ContextVar[bool] = ContextVar("wordless", default=False)
 """Set while nobody will read what a difference says: finding words for a tensor takes longer than comparing it."""
@@ -65,9 +66,9 @@ def kind_of(value: Evidence) -> str:
     if isinstance(value, Unreadable):
         return value.what
     if isinstance(value, list):
-        return f"a list of {count_of(len(value))}"
+        return f"a list of {counted(len(value), 'item')}"
     if isinstance(value, dict):
-        return f"a dict of {count_of(len(value))}"
+        return f"a dict of {counted(len(value), 'item')}"
     if value is None:
         return "None"
     return {"str": "text", "bool": "a bool", "int": "an int", "float": "a float"}[type(value).__name__]
@@ -76,8 +77,3 @@ def kind_of(value: Evidence) -> str:
 def kind_and_value(value: Evidence) -> str:
     """The sort of a value, with the value where that is short."""
     return f"{kind_of(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else kind_of(value)
-
-
-def count_of(number: int) -> str:
-    """``1 item``, ``2 items``."""
-    return f"{number} item" if number == 1 else f"{number} items"

@@ -9,6 +9,7 @@ import pytest
 from nbproof.authoring.contract import Record, select
 from nbproof.authoring.hinting import check_hints, check_share, given_away, share_named
 from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
+from nbproof.cells import CellKind
 from nbproof.display.hints import Hint
 
 ROOT = Path(__file__).parent.parent.parent
@@ -22,8 +23,10 @@ ACCEPTED = "def clip(grad):\n    return torch.min(grad, torch.tensor(1.0))"
 
 
 def lesson_with(**changes: object) -> Lesson:
-    prose = Cell("prose", "# Seven\n\n## What `clamp` does\n\n### Exercise: Clip it\ntext `grad.clip_(0, 1)`", "p")
-    answer = Cell("answer", ANSWER, "place", "clip")
+    prose = Cell(
+        CellKind.PROSE, "# Seven\n\n## What `clamp` does\n\n### Exercise: Clip it\ntext `grad.clip_(0, 1)`", "p"
+    )
+    answer = Cell(CellKind.ANSWER, ANSWER, "place", "clip")
     accepted = Candidate("other", "accepted", ACCEPTED)
     exercise = Exercise("clip", "07_seven", answer, (), (accepted,), ())
     return Lesson("07_seven", Path("lesson.py"), (prose, answer), (exercise,))
@@ -83,7 +86,7 @@ def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_share_of_mutants_with_a_hint_of_their_own() -> None:
     mutants = tuple(Candidate(str(n), "mutant", "", f"clip/wrong.py:{n}") for n in range(20))
-    exercise = Exercise("clip", "07_seven", Cell("answer", ANSWER, "place", "clip"), (), (), mutants)
+    exercise = Exercise("clip", "07_seven", Cell(CellKind.ANSWER, ANSWER, "place", "clip"), (), (), mutants)
     assert share_named([Record(exercise, named=19)]) == 0.95
     assert list(check_share([Record(exercise, named=19)])) == []
     (found,) = check_share([Record(exercise, named=18)])

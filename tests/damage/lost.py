@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 
-from tests.damage.work import Work, kind_of, like, name_of
+from nbproof.cells import kind_of, name_of
+from tests.damage.work import Work, like
 
 __all__ = ["LOSE_IDS", "LOST_AND_COPIED"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.damage.work import NothingLeft, Work, code, kind_of, name_of, text, text_of
+from nbproof.cells import kind_of, name_of
+from tests.damage.work import NothingLeft, Work, code, text, text_of
 
 __all__ = ["MOVED"]
 

@@ -7,7 +7,9 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Cell", "NothingLeft", "Work", "code", "kind_of", "like", "name_of", "text", "text_of"]
+from nbproof.cells import kind_of, name_of
+
+__all__ = ["Cell", "NothingLeft", "Work", "code", "like", "text", "text_of"]
 
 Cell = dict[str, Any]
 
@@ -54,22 +56,6 @@ def text_of(cell: Cell) -> str:
     """A cell's source as one text."""
     source = cell.get("source", "")
     return source if isinstance(source, str) else "".join(source)
-
-
-def name_of(cell: Cell) -> str:
-    """A cell's grade_id."""
-    grading = cell.get("metadata", {}).get("nbgrader")
-    return str(grading.get("grade_id", "")) if isinstance(grading, dict) else ""
-
-
-def kind_of(cell: Cell) -> str:
-    """answer, written, test, setup, show or prose."""
-    grading = cell.get("metadata", {}).get("nbgrader")
-    if not isinstance(grading, dict):
-        return "show" if cell.get("cell_type") == "code" else "prose"
-    if grading.get("solution"):
-        return "written" if grading.get("grade") else "answer"
-    return "test" if grading.get("grade") else "setup"
 
 
 def code(text: str, metadata: dict[str, Any] | None = None) -> Cell:

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from rich.console import Console
 
+from nbproof.cells import CellKind
 from nbproof.cli.class_json import class_as_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
@@ -30,24 +31,27 @@ IDS = ("first", "second", "third", "fourth")
 
 def released(*names: str) -> tuple[HandedOut, ...]:
     """A lesson of these exercises, and a question, a text and a picture around them."""
-    cells = [HandedOut("setup", "setup", "s", "import torch\nfrom torch import nn")]
+    cells = [HandedOut(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn")]
     for name in names:
         stub = f"def {name}(x):\n    # TODO: what {name} does\n    pass"
         test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCases)"
         cells += [
-            HandedOut("show", "", f"d-{name}", f"draw_everything('{name}')"),
-            HandedOut("prose", "", f"p-{name}", PROSE.format(name)),
-            HandedOut("answer", name, f"a-{name}", stub),
-            HandedOut("test", f"test_{name}", f"t-{name}", test, name),
+            HandedOut(CellKind.SHOW, "", f"d-{name}", f"draw_everything('{name}')"),
+            HandedOut(CellKind.PROSE, "", f"p-{name}", PROSE.format(name)),
+            HandedOut(CellKind.ANSWER, name, f"a-{name}", stub),
+            HandedOut(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
         ]
     return tuple(cells)
 
 
 QUESTION = (
     HandedOut(
-        "prose", "", "q", "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?"
+        CellKind.PROSE,
+        "",
+        "q",
+        "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?",
     ),
-    HandedOut("written", "explain_why", "w", "Your answer here."),
+    HandedOut(CellKind.WRITTEN, "explain_why", "w", "Your answer here."),
 )
 
 
@@ -110,7 +114,7 @@ def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
 def test_the_text_that_asks_may_stand_above_a_picture() -> None:
     now = list(released(*IDS))
     (at,) = [number for number, cell in enumerate(now) if cell.name == "second"]
-    now.insert(at, HandedOut("show", "", "x", "draw_all_of_it_once_more('second')"))
+    now.insert(at, HandedOut(CellKind.SHOW, "", "x", "draw_all_of_it_once_more('second')"))
     cells = [cell for cell in handed_in(now) if cell.name not in ("second", "test_second")]
     assert found_in(now, cells).newer == ()
     assert found_in(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
@@ -135,8 +139,14 @@ def shown(scores: Sequence[Score]) -> tuple[str, bool, dict[str, object]]:
     return console.file.getvalue(), incomplete, class_as_json(told, int(incomplete))  # type: ignore[attr-defined]
 
 
+def without(learner: str, lost: dict[str, str]) -> Score:
+    """Half of the marks; of what is lost, ``fourth`` is new."""
+    verdict = SubmissionVerdict(learner, "01_x", 1, (), {}, {}, lost=lost, newer=("fourth",))
+    return Score(learner, "01_x", 2, 4, verdict=verdict)
+
+
 def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
-    scores = [Score(f"l{n:03d}", "01_x", 2, 4, lost={"fourth": NEWER}, newer=("fourth",)) for n in range(120)]
+    scores = [without(f"l{n:03d}", {"fourth": NEWER}) for n in range(120)]
     text, incomplete, data = shown(scores)
     assert [line for line in text.splitlines() if "fourth" in line] == [
         "fourth of 01_x is new since these 120 were handed out, with neither its text nor its check: not answered "
@@ -153,7 +163,7 @@ def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
 def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
     whole = [Score(f"l{n:03d}", "01_x", 4, 4) for n in range(20)]
     other = [Score(f"m{n:03d}", "02_y", 4, 4) for n in range(20)]
-    less = [Score(name, "01_x", 2, 4, lost={"fourth": NEWER}, newer=("fourth",)) for name in ("ada", "ben")]
+    less = [without(name, {"fourth": NEWER}) for name in ("ada", "ben")]
     text, _, _ = shown([*whole, *other, *less])
     assert (
         "fourth of 01_x is in 20 notebooks; 2 have neither its text nor its check nor its TODO cell, deleted or never "
@@ -164,7 +174,7 @@ def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
 
 
 def test_what_is_missing_is_missing_beside_what_is_new() -> None:
-    score = Score("ada", "01_x", 2, 4, lost={"fourth": NEWER, "first": "The TODO cell is missing."}, newer=("fourth",))
+    score = without("ada", {"fourth": NEWER, "first": "The TODO cell is missing."})
     text, incomplete, _ = shown([score])
     assert "! missing: submitted/ada/01_x: first: The TODO cell is missing." in text
     assert "fourth of 01_x is new since this notebook was handed out" in text
@@ -184,8 +194,8 @@ def test_a_class_that_handed_in_before_an_exercise_was_added(
     for _ in range(2):  # as it is graded, and from what is kept of it
         graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
         for score in graded.scores:
-            assert (score.problem, score.score, score.newer, score.missing) == ("", 3.0, ("second",), {})
-            assert [(one.status, one.sentence) for one in score.exercises][1] == ("not answered", NEWER)
+            assert (score.problem, score.score, score.verdict.newer, score.missing) == ("", 3.0, ("second",), {})
+            assert [(one.status, one.sentence) for one in score.verdict.exercises][1] == ("not answered", NEWER)
 
 
 def test_verdicts_of_earlier_versions_know_of_nothing_new() -> None:

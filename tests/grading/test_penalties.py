@@ -74,7 +74,7 @@ def _penalties(course: Path) -> dict[str, float | None]:
 
 def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker) -> None:
     graded = _grade(late_class, pool)
-    assert {one.sentence for score in graded.scores for one in score.exercises} == {"Every check passed."}
+    assert {one.sentence for score in graded.scores for one in score.verdict.exercises} == {"Every check passed."}
     # Of 4 marks: half a day late costs a quarter; a week would cost more than there is, which nbgrader cuts.
     assert {score.learner: (score.score, score.penalty) for score in graded.scores} == {
         "early": (4, 0), "late": (3, 1), "later": (0, 4), "excused": (4, 0),

@@ -11,6 +11,7 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
+from nbproof.cells import CellKind
 from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass
 from nbproof.recover.exported import ExportedCell
@@ -35,20 +36,20 @@ def _stub(name: str) -> str:
 def _released(name: str, stub: str) -> list[HandedOut]:
     test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCasesThatThereAre)"
     return [
-        HandedOut("prose", "", f"p-{name}", _PROSE.format(name=name)),
-        HandedOut("answer", name, f"a-{name}", stub),
-        HandedOut("test", f"test_{name}", f"t-{name}", test, name),
+        HandedOut(CellKind.PROSE, "", f"p-{name}", _PROSE.format(name=name)),
+        HandedOut(CellKind.ANSWER, name, f"a-{name}", stub),
+        HandedOut(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
     ]
 
 
 HANDOUT = Handout(
     "01_x",
     (
-        HandedOut("setup", "setup", "s", "import torch\nfrom torch import nn"),
+        HandedOut(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn"),
         *_released("first", _stub("first")),
         *_released("hooked", "answer = []\n\n\ndef hook(module):\n    # TODO: one\n    pass"),
         *_released("hooked_too", "def hook(module):\n    # TODO: two\n    pass\n\n\ndef other(module):\n    pass"),
-        HandedOut("show", "", "", "draw_everything(first, 'in colours')"),
+        HandedOut(CellKind.SHOW, "", "", "draw_everything(first, 'in colours')"),
     ),
 )
 ANSWERS = {
@@ -239,7 +240,7 @@ def test_what_is_not_certain_is_in_every_place_where_a_person_looks(
     path.write_text(json.dumps(notebook))
     for _ in range(2):  # as it is graded, and from what is kept of it
         (score,) = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool).scores
-        ended = {one.id: (one.status, one.score) for one in score.exercises}
+        ended = {one.id: (one.status, one.score) for one in score.verdict.exercises}
         assert ended["first"] == ended["second"] == ("uncertain", 0.0)
         assert ended["third"][0] == "passed"
         assert set(score.missing) == {"first", "second"}

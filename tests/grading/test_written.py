@@ -152,7 +152,9 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
         notebook["cells"].append({"cell_type": kind, "metadata": {}, "source": text, **extra})
         path.write_text(json.dumps(notebook))
     graded = grade_class(asking, take_in(asking, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
-    assert [(one.score, one.waiting, list(one.recovered)) for one in graded.scores] == [(FULL, 1, ["explain_two"])] * 2
+    assert [(one.score, one.waiting, list(one.verdict.recovered)) for one in graded.scores] == [
+        (FULL, 1, ["explain_two"])
+    ] * 2
     for learner, text in said.items():
         assert _book(asking, learner) == (None, None, True, None, None)
         notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)

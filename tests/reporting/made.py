@@ -8,19 +8,21 @@ from pathlib import Path
 
 import nbformat
 
-from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.results import ExerciseVerdict, Score, SubmissionVerdict, TestVerdict
 from nbproof.report.records import (
     ClassExercise,
     ClassLesson,
     ClassRecords,
-    ExerciseOutcome,
-    LearnerWork,
     Person,
     names_of,
 )
 
 LESSON = "01_small"
 STUBS = {name: f"def {name}(x):\n    # TODO: work on x\n    pass" for name in ("first", "second", "third")}
+
+
+Answered = tuple[ExerciseVerdict, str]
+"""How an exercise ended, and its answer."""
 
 
 def outcome(
@@ -31,25 +33,27 @@ def outcome(
     hints: Sequence[str] = (),
     told: str = "",
     answer: str = "",
-) -> ExerciseOutcome:
+) -> Answered:
     score = points if status == "passed" else 0.0
-    return ExerciseOutcome(name, status, score, points, told, told, tuple(hints), 0.5, answer or STUBS.get(name, ""))
+    tests = [TestVerdict(f"test_{name}", score, points, (), (), told, hint=next(iter(hints), None))]
+    tests += [TestVerdict(f"test_{name}_{hint}", 0.0, 0.5, (), (), told, hint=hint) for hint in hints[1:]]
+    return ExerciseVerdict(name, status, told, tuple(tests), seconds=0.5), answer or STUBS.get(name, "")
 
 
-def work(learner: str, outcomes: Sequence[ExerciseOutcome], lesson: str = LESSON, **more: object) -> LearnerWork:
-    most = sum(one.max_score for one in outcomes)
-    return LearnerWork(
-        learner, lesson, sum(one.score for one in outcomes), most, outcomes=tuple(outcomes),
-        answers={one.id: one.answer for one in outcomes}, **more,  # type: ignore[arg-type]
+def work(learner: str, outcomes: Sequence[Answered], lesson: str = LESSON, **more: object) -> Score:
+    exercises = tuple(one for one, _ in outcomes)
+    verdict = SubmissionVerdict(learner, lesson, 1, exercises, {one.id: text for one, text in outcomes}, {})
+    return Score(
+        learner, lesson, verdict.score, sum(one.max_score for one in exercises), verdict=verdict, **more,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
-def records(works: Sequence[LearnerWork], people: Sequence[Person] = ()) -> ClassRecords:
+def records(works: Sequence[Score], people: Sequence[Person] = ()) -> ClassRecords:
     """A class of these submissions. Lessons have the exercises that somebody's submission has."""
     slugs = sorted({one.lesson for one in works})
     lessons = []
     for slug in slugs:
-        seen = {outcome.id: outcome.max_score for one in works if one.lesson == slug for outcome in one.outcomes}
+        seen = {told.id: told.max_score for one in works if one.lesson == slug for told in one.verdict.exercises}
         exercises = tuple(ClassExercise(name, name.title(), points) for name, points in seen.items())
         stubs = {name: STUBS.get(name, "") for name in seen}
         lessons.append(ClassLesson(slug, slug, sum(seen.values()), exercises, "", stubs, "\n".join(stubs.values())))

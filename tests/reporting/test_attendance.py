@@ -19,7 +19,7 @@ from nbproof.cli.report_command import _tell_absent
 from nbproof.collect import collect
 from nbproof.marking.results import GradedClass, Score
 from nbproof.report.attendance import attend, how_late, late_lines, lines_of, people_of
-from nbproof.report.records import LearnerWork, read_class
+from nbproof.report.records import read_class
 from tests.collecting.uploads import make_course, notebook, zipped
 from tests.reporting.made import LESSON, course_on_disk
 
@@ -164,7 +164,7 @@ def test_a_grade_file_says_who_has_no_grade_and_why(tmp_path: Path, capsys: pyte
 
 
 def test_beside_a_grade_file_the_late_are_told_together(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    late = [LearnerWork(name, "01_first", 1, 2, said_late=True) for name in ("br", "jd")]
+    late = [Score(name, "01_first", 1, 2, said_late=True) for name in ("br", "jd")]
     lesson = SimpleNamespace(lesson="01_first", missing=())
     findings = SimpleNamespace(
         lessons=[lesson], records=SimpleNamespace(works={(w.learner, w.lesson): w for w in late})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,8 +15,8 @@ from nbproof.cli.class_json import class_as_json, error_as_json, write_json
 from nbproof.cli.class_table import Told, print_class, print_problems, summary_line
 from nbproof.cli.live import Counting, duration, watching
 from nbproof.errors import UsageError
+from nbproof.marking import results
 from nbproof.marking.results import (
-    ExerciseScore,
     ExerciseVerdict,
     GradedClass,
     Score,
@@ -24,9 +24,14 @@ from nbproof.marking.results import (
 )
 
 
-def _score(number: int, **more: object) -> Score:
-    told = (ExerciseScore("a", "passed", 2, 2), ExerciseScore("b", "failed", number % 2, 1))
-    return Score(f"learner{number:03d}", "01_small", 2 + number % 2, 3, exercises=told, **more)  # type: ignore[arg-type]
+def _ended(name: str, status: str, score: float, most: float) -> ExerciseVerdict:
+    return ExerciseVerdict(name, status, "", (results.TestVerdict(f"test_{name}", score, most, (), ()),))
+
+
+def _score(number: int, recovered: Mapping[str, str] | None = None, **more: object) -> Score:
+    told, learner = (_ended("a", "passed", 2, 2), _ended("b", "failed", number % 2, 1)), f"learner{number:03d}"
+    verdict = SubmissionVerdict(learner, "01_small", 7, told, {}, {}, dict(recovered or {}))
+    return Score(learner, "01_small", 2 + number % 2, 3, verdict=verdict, **more)  # type: ignore[arg-type]
 
 
 def _told(scores: Sequence[Score], notes: Sequence[str] = ()) -> Told:

@@ -15,7 +15,7 @@ from nbproof.authoring.leaks import Secrets
 from nbproof.display.help import steps
 from nbproof.display.hints import all_hints, exercise_hints
 from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of
-from nbproof.gradebook.marks import CellMark, Marks
+from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking import results
 from nbproof.marking.comparison import pack, unpack
 from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer
