@@ -7,7 +7,7 @@ import sys
 from html import escape
 from typing import Any
 
-__all__ = ["FRAME", "MONO", "person_at_work", "prose", "ran_before", "shell", "show"]
+__all__ = ["FRAME", "MONO", "person_at_work", "prose", "ran_before", "shell", "show", "sign"]
 
 FRAME = (
     "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:{width}em;line-height:1.45;"
@@ -23,6 +23,11 @@ def prose(text: str) -> str:
     """Escaped text in which `backticks` mark code."""
     parts = escape(text).split("`")
     return "".join(f'<code style="{MONO}">{part}</code>' if i % 2 else part for i, part in enumerate(parts))
+
+
+def sign(mark: str, colour: str) -> str:
+    """A mark such as ✓ in a colour that leans towards the text's own: so it stands out on light pages and on dark ones."""
+    return f'<span style="color:color-mix(in srgb,{colour} 60%,currentColor);font-weight:700">{mark}</span>'
 
 
 def shell() -> Any:

@@ -221,6 +221,25 @@ def test_the_lessons_are_those_of_readme() -> None:
     assert f"{sum(int(row[1]) for row in rows)} exercises" in PAGES["README.md"].read_text(encoding="utf-8")
 
 
+def test_what_was_seen_in_a_place_is_said_in_three_words_with_what_saw_it() -> None:
+    header, _, *rows = re.findall(r"^\| (.*) \|$", PAGES["docs/places.md"].read_text(encoding="utf-8"), re.MULTILINE)
+    steps = ["open", "run", "check", "hint", "progress", "hand in", "grade"]
+    assert header.split(" | ") == ["place", *steps, "seen by"] and len(rows) >= 13
+    for row in rows:
+        place, *said, by = (cell.strip() for cell in f"{row} ".split(" | "))
+        assert len(said) == len(steps) and set(said) <= {"run here", "simulated here", "not run"}, place
+        named = re.findall(r"`([^`]+)`", by)
+        assert bool(named) == (set(said) != {"not run"}), f"{place}: somebody has seen it, or nobody"
+        for one in named:
+            program, *words = one.split()
+            if program == "make":
+                assert words, place  # that the target is there, another test says
+            elif program == "hooks-course":
+                course_parser().parse_known_args(words)
+            else:
+                assert (ROOT / program).is_file() and "def test_" in (ROOT / program).read_text(encoding="utf-8"), one
+
+
 def test_the_limits_are_those_of_the_engine() -> None:
     text = PAGES["docs/engine.md"].read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| ([\d,]+) \|$", text, re.MULTILINE))

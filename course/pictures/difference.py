@@ -160,4 +160,4 @@ def _small_image(picture: Picture) -> str:
     With fewer colours than these the shades of a large tensor leave none for the words.
     """
     png = picture.png(colours=32, scale=1.0 if len(picture.texts) > 30 else 1.5)
-    return picture.image(png, style="display:block;margin:.4em 0 .2em 1.3em")
+    return picture.image(png, style="display:block")

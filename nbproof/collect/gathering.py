@@ -6,6 +6,8 @@ import contextlib
 import errno
 import os
 import re
+import shlex
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +17,11 @@ from nbproof.collect.contents import LessonBook
 from nbproof.collect.enrolled import enrol, kept_roster
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
-from nbproof.collect.layouts import Pattern, read_time
+from nbproof.collect.layouts import Pattern, read_place, read_time
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
 from nbproof.collect.roster import read_names, why_no_learner
-from nbproof.command import course_command
+from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.sandbox.exceptions import GradingError
 
@@ -58,6 +60,7 @@ def collect(
     if prefer not in {"latest", "on-time"}:
         raise UsageError(f"no copy is called {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
     asked = _uploads(root, [Path(path) for path in paths])
+    _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
     if learner is not None and (why := why_no_learner(learner)):
         raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", "such as --learner jdoe")
     roster = read_names(names) if names is not None else kept_roster(root)
@@ -122,6 +125,26 @@ def _uploads(root: Path, paths: Sequence[Path]) -> list[list[Path]]:
         else:
             loose.append(path)
     return found + ([loose] if loose else [])
+
+
+def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
+    """Raise UsageError for nbgrader's exchange: who hands in there can write any name and time; only the disk knows better.
+
+    A copy that is the caller's alone, like an archive, holds nothing but names, and is read by them.
+    """
+    if os.name != "posix":
+        return
+    for path in paths:
+        for folder in (Path(place) for place, _, _ in os.walk(path.resolve(), followlinks=False)):
+            if read_place((folder.name, "."), []).system != "nbgrader":
+                continue
+            if folder.lstat().st_uid != os.getuid() or folder.parent.stat().st_mode & stat.S_IWOTH:
+                raise UsageError(
+                    "this is nbgrader's exchange, in which everybody can hand in under any name",
+                    str(folder.parent),
+                    f"let nbgrader collect it, by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
+                    f"{nbgrader_command(f'collect {lesson}')}, then {course_command('grade')}",
+                )
 
 
 def _head(path: Path) -> str:

@@ -8,12 +8,12 @@ from html import escape
 
 from nbproof.course_file import the_course
 from nbproof.display.hints import Hint, all_hints
-from nbproof.front_end import FRAME, MONO, prose, shell, show
+from nbproof.front_end import FRAME, MONO, prose, shell, show, sign
 from nbproof.values.results import CheckResult
 
 __all__ = ["html_of", "say_untouched", "show_findings", "text_of"]
 
-_GOOD, _BAD, _NEUTRAL = "#2f9e63", "#e2604c", "#8a8f98"  # they stand out on the light and on the dark theme
+_GOOD, _BAD, _NEUTRAL = "#2f9e63", "#e2604c", "#8a8f98"
 
 
 def _hint(finding: CheckResult) -> Hint | None:
@@ -50,7 +50,7 @@ def html_of(
     ]
     for finding in findings:
         mark, colour = ("✓", _GOOD) if finding.passed else ("✗", _BAD)
-        rows.append(f'<div><span style="color:{colour};font-weight:700">{mark}</span> {prose(finding.asked)}</div>')
+        rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
             rows.append(_details(finding, ask, picture))
     return f'<div role="status" style="{FRAME.format(accent=accent, width=46)}">{"".join(rows)}</div>'

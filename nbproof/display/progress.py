@@ -9,7 +9,7 @@ from html import escape
 from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
 from nbproof.display.progress_store import DiaryError, StoredTry, entries
-from nbproof.front_end import FRAME, MONO, prose, show
+from nbproof.front_end import FRAME, MONO, prose, show, sign
 
 __all__ = ["Overview", "html_of", "overview", "show_progress", "text_of"]
 
@@ -100,35 +100,34 @@ def _number(lesson: OutlinedLesson) -> str:
 def html_of(seen: Overview) -> str:
     """The overview as a panel: a row a lesson, a chip an exercise."""
     rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
-    legend = " &nbsp; ".join(
-        f'<span style="color:{colour};font-weight:700">{mark}</span> {state}'
-        for state, (mark, colour) in _MARKS.items()
-    )
+    legend = " &nbsp; ".join(f"{sign(mark, colour)} {state}" for state, (mark, colour) in _MARKS.items())
     after = f"<div><b>{escape(seen.total)}.</b></div>"
     if seen.next is not None:
         lesson, one = seen.next
-        link = f"../{lesson.slug}/{lesson.slug}.ipynb"
+        link = f'<a style="color:inherit" href="../{escape(lesson.slug)}/{escape(lesson.slug)}.ipynb">'
         after += (
-            f'<div>Go on with <b>{escape(one.title)}</b> in <a href="{escape(link)}">lesson {_number(lesson)}</a>'
+            f"<div>Go on with <b>{escape(one.title)}</b> in {link}lesson {_number(lesson)}</a>"
             f" ({escape(one.difficulty)}, {one.minutes} minutes).</div>"
         )
     if seen.trouble:
         after += f"<div>Progress is not kept: {escape(seen.trouble)}</div>"
     return (
         f'<div role="region" aria-label="Your progress" style="{FRAME.format(accent="#5b8fd6", width=64)}">'
-        f'<div style="font-weight:600">Your progress <span style="font-weight:400;opacity:.75">'
+        f'<div style="font-weight:600">Your progress <span style="font-weight:400">'
         f"(kept on this computer only) &nbsp; {legend}</span></div>"
-        f'<table style="border:0;margin:.3em 0;font-size:1em;width:100%">{rows}</table>{after}</div>'
+        f"{rows}{after}</div>"
     )
 
 
 def _row(seen: Overview, lesson: OutlinedLesson) -> str:
     chips = "".join(_chip(one, seen) for one in lesson.exercises)
     solved = sum(seen.states[one.id] == "solved" for one in lesson.exercises)
-    cell = "text-align:left;vertical-align:top;padding:.2em .8em .2em 0;border:0;white-space:normal"
+    # Beside each other where there is room, below each other on a phone.
     return (
-        f'<tr style="background:none"><td style="{cell};width:15em">{_number(lesson)} {prose(lesson.title)}'
-        f' <span style="opacity:.75">{solved}/{len(lesson.exercises)}</span></td><td style="{cell}">{chips}</td></tr>'
+        f'<div style="display:flex;flex-wrap:wrap;margin:.3em 0"><div style="flex:0 1 15em;margin-right:.8em">'
+        f"{_number(lesson)} {prose(lesson.title)}"
+        f' <span style="opacity:.75">{solved}/{len(lesson.exercises)}</span></div>'
+        f'<div style="flex:1 1 22em">{chips}</div></div>'
     )
 
 
@@ -138,8 +137,7 @@ def _chip(one: OutlinedExercise, seen: Overview) -> str:
     tip = f"{one.title}: {state}, {one.difficulty}, {one.minutes} minutes, {one.points:g} points"
     return (
         f'<span title="{escape(tip)}" style="display:inline-block;border:1px solid {colour};border-radius:.6em;'
-        f'padding:0 .5em;margin:.1em .3em .1em 0;{MONO}"><span style="color:{colour};font-weight:700">{mark}</span>'
-        f" {escape(one.id)}</span>"
+        f'padding:0 .5em;margin:.1em .3em .1em 0;{MONO}">{sign(mark, colour)} {escape(one.id)}</span>'
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nbproof.command import course_command, nbgrader_command
 
-__all__ = ["NextStep"]
+__all__ = ["NextStep", "step_before"]
 
 _NOTHING_MATCHED = re.compile(
     r"No notebooks were matched by '(?P<root>.*)/(?P<step>autograded|submitted)/[^/]*/(?P<lesson>[^/]*)'"
@@ -40,15 +40,19 @@ class NextStep(logging.Filter):
 
 def _after_nothing_matched(said: str) -> str:
     found = _NOTHING_MATCHED.match(said)
-    if found is None:
-        return ""
-    root, lesson = Path(found["root"]), found["lesson"]
+    return step_before(found["step"], Path(found["root"]), found["lesson"]) if found else ""
+
+
+def step_before(step: str, root: Path, lesson: str) -> str:
+    """What to do if the folder ``step`` of the course in ``root`` has nothing of a lesson; '' if that is not known."""
     if not (root / "source" / lesson).is_dir():
         lessons = sorted(path.parent.name for path in root.glob("source/*/*.ipynb"))
         return f"no lesson is called {lesson}; there are: {', '.join(lessons) or 'none'}"
+    if step == "feedback" and any(root.glob(f"autograded/*/{lesson}/*.ipynb")):
+        return f"write the pages first: {course_command('feedback')} (or {nbgrader_command(f'generate_feedback {lesson}')})"
     if not any(root.glob(f"submitted/*/{lesson}/*.ipynb")):
         return f"nothing of {lesson} is handed in: put notebooks into submitted/<learner>/{lesson}/{lesson}.ipynb, then grade"
-    if found["step"] == "submitted":
+    if step == "submitted":
         return ""
     return (
         f"nothing of {lesson} is graded yet. Grade it first: {nbgrader_command(f'autograde {lesson}')}"

@@ -33,6 +33,7 @@ def use_engine(c: Config, file: str = "") -> None:
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
         c.ExchangeFactory.collect = "nbproof.nbgrader.exchange_collect.CollectFromOwners"
+        c.ExchangeFactory.release_feedback = "nbproof.nbgrader.exchange_feedback.ReleaseFeedbackOrSay"
 
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
     c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"

@@ -52,6 +52,21 @@ def test_release_feedback_without_an_exchange_names_what_this_course_has(clone: 
     assert f"sudo install -d -m 777 {clone / 'none'}" in said
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader has no exchange on Windows")
+def test_release_feedback_says_that_there_is_nothing_to_release(clone: Path) -> None:
+    (clone / "exchange").mkdir(mode=0o777)
+    handed_in = clone / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
+    graded = clone / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb"
+    for step, wanted in ((handed_in, "-m course grade"), (graded, "-m course feedback")):
+        step.parent.mkdir(parents=True)
+        step.write_text("{}")
+        said = _nbgrader(clone, "release_feedback", LESSON, f"--Exchange.root={clone / 'exchange'}")
+        assert f"There is no feedback to release in {clone}/feedback/*/{LESSON}" in said
+        assert "  next: " in said and wanted in said
+        assert "Traceback" not in said
+
+
 def _said(message: str, program: str = "App", level: int = logging.ERROR) -> str:
     record = logging.LogRecord(program, level, "", 0, message, (), None)
     step = NextStep()
