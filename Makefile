@@ -55,16 +55,17 @@ lint: $(DEV) ## style and types
 # Where several programs share the cores, OpenMP's threads wait for each other most of the time, and burn it. Without
 # compiled files, hundreds of processes would compile the course anew.
 TESTS = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(PY) -m pytest
-AT_ONCE = -n logical --dist loadgroup --no-loadscope-reorder
+# The tests of a file stay together, because they share what they set up.
+AT_ONCE = --dist loadfile --no-loadscope-reorder
 
 quick: $(DEV) ## after each change, a minute: style, types, the tests that answer at once
-	@$(TESTS) $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser grading) -m "not (slow or stock or browser or nightly)"
+	@$(TESTS) -n logical $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser grading) -m "not (slow or stock or browser or nightly)"
 
 test: $(DEV) ## what CI runs: of each kind of test at least one
-	@$(TESTS) $(AT_ONCE) -m "not nightly"
+	@$(TESTS) -n auto $(AT_ONCE) -m "not nightly"
 
 # The attacks count seconds: they have the machine for themselves.
-NIGHTLY = "$(TESTS) $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/attacks" "$(PY) -m benchmarks.lessons" \
+NIGHTLY = "$(TESTS) -n auto $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/attacks" "$(PY) -m benchmarks.lessons" \
   "$(PY) -m benchmarks.judge --tries 300" "$(PY) -m benchmarks.damaged --submissions 100" "$(PY) -m benchmarks.honest"
 
 nightly: $(DEV) ## everything: all candidates, attacks, machines, lessons in a browser; damaged, honest and hostile work

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,25 +15,24 @@ _numbers = itertools.count()
 _LONGEST = ("tests/attacks", "tests/browser")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """`-n auto`: one process more than cores, because some tests wait: for a limit to end an attack, for a browser."""
+    return None if config.option.numprocesses == "logical" else (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """In several processes the tests of a file stay together, because they share what they set up. Slow files come first.
-
-    Whoever needs a class or an engine is slow: setting one up takes seconds.
-    """
+    """Slow files come first: what begins last ends last. Whoever needs a class or an engine is slow: that takes seconds."""
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
         if {"engine", "registered_lesson"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-    slow = {_group(item) for item in items if any(map(item.get_closest_marker, ("slow", "stock", "browser")))}
-    items.sort(key=lambda item: (not _group(item).startswith(_LONGEST), _group(item) not in slow))
+    slow = {_file(item) for item in items if any(map(item.get_closest_marker, ("slow", "stock", "browser")))}
+    items.sort(key=lambda item: (not _file(item).startswith(_LONGEST), _file(item) not in slow))
 
 
-def _group(item: pytest.Item) -> str:
-    found = item.get_closest_marker("xdist_group")
-    assert found is not None
-    return str(found.args[0])
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 @pytest.fixture(autouse=True)

@@ -137,9 +137,10 @@ def _visible(root: Path) -> Iterator[str]:
 
 def _candidates(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.glob(f"*/{RIGHT}")) + sorted(folder.glob(f"*/{WRONG}")):
+        file = path.relative_to(folder.parent.parent)  # of ten thousand lines: taken once
         for cell in read_named_cells(path):
-            for line in cell.source.splitlines():
-                yield line, f"{path.relative_to(folder.parent.parent)}: {cell.name}"
+            origin = f"{file}: {cell.name}"
+            yield from ((line, origin) for line in cell.source.splitlines())
 
 
 def leaks_in(place: str, text: str, secrets: Secrets, own: str = "") -> list[Leak]:
