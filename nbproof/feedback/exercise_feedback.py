@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nbproof.marking.results import FAULTS, UNCERTAIN, CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.authoring.leaks import Secrets
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
+from nbproof.feedback.own_code import own_line, printed_in
 from nbproof.feedback.pictures import Drawn, drawn
 from nbproof.feedback.sanitize_text import harmless, shortened, visible
-from nbproof.authoring.leaks import Secrets
 from nbproof.gradebook.reader import CellMark, Marks
-from nbproof.feedback.own_code import own_line, printed_in
+from nbproof.marking.results import (
+    FAULTS,
+    UNCERTAIN,
+    CellRun,
+    ExerciseVerdict,
+    SubmissionVerdict,
+    TestVerdict,
+    WrittenAnswer,
+)
 
 __all__ = ["Card", "FaultShown", "cards_of"]
 

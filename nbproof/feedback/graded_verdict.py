@@ -6,22 +6,21 @@ sentence of a failed check is taken, which the check itself made for learners.
 
 from __future__ import annotations
 
-from nbproof.run.journal import journal_of, journalled_verdict
-
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
 from nbproof.display.outline import exercise_named, fingerprint
 from nbproof.gradebook.reader import Marks
+from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.run.journal import journal_of, journalled_verdict
 
 __all__ = ["graded_verdict"]
 
 _MOST_BYTES = 64 << 20
+
 
 def graded_verdict(root: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
     """What ``autograded/<learner>/<lesson>/`` says. Raises OSError or ValueError where it says nothing."""

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from nbproof.text import code_parts, counted
-
-from nbproof.run.journal import journal_of
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +14,17 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbproof.course_file import the_course
-from nbproof.marking.results import SubmissionVerdict
-from nbproof.display.outline import exercise_named, outline, title_of
-from nbproof.feedback.exercise_feedback import Card, cards_of
-from nbproof.feedback.graded_verdict import graded_verdict
-from nbproof.feedback.sanitize_text import harmless
 from nbproof.authoring.leaks import Secrets, read_secrets
-from nbproof.gradebook.reader import Marks
+from nbproof.course_file import the_course
+from nbproof.display.outline import exercise_named, outline, title_of
+from nbproof.feedback.exercise_feedback import cards_of
+from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.own_code import coloured
+from nbproof.feedback.sanitize_text import harmless
+from nbproof.gradebook.reader import Marks
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.run.journal import journal_of
+from nbproof.text import code_parts, counted
 
 if TYPE_CHECKING:
     from nbproof.feedback.pages import Task
@@ -127,8 +125,8 @@ def feedback_page(
     return _render(
         "feedback.html.j2", digest, lesson=harmless(verdict.lesson, 200), learner=harmless(verdict.learner, 200),
         title=title_of(verdict.lesson), problem="", cards=cards, score=score,
-        most=sum(card.max_score for card in cards), waits=sum(card.max_score for card in cards if card.waits), solved=solved, tasks=len(tested),
-        damage=harmless(getattr(verdict, "damage", ""), 500), penalty=penalty, late=late, seed=verdict.seed,
+        most=sum(card.max_score for card in cards), waits=sum(card.max_score for card in cards if card.waits), solved=solved,
+        tasks=len(tested), damage=harmless(getattr(verdict, "damage", ""), 500), penalty=penalty, late=late, seed=verdict.seed,
         graded=_moment(graded), helps=any(exercise_named(one.id) for one in verdict.exercises),
         goal="Everything is right." if cards and all(card.score >= card.max_score for card in cards) else "",
     )  # fmt: skip

@@ -8,10 +8,6 @@ never stops the others.
 
 from __future__ import annotations
 
-from nbproof.text import counted
-
-from nbproof.run.journal import journal_of
-
 import contextlib
 import difflib
 import hashlib
@@ -26,13 +22,15 @@ from pathlib import Path
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
-from nbproof.interrupt import for_this_process_only
 from nbproof.gradebook.reader import Marks, read_marks
+from nbproof.interrupt import for_this_process_only
+from nbproof.run.journal import journal_of
+from nbproof.text import counted
 
 __all__ = [
     "Feedback",
-    "Task",
     "PageTrouble",
+    "Task",
     "chosen_submissions",
     "page_path",
     "print_feedback",
@@ -201,7 +199,10 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple
                     trouble = future.result()[0]
                     yield alone.pop(0), trouble
             except BrokenProcessPool:
-                yield alone.pop(0), PageTrouble("the process that wrote it was ended from outside, perhaps for its memory")
+                yield (
+                    alone.pop(0),
+                    PageTrouble("the process that wrote it was ended from outside, perhaps for its memory"),
+                )
 
 
 def _has_semaphores() -> bool:
@@ -312,5 +313,8 @@ def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     for learner, lesson, reason in feedback.failed:
         place = f"feedback/{learner}/{lesson}" if lesson else f"feedback/{learner}/index.html"
         console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s", highlight=False)
+    console.print(
+        f"wrote {counted(len(feedback.written), 'page')}, {feedback.unchanged} unchanged, {seconds:.1f} s",
+        highlight=False,
+    )
     console.print(f"feedback:  {folder.resolve()}", highlight=False, soft_wrap=True)
