@@ -26,7 +26,8 @@ from nbproof.marking.blueprint import (
 )
 from nbproof.marking.manual_answers import written_in
 from nbproof.marking.program import program
-from nbproof.marking.results import UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.verdicts import status_without_error
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.recover.own_cells import OwnCell
@@ -131,12 +132,5 @@ def _told(blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, ran: dict[str, 
         for name, test in blueprint.tests.items()
         if test.exercise == exercise
     )
-    if waits:
-        return ExerciseVerdict(exercise, UNCERTAIN, rebuilt.lost[exercise], tests)
-    sentence = next((test.sentence for test in tests if test.sentence), "")
-    if not sentence:
-        return ExerciseVerdict(exercise, "passed", "Every check passed.", tests)
-    if rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered:
-        told = rebuilt.lost.get(exercise) or "The TODO cell is as it was handed out."
-        return ExerciseVerdict(exercise, "not answered", told, tests)
-    return ExerciseVerdict(exercise, "failed", sentence, tests)
+    wrong = "failed", next((test.sentence for test in tests if test.sentence), "")
+    return ExerciseVerdict(exercise, *(status_without_error(blueprint, rebuilt, exercise, tests) or wrong), tests)
