@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["CellKind", "exercise_of", "grading_of", "kind_of", "name_of"]
+__all__ = ["CellKind", "exercise_of", "grading_of", "kind_of", "name_of", "text_of"]
 
 
 class CellKind(StrEnum):
@@ -41,6 +41,14 @@ def name_of(cell: Mapping[str, Any]) -> str:
     """A cell's grade_id; empty where it has none."""
     name = grading_of(cell).get("grade_id")
     return name if isinstance(name, str) else ""
+
+
+def text_of(cell: Mapping[str, Any]) -> str:
+    """A cell's text, which notebooks on the disk have in lines; empty where it has none, or none of any sense."""
+    source = cell.get("source")
+    if isinstance(source, list):
+        source = "".join(part for part in source if isinstance(part, str))
+    return source if isinstance(source, str) else ""
 
 
 def kind_of(cell: Mapping[str, Any]) -> CellKind:

@@ -34,7 +34,7 @@ class Command:
 
     name: str
     run: Callable[[argparse.Namespace], int]
-    """The exit code. What it needs it imports itself: asking for help must not wait for torch."""
+    """The exit code. What it needs it imports itself: asking for help must not wait for a large library."""
     says: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
     passes_on: bool = False

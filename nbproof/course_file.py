@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import name_of
+from nbproof.cells import name_of, text_of
 from nbproof.errors import UsageError
 
 __all__ = ["CourseFile", "find_course", "the_course", "use_course"]
@@ -107,7 +107,7 @@ class CourseFile:
         except (OSError, ValueError, KeyError):
             return ""
         found = (cell for cell in cells if name_of(cell) == grade_id)
-        return "".join(next(found, {"source": ""})["source"])
+        return text_of(next(found, {}))
 
     def warm_up(self) -> None:
         """Import the course first, for it may have to mend what others import; then what :attr:`warm` names."""

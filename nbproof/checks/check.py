@@ -4,8 +4,8 @@ An exercise's ``checks.py`` holds classes such as ::
 
     from nbproof.checks.check import Check, check
 
-    class OneBackward(Check):
-        "After one backward, `answer` holds the gradient of W."
+    class EveryOther(Check):
+        "`answer` holds every other item, the first one too."
 
         def probe(self, nb, case):          # beside the learner's code: returns raw data
             ...
@@ -13,11 +13,11 @@ An exercise's ``checks.py`` holds classes such as ::
 
         def truth(self, case):              # from the same seed, by a way that is surely right
             ...
-            return {"answer": [gradient]}
+            return {"answer": [items]}
 
-    check("weight_grad", OneBackward)
+    check("every_other", EveryOther)
 
-and the check cell of the notebook says ``check("weight_grad")``, which finds them (:mod:`nbproof.checks.visible`).
+and the check cell of the notebook says ``check("every_other")``, which finds them (:mod:`nbproof.checks.visible`).
 In a notebook, and under stock nbgrader, ``check`` runs both in the kernel, shows a panel and raises
 where something is wrong. A grader that does not trust the kernel runs only :meth:`Check.probe` there
 (:func:`bring`) and everything else at home (:func:`judge`).

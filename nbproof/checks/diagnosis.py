@@ -82,8 +82,8 @@ def _at(evidence: Evidence, field: str) -> Evidence:
 
 def _holds_nan(value: Evidence) -> bool:
     if isinstance(value, TensorRecord):
-        tensor = value.tensor()
-        return bool((tensor != tensor).any())
+        array = value.tensor()
+        return bool((array != array).any())
     if isinstance(value, (list, dict)):
         return any(_holds_nan(item) for item in (value.values() if isinstance(value, dict) else value))
     return isinstance(value, float) and value != value

@@ -2,7 +2,7 @@
 
     from nbproof import check
 
-    check("weight_grad")
+    check("every_other")
 
 Their texts are written in ``lessons/``; a build gathers them in ``checks.json``, beside the modules of the course, so that
 a notebook reads as a lesson everywhere, also in editors that fold nothing. A notebook whose check cells hold

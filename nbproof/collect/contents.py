@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import CellKind, grading_of, kind_of, name_of
+from nbproof.cells import CellKind, grading_of, kind_of, name_of, text_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 
@@ -79,7 +79,7 @@ class LessonBook:
                 "there is no lesson to collect for", str((self.root / "release").resolve()),
                 f"cd into the course's folder, or --course DIR; {course_command('build')}",
             )  # fmt: skip
-        texts = {name: _text(path) for name, path in sorted(found.items())}
+        texts = {name: _plain(path.read_text(encoding="utf-8")) for name, path in sorted(found.items())}
         names = {name: {one for one in _NAME.findall(text) if len(one) > 3} for name, text in texts.items()}
         lines = {name: _lines(text) for name, text in texts.items()}
         in_names, in_lines = (
@@ -162,7 +162,7 @@ class LessonBook:
             return False
         try:
             cells = json.loads(path.read_bytes())["cells"]
-            given = {_source(cell).strip() for cell in cells if isinstance(cell, dict)}
+            given = {text_of(cell).strip() for cell in cells if isinstance(cell, dict)}
         except (ValueError, TypeError, KeyError, RecursionError, MemoryError):
             return False
         # Work may stand in a written answer, or in a cell of the learner's own.
@@ -172,7 +172,7 @@ class LessonBook:
 def _marks(path: Path) -> list[tuple[dict[str, Any], str]]:
     """Every cell, and its text."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return [(cell, _source(cell)) for cell in cells]
+    return [(cell, text_of(cell)) for cell in cells]
 
 
 def _given(marked: list[tuple[dict[str, Any], str]]) -> set[str]:
@@ -225,17 +225,6 @@ def looks_like_a_notebook(path: Path) -> bool:
     return text.startswith("{") and ('"cells"' in text or '"cell_type"' in text or '"nbformat"' in text)
 
 
-def _text(path: Path) -> str:
-    return _plain(path.read_text(encoding="utf-8"))
-
-
 def _lines(text: str) -> set[str]:
     """The lines that are long enough to be of one lesson only, without JSON's quotes and a script's comment marks."""
     return {line for line in (_EDGES.sub("", one) for one in text.splitlines()) if 24 <= len(line) <= 400}
-
-
-def _source(cell: dict[str, Any]) -> str:
-    source = cell.get("source")
-    if isinstance(source, list):
-        source = "".join(part for part in source if isinstance(part, str))
-    return source if isinstance(source, str) else ""

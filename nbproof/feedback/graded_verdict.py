@@ -11,10 +11,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of
+from nbproof.cells import CellKind, exercise_of, grading_of, kind_of, name_of, text_of
 from nbproof.display.outline import exercise_named, fingerprint
 from nbproof.gradebook.reader import Marks
-from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, TestVerdict, WrittenAnswer
+from nbproof.marking.results import (
+    ALL_PASSED,
+    UNTOUCHED,
+    CellRun,
+    ExerciseVerdict,
+    SubmissionVerdict,
+    TestVerdict,
+    WrittenAnswer,
+)
 from nbproof.run.journal import journal_of, journalled_verdict
 
 __all__ = ["graded_verdict"]
@@ -39,7 +47,7 @@ def _from_notebook(notebook: Mapping[str, Any], learner: str, lesson: str, marks
     tests: list[tuple[str, float, str]] = []
     written: list[WrittenAnswer] = []
     for cell in notebook["cells"]:
-        kind, name, source = kind_of(cell), name_of(cell), _text(cell.get("source"))
+        kind, name, source = kind_of(cell), name_of(cell), text_of(cell)
         points = float(grading_of(cell).get("points") or 0)
         outputs = tuple(output for output in cell.get("outputs", ()) if isinstance(output, dict))
         if kind is CellKind.WRITTEN:
@@ -68,14 +76,13 @@ def _exercise(
         score = points if not error else 0.0 if mark is None else min(mark.score, points)
         told.append(TestVerdict(test, score, points, (), (), sentence="" if score == points else error))
     if all(test.score == test.max_score for test in told):
-        return ExerciseVerdict(name, "passed", "Every check passed.", tuple(told))
+        return ExerciseVerdict(name, "passed", ALL_PASSED, tuple(told))
     outlined = exercise_named(name)
     if not answer.strip() or (outlined is not None and fingerprint(answer) == outlined.stub):
-        return ExerciseVerdict(name, "not answered", "The TODO cell is as it was handed out.", tuple(told))
+        return ExerciseVerdict(name, "not answered", UNTOUCHED, tuple(told))
     if run.error:
         return ExerciseVerdict(name, "error", f"Your cell ended with an error: {run.error}", tuple(told))
-    sentence = next((test.sentence for test in told if test.sentence), "")
-    return ExerciseVerdict(name, "failed", sentence, tuple(told))
+    return ExerciseVerdict(name, "failed", next((test.sentence for test in told if test.sentence), ""), tuple(told))
 
 
 def _error(outputs: tuple[Mapping[str, Any], ...]) -> str:

@@ -159,12 +159,8 @@ class Writer:
                     grade.needs_manual_grade = grade.needs_manual_grade or grade.manual_score is None or not same
             for comment in notebook.comments:
                 name = names[comment.cell_id]
-                question = blueprint.written.get(name)
-                stub = (
-                    question.stub
-                    if question is not None and question.kind is not CellKind.TASK
-                    else blueprint.stubs.get(name)
-                )
+                asked = blueprint.written.get(name)
+                stub = blueprint.stubs.get(name) if asked is None or asked.kind is CellKind.TASK else asked.stub
                 if stub is not None:
                     untouched = verdict.answers.get(name, "").strip() in ("", stub.strip())
                     comment.auto_comment = "No response." if untouched else None

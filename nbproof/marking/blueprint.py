@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -24,10 +24,7 @@ from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
-from nbproof.recover.exported import ExportedCell
-from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.own_cells import OwnCell, own_cells
-from nbproof.recover.recovery import find_answers
+from nbproof.recover.own_cells import OwnCell
 from nbproof.recover.released import Handout
 from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox.cell_names import CellNames, names_in
@@ -45,7 +42,6 @@ __all__ = [
     "read_attachments",
     "read_blueprint",
     "read_file",
-    "rebuild",
 ]
 
 
@@ -217,15 +213,6 @@ def _test_cell(name: str, points: float, source: str, shown: str, exercise: str,
         nothing = ProbePart("", ())
         return TestCell(name, points, source, nothing, nothing, shown, exercise, PlainTest.of(name, source, config))
     return TestCell(name, points, source, probe_part(source), probe_part(shown), shown, exercise)
-
-
-def rebuild(blueprint: Blueprint, cells: Sequence[ExportedCell]) -> Rebuilt:
-    """The answers among a submission's cells, by grade_id, and by content where an id is lost."""
-    answers = as_handed_in(blueprint.handout, cells)
-    if answers is not None:
-        return Rebuilt(answers, own=own_cells(blueprint.handout, cells))
-    found = find_answers(blueprint.handout, cells)
-    return Rebuilt(found.answers, found.recovered, found.lost, own=found.own, newer=found.newer)
 
 
 def fill_in(blueprint: Blueprint, rebuilt: Rebuilt) -> nbformat.NotebookNode:

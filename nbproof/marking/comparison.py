@@ -14,7 +14,7 @@ from nbproof.values.place import Place, place_of, plainly, worth_drawing
 __all__ = ["pack", "unpack"]
 
 _MOST_BYTES = 64 * 1024
-"""Of tensors, both sides together, before they are compressed. A larger answer has no picture."""
+"""Of arrays, both sides together, before they are compressed. A larger answer has no picture."""
 
 _MOST_TEXT = 16 * 1024
 

@@ -55,7 +55,7 @@ def _words(given: dict[Any, Any]) -> dict[str, str]:
 
 
 def answers_in(blueprint: Blueprint, data: bytes) -> Rebuilt:
-    """As :func:`read_answers`, in this process: for a learner's own notebook, and for tests."""
+    """As :func:`read_answers`, in this process: for a learner's own notebook."""
     found = found_in(blueprint.handout, data)
     own = read_back(blueprint.handout, found["own"])
     return Rebuilt(found["answers"], found["recovered"], found["lost"], found["damage"], own, tuple(found["newer"]))

@@ -8,8 +8,8 @@ from typing import Any
 from nbproof.recover.own_cells import OwnCell
 
 __all__ = [
-    "FAULTS", "STATUSES", "UNCERTAIN", "CellRun", "ExerciseVerdict", "GradedClass", "Score", "SubmissionVerdict",
-    "TestVerdict", "WrittenAnswer",
+    "ALL_PASSED", "FAULTS", "STATUSES", "UNCERTAIN", "UNTOUCHED", "CellRun", "ExerciseVerdict", "GradedClass", "Score",
+    "SubmissionVerdict", "TestVerdict", "WrittenAnswer",
 ]  # fmt: skip
 
 STATUSES = ("passed", "failed", "error", "timeout", "out of memory", "killed", "not answered", "uncertain")
@@ -17,6 +17,8 @@ UNCERTAIN = STATUSES[-1]
 """What may be the answer was found, and has not run: it waits for a person."""
 FAULTS = ("timeout", "out of memory", "killed")
 """Of what did not end by itself."""
+ALL_PASSED, UNTOUCHED = "Every check passed.", "The TODO cell is as it was handed out."
+"""What is said of an exercise that passed, and of one that was not answered."""
 
 
 @dataclass(frozen=True)

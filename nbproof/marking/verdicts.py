@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nbproof.display.hints import known_hint
@@ -9,11 +10,11 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Judge, Judged, ProbeAnswer
 from nbproof.marking.plain import PlainRun, plain_verdict
-from nbproof.marking.results import UNCERTAIN, ExerciseVerdict, TestVerdict
+from nbproof.marking.results import ALL_PASSED, UNCERTAIN, UNTOUCHED, ExerciseVerdict, TestVerdict
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.usage import MAX_FILES
 
-__all__ = ["Progress", "Reply", "Verdicts", "says_out_of_memory"]
+__all__ = ["Progress", "Reply", "Verdicts", "says_out_of_memory", "status_without_error"]
 
 _OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory", "Cannot allocate memory")
 
@@ -21,6 +22,21 @@ _OUT_OF_MEMORY = ("MemoryError", "DefaultCPUAllocator", "can't allocate memory",
 def says_out_of_memory(text: str) -> bool:
     """Whether an error's text says that memory ran out."""
     return any(word in text for word in _OUT_OF_MEMORY)
+
+
+def status_without_error(
+    blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, tests: Sequence[TestVerdict]
+) -> tuple[str, str] | None:
+    """Status and sentence of what waits for a person, passed, or was not answered; None where something is wrong."""
+    if rebuilt.waits(blueprint, exercise):
+        return UNCERTAIN, rebuilt.lost[exercise]
+    if all(test.is_whole for test in tests):
+        return "passed", ALL_PASSED
+    # What was recovered beside an untouched TODO cell has run, and can be wrong.
+    untouched = rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered
+    if untouched and not any(test.score for test in tests):
+        return "not answered", rebuilt.lost.get(exercise) or UNTOUCHED
+    return None
 
 
 @dataclass(frozen=True)
@@ -117,15 +133,9 @@ class Verdicts:
             return "killed", f"Your code interfered with the process that it ran in: {loss.detail}."
         if loss is not None:
             return "killed", f"Your code ended the process that it ran in: {loss.detail}."
-        rebuilt, name = self.rebuilt, progress.id
-        if rebuilt.waits(self.blueprint, name):
-            return UNCERTAIN, rebuilt.lost[name]
-        if all(test.is_whole for test in tests):
-            return "passed", "Every check passed."
-        # What was recovered beside an untouched TODO cell has run, and can be wrong.
-        untouched = rebuilt.is_untouched(self.blueprint, name) and name not in rebuilt.recovered
-        if untouched and not any(test.score for test in tests):
-            return "not answered", rebuilt.lost.get(name) or "The TODO cell is as it was handed out."
+        plain = status_without_error(self.blueprint, self.rebuilt, progress.id, tests)
+        if plain is not None:
+            return plain
         told = next((test for test in tests if test.sentence), None)
         if progress.out_of_memory:
             return "out of memory", f"Your code used more than {self.limits.memory_mb} MB of memory."

@@ -8,6 +8,7 @@ from pathlib import Path
 from traitlets.config import Config
 
 from nbproof.course_file import find_course
+from nbproof.run.journal import JOURNAL
 
 __all__ = ["use_engine"]
 
@@ -49,5 +50,5 @@ def use_engine(c: Config, file: str = "") -> None:
 
     # nbgrader copies what lies beside a notebook. The engine's record of a verdict is not for learners, nor from them.
     c.CourseDirectory.ignore = [
-        ".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", ".verdict.json", ".verdict.json.new",
+        ".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", JOURNAL, f"{JOURNAL}.new",
     ]  # fmt: skip

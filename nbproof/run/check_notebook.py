@@ -22,11 +22,12 @@ from nbproof.marking.blueprint import (
     read_attachments,
     read_blueprint,
     read_file,
-    rebuild,
 )
 from nbproof.marking.manual_answers import written_in
 from nbproof.marking.program import program
-from nbproof.marking.results import UNCERTAIN, ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.reading import answers_in
+from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
+from nbproof.marking.verdicts import status_without_error
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
 from nbproof.recover.own_cells import OwnCell
@@ -46,14 +47,14 @@ def check_notebook(
     blueprints = {name: read_blueprint(root / "source" / name / f"{name}.ipynb", config) for name in lessons}
     try:
         data = read_file(file, limits.notebook_mb << 20)
-        cells = plain_cells(data) or list(salvaged(data).cells)
+        cells = plain_cells(data) or salvaged(data).cells
+        blueprint = blueprints[lesson_of(file, cells, blueprints)]
+        rebuilt = answers_in(blueprint, data)
     except Damaged as damage:
         raise UsageError(
             f"this cannot be checked: {damage}", str(file), "save the notebook in JupyterLab, then again"
         ) from None
-    blueprint = blueprints[lesson_of(file, cells, blueprints)]
     seed = seed if seed is not None else secrets.randbelow(10**9) + 1
-    rebuilt = rebuild(blueprint, cells)
     if sys.platform != "linux":
         return _in_a_kernel(blueprint, rebuilt, seed, step)
     from nbproof.marking.judge import Judge
@@ -131,12 +132,5 @@ def _told(blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, ran: dict[str, 
         for name, test in blueprint.tests.items()
         if test.exercise == exercise
     )
-    if waits:
-        return ExerciseVerdict(exercise, UNCERTAIN, rebuilt.lost[exercise], tests)
-    sentence = next((test.sentence for test in tests if test.sentence), "")
-    if not sentence:
-        return ExerciseVerdict(exercise, "passed", "Every check passed.", tests)
-    if rebuilt.is_untouched(blueprint, exercise) and exercise not in rebuilt.recovered:
-        told = rebuilt.lost.get(exercise) or "The TODO cell is as it was handed out."
-        return ExerciseVerdict(exercise, "not answered", told, tests)
-    return ExerciseVerdict(exercise, "failed", sentence, tests)
+    wrong = "failed", next((test.sentence for test in tests if test.sentence), "")
+    return ExerciseVerdict(exercise, *(status_without_error(blueprint, rebuilt, exercise, tests) or wrong), tests)

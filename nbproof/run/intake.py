@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.run.journal import journal_of
 from nbproof.text import printable
 
 __all__ = [
@@ -101,10 +102,7 @@ def _shown(name: str) -> str:
 
 def anything_new(root: Path, intake: Intake) -> bool:
     """Whether there is a submission that was never graded: a quick look, to start the engine early."""
-    return any(
-        not one.problem and not (root / "autograded" / one.learner / one.lesson / ".verdict.json").exists()
-        for one in intake.submissions
-    )
+    return any(not one.problem and not journal_of(root, one.learner, one.lesson).exists() for one in intake.submissions)
 
 
 def submission_at(learner: str, folder: Path) -> Submission:

@@ -107,10 +107,6 @@ class Journal:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def folder(self, learner: str, lesson: str) -> Path:
-        """Where the graded notebook and its entry lie."""
-        return self._root / "autograded" / learner / lesson
-
     def read(self, learner: str, lesson: str) -> Entry | None:
         """None where there is none, or where it cannot be read: the submission is graded then."""
         path = journal_of(self._root, learner, lesson)
@@ -126,7 +122,7 @@ class Journal:
     def write(self, entry: Entry, notebook: bytes) -> None:
         """The graded notebook, then the entry: where the entry is, everything is."""
         verdict = entry.verdict
-        folder = self.folder(verdict.learner, verdict.lesson)
+        folder = journal_of(self._root, verdict.learner, verdict.lesson).parent
         folder.mkdir(parents=True, exist_ok=True)
         replace_file(folder / f"{verdict.lesson}.ipynb", notebook)
         data = {**{name: value for name, value in vars(entry).items() if name != "verdict"}, "verdict": asdict(verdict)}

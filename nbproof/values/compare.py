@@ -89,7 +89,7 @@ class AnyOf:
 
 @dataclass(frozen=True)
 class Close:
-    """A wanted number or tensor, or lists and dicts of them, with a tolerance of its own."""
+    """A wanted number or array, or lists and dicts of them, with a tolerance of its own."""
 
     value: object
     rtol: float = _RTOL
@@ -127,9 +127,9 @@ def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evi
 def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
     """The first difference between ``got`` (a snapshot) and ``wanted``, or None where there is none.
 
-    ``wanted`` is what a truth returns: tensors, numbers, text, None, nested in lists, tuples and
+    ``wanted`` is what a truth returns: arrays, numbers, text, None, nested in lists, tuples and
     dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` where one value is too narrow.
-    Tensors compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
+    Arrays compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
     where they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
     return _compare(got, wanted, where, None)
@@ -230,7 +230,7 @@ def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) ->
     if isinstance(wanted, TensorRecord):
         if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
             return Difference(where, "type", kind_and_value(got), kind_of(wanted))
-        return _between_tensors(got, wanted, where, tolerance)
+        return _between_arrays(got, wanted, where, tolerance)
     if type(wanted) is int and tolerance is not None:
         wanted = float(wanted)
     # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
@@ -252,7 +252,7 @@ def _between_numbers(got: float, wanted: float, where: str, tolerance: tuple[flo
     return Difference(where, "value", repr(got), repr(wanted))
 
 
-def _between_tensors(got: TensorRecord, wanted: TensorRecord, where: str, tolerance: _Tolerance) -> Difference | None:
+def _between_arrays(got: TensorRecord, wanted: TensorRecord, where: str, tolerance: _Tolerance) -> Difference | None:
     if got.shape != wanted.shape:
         return Difference(where, "shape", str(got.shape), str(wanted.shape))
     if got.dtype != wanted.dtype:

@@ -13,11 +13,11 @@ from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 __all__ = ["in_words", "kind_and_value", "kind_of", "wordless"]
 
 _wordless: ContextVar[bool] = ContextVar("wordless", default=False)
-"""Set while nobody will read what a difference says: finding words for a tensor takes longer than comparing it."""
+"""Set while nobody will read what a difference says: finding words for an array takes longer than comparing it."""
 
 
 _SHOWN_WHOLE, _SHOWN_FIRST = 64, 6
-"""Elements: up to how many a tensor is shown as its library prints it, and how many are shown of a larger one."""
+"""Elements: up to how many an array is shown as its library prints it, and how many are shown of a larger one."""
 
 
 @contextmanager
@@ -42,11 +42,11 @@ def _words(value: Evidence) -> str:
     if isinstance(value, TensorRecord):
         if len(value.data) > 2**20:
             return kind_of(value)
-        tensor = value.tensor()
+        array = value.tensor()
         if math.prod(value.shape) <= _SHOWN_WHOLE:
-            return " ".join(repr(tensor).split())
+            return " ".join(repr(array).split())
         # The library would format each element, for a text that is cut after the first few.
-        head, bracket, tail = " ".join(repr(tensor.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
+        head, bracket, tail = " ".join(repr(array.flatten()[:_SHOWN_FIRST]).split()).rpartition("]")
         return f"{head}, ...{bracket}{tail} of shape {value.shape}"
     if isinstance(value, Unreadable):
         return value.what

@@ -1,6 +1,6 @@
 """What a probe brings back from a learner's code, as plain data.
 
-A learner may answer with anything: a tensor subclass that claims to equal everything, a list
+A learner may answer with anything: a subclass of an array that claims to equal everything, a list
 whose ``__eq__`` is always true, a mapping that never ends. :func:`snapshot` copies the value
 into plain data at once, so that nothing of the learner's takes part in a comparison.
 """
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Bytes of tensor data that one snapshot may carry."""
+"""Bytes of arrays that one snapshot may carry."""
 
 MAX_ITEMS = 20_000
 """Values, in all nested lists and dicts together, that one snapshot may carry."""
@@ -166,7 +166,7 @@ def _in_words(value: object) -> str:
 def snapshot(value: object) -> Evidence:
     """Copy ``value`` into plain data now; later changes of it do not show.
 
-    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), tensors and arrays (of the course's leaf
+    Tuples become lists, mappings become dicts with text keys (:func:`key_text`), arrays (of the course's leaf
     types) become bytes. Anything else, and whatever goes beyond the budgets above, becomes :class:`Unreadable`,
     which equals nothing that a check could want.
     """

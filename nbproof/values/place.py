@@ -31,7 +31,7 @@ class Place:
 
 
 def place_of(got: object, wanted: object) -> Place | None:
-    """The first tensor, text, number or list of words that differs; None where nothing can be pointed at.
+    """The first array, text, number or list of words that differs; None where nothing can be pointed at.
 
     With ``wanted`` None the answer as a whole.
     """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nbproof.cells import kind_of
-from tests.damage.work import Work, code, text_of
+from nbproof.cells import kind_of, text_of
+from tests.damage.work import Work, code
 
 __all__ = ["EDITED"]
 

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from nbproof.cells import kind_of
-from tests.damage.work import Work, code, like, text_of
+from nbproof.cells import kind_of, text_of
+from tests.damage.work import Work, code, like
 
 __all__ = ["SPLIT_AND_MERGED"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nbproof.cells import kind_of, name_of
-from tests.damage.work import NothingLeft, Work, code, text, text_of
+from nbproof.cells import kind_of, name_of, text_of
+from tests.damage.work import NothingLeft, Work, code, text
 
 __all__ = ["MOVED"]
 

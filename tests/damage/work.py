@@ -7,9 +7,9 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from nbproof.cells import kind_of, name_of
+from nbproof.cells import kind_of, name_of, text_of
 
-__all__ = ["Cell", "NothingLeft", "Work", "code", "like", "text", "text_of"]
+__all__ = ["Cell", "NothingLeft", "Work", "code", "like", "text"]
 
 Cell = dict[str, Any]
 
@@ -50,12 +50,6 @@ class Work:
         """One of them, of so many lines at least where there is one."""
         own = self.todos()
         return self.pick.choice([at for at in own if len(text_of(self.cells[at]).splitlines()) >= lines] or own)
-
-
-def text_of(cell: Cell) -> str:
-    """A cell's source as one text."""
-    source = cell.get("source", "")
-    return source if isinstance(source, str) else "".join(source)
 
 
 def code(text: str, metadata: dict[str, Any] | None = None) -> Cell:

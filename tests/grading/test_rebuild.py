@@ -18,10 +18,9 @@ from nbproof.marking.blueprint import (
     read_attachments,
     read_blueprint,
     read_file,
-    rebuild,
 )
+from nbproof.marking.reading import answers_in
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.notebook_bytes import ExportedCell, plain_cells
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -36,12 +35,6 @@ def _damage(path: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, 
     notebook = json.loads(path.read_text())
     notebook["cells"] = change(notebook["cells"])
     return json.dumps(notebook).encode()
-
-
-def cells_of(data: bytes) -> list[ExportedCell]:
-    cells = plain_cells(data)
-    assert cells is not None
-    return cells
 
 
 def _grade_id(cell: dict[str, Any]) -> str:
@@ -75,7 +68,7 @@ def test_a_damaged_notebook_gives_the_same_answers(
     blueprint: Blueprint, hand_in: Callable[..., Path], change: Any
 ) -> None:
     path = hand_in("ada", RIGHT)
-    assert rebuild(blueprint, cells_of(_damage(path, change))).answers == RIGHT
+    assert answers_in(blueprint, _damage(path, change)).answers == RIGHT
 
 
 def test_of_two_cells_with_one_id_the_one_that_was_worked_on_counts(
@@ -88,7 +81,7 @@ def test_of_two_cells_with_one_id_the_one_that_was_worked_on_counts(
         copies = [{**cell, "source": blueprint.stubs[_grade_id(cell)]} for cell in cells if _grade_id(cell) in POINTS]
         return [*copies, *cells]
 
-    rebuilt = rebuild(blueprint, cells_of(_damage(path, stubs_first)))
+    rebuilt = answers_in(blueprint, _damage(path, stubs_first))
     assert rebuilt.answers["first"] == RIGHT["first"]
     assert "more than once" in rebuilt.recovered["first"]
 
@@ -103,7 +96,7 @@ def test_nothing_but_answers_is_taken(blueprint: Blueprint, hand_in: Callable[..
         return cells
 
     path = hand_in("eve", RIGHT)
-    notebook = fill_in(blueprint, rebuild(blueprint, cells_of(_damage(path, hostile))))
+    notebook = fill_in(blueprint, answers_in(blueprint, _damage(path, hostile)))
     text = json.dumps(notebook)
     for word in ("skip-execution", "assert True", "1000"):
         assert word not in text
@@ -113,7 +106,7 @@ def test_nothing_but_answers_is_taken(blueprint: Blueprint, hand_in: Callable[..
 def test_an_answer_that_is_gone_is_the_stub_and_said_so(blueprint: Blueprint, hand_in: Callable[..., Path]) -> None:
     path = hand_in("ada", RIGHT)
     data = _damage(path, lambda cells: [cell for cell in cells if _grade_id(cell) != "second"])
-    rebuilt = rebuild(blueprint, cells_of(data))
+    rebuilt = answers_in(blueprint, data)
     assert rebuilt.answers["second"] == blueprint.stubs["second"]
     assert "missing" in rebuilt.lost["second"]
     assert "second" not in rebuilt.recovered
