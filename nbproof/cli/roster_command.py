@@ -40,7 +40,7 @@ def show_roster(root: Path) -> int:
         return 0
     late = late_by_word(root)
     columns = sorted({lesson for _, lesson in came} | {one.lesson for one in found.useless if one.lesson})
-    table = Table(title=f"{len(people)} learners")
+    table = Table(title="1 learner" if len(people) == 1 else f"{len(people)} learners")
     for head in ("learner", "name", "email"):
         table.add_column(head, overflow="fold")
     for lesson in columns:

@@ -100,11 +100,11 @@ def _number(lesson: OutlinedLesson) -> str:
 def html_of(seen: Overview) -> str:
     """The overview as a panel: a row a lesson, a chip an exercise."""
     rows = "".join(_row(seen, lesson) for lesson in seen.lessons)
-    legend = " &nbsp; ".join(f"{sign(mark, colour)} {state}" for state, (mark, colour) in _MARKS.items())
+    legend = " &nbsp; ".join(f"{sign(mark, colour)}&nbsp;{state}" for state, (mark, colour) in _MARKS.items())
     after = f"<div><b>{escape(seen.total)}.</b></div>"
     if seen.next is not None:
         lesson, one = seen.next
-        link = f'<a style="color:inherit" href="../{escape(lesson.slug)}/{escape(lesson.slug)}.ipynb">'
+        link = f'<a style="color:inherit;text-decoration:underline" href="../{escape(lesson.slug)}/{escape(lesson.slug)}.ipynb">'
         after += (
             f"<div>Go on with <b>{escape(one.title)}</b> in {link}lesson {_number(lesson)}</a>"
             f" ({escape(one.difficulty)}, {one.minutes} minutes).</div>"

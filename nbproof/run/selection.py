@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.run.intake import Intake
 
@@ -69,7 +70,8 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
     if not kept:
         raise UsageError(
             "nobody of those has handed in the lesson of that exercise", "--only " + " --only ".join(only),
-            f"{', '.join(sorted(wanted))}: in {', '.join(sorted({exercises[name] for name in wanted}))}",
+            f"name others, or collect {', '.join(sorted({exercises[name] for name in wanted}))}: "
+            + course_command("grade --from PATH"),
         )  # fmt: skip
     return Selection(replace(intake, submissions=kept), frozenset(wanted))
 

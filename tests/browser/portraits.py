@@ -85,7 +85,7 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory() as name, running_lab(Path(name)) as lab, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = chromium.new_context(viewport={"width": 1180, "height": 1100}, device_scale_factor=1.5)
+        context = chromium.new_context(viewport={"width": 1180, "height": 1280}, device_scale_factor=1.5)
         take(Learner(context.new_page(), lab))
         chromium.close()
     return 0
