@@ -111,6 +111,7 @@ def test_a_learner_can_begin(unpacked: Path) -> None:
     assert str(unpacked) in run(unpacked, "-c", where).stdout
 
 
+@pytest.mark.nightly
 def test_every_module_in_it_can_be_imported(unpacked: Path) -> None:
     modules = [
         ".".join(path.relative_to(unpacked).with_suffix("").parts).removesuffix(".__init__")

@@ -125,11 +125,6 @@ def test_a_teacher_marks_what_was_written(teacher: Instructor) -> None:
     told = (teacher.desk.course / "feedback" / "ada" / SLUG / f"{SLUG}.html").read_text(encoding="utf-8")
     assert "Nearly: what of the file?" in told
     assert "says that autograd" not in told
-
-    # Graded again, marks and comment stay, and nobody has to look again.
-    assert main(["grade", "--course", str(teacher.desk.course), "--no-feedback", "--force"]) == 0
-    assert _marks(teacher.desk) == (1.5, False, "Nearly: what of the file?")
-    expect(teacher.rows(SLUG)["ada"].locator("td.score")).to_have_text(f"{CODE_POINTS + 1.5:g} / {CODE_POINTS + 2:g}")
     assert teacher.alarms == []
 
 

@@ -162,7 +162,10 @@ def _until_chance_says(course: Path, process: subprocess.Popen[bytes]) -> None:
     ids=["in the middle", "anywhere"],
 )
 def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
-    course: Path, hand_in: Callable[..., Path], moments: list[Callable[[Path, subprocess.Popen[bytes]], None]]
+    course: Path,
+    grade: Grade,
+    hand_in: Callable[..., Path],
+    moments: list[Callable[[Path, subprocess.Popen[bytes]], None]],
 ) -> None:
     expected = {}
     for number in range(SIZE):
@@ -176,8 +179,7 @@ def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
         process.send_signal(signal.SIGKILL)
         process.wait()
     done = _verdicts(course)
-    last = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert last.returncode == 0, last.stderr
+    assert {score.learner: score.score for score in grade().scores} == expected
     assert _book(course) == expected
     assert done.items() <= _verdicts(course).items(), "graded twice"
 
