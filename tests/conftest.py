@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 
 _numbers = itertools.count()
-_LONGEST = ("tests/attacks", "tests/browser")
+_LONGEST = (
+    "tests/attacks",
+    "tests/browser",
+    "tests/test_style",
+    "tests/grading/test_cluster",
+    "tests/grading/test_batch",
+)
 
 
 @pytest.hookimpl(optionalhook=True)

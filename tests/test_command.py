@@ -16,6 +16,7 @@ import pytest
 from nbproof import command
 from nbproof.cli.main import main
 from nbproof.command import course_command, course_in, this_python
+from tests import some_by_day
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,13 +89,14 @@ def test_a_python_without_the_packages_says_so(name: str, tmp_path: Path) -> Non
     assert then == f"  next: {sys.executable} install.py"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a POSIX shell's way to set PATH")
-def test_nbgrader_finds_alembic_though_nothing_is_activated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = command.nbgrader_command("db upgrade")
-    for words in (told, told.replace("nbgrader db upgrade", "command -v alembic")):
-        run = subprocess.run(["sh", "-c", words], cwd=tmp_path, capture_output=True, text=True)
-        assert run.returncode == 0, run.stderr
+@pytest.mark.parametrize("words", some_by_day(["command -v alembic", "nbgrader db upgrade"], 2))
+def test_nbgrader_finds_alembic_though_nothing_is_activated(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = command.nbgrader_command("db upgrade").replace("nbgrader db upgrade", words)
+    run = subprocess.run(["sh", "-c", told], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
     monkeypatch.setattr(command, "_PATH", str(Path(sys.executable).parent))
     assert command.nbgrader_command("db upgrade") == "nbgrader db upgrade"
 

@@ -21,6 +21,7 @@ from nbproof.command import with_extra
 from nbproof.display.lab import released_lessons
 from nbproof.errors import UsageError
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 
 

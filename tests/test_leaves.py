@@ -182,6 +182,7 @@ def _run(course: Path, *command: str, without: str = "none") -> subprocess.Compl
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_module_of_the_tool_is_imported_without_torch_and_numpy(bare: Path) -> None:
     code = (
         "import importlib, sys, pathlib, nbproof\n"
@@ -196,7 +197,7 @@ def test_every_module_of_the_tool_is_imported_without_torch_and_numpy(bare: Path
     assert done.stdout == "set()\n", done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_course_of_plain_python_is_built_proven_and_graded_without_torch_and_numpy(bare: Path) -> None:
     refused = _run(bare, "-c", "import torch")
     assert "torch was asked for" in refused.stderr

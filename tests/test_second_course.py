@@ -15,6 +15,7 @@ import pytest
 
 from nbproof.dask.tasks import prepare
 
+pytestmark = pytest.mark.slow
 EXAMPLE = Path(__file__).parent.parent / "examples" / "iterators"
 LESSONS = ("01_iterators", "02_generators")
 

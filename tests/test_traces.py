@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -224,11 +222,3 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
     left = gradients_left({"w": w, "v": v}, CASE)
     assert left["w"].tolist() == [3.0, 3.0]
     assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
-
-
-@pytest.mark.slow
-def test_a_worker_has_these_before_any_learner_s_code_runs() -> None:
-    ask = "import sys; from nbproof.sandbox import worker; worker.warm_up(); print({*NAMES} <= {*sys.modules})"
-    ask = ask.replace("NAMES", "['course.traces', 'course.storages']")
-    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["True"]

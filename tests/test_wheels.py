@@ -176,6 +176,7 @@ def test_a_class_s_one_wheel_runs_a_check(tmp_path: Path) -> None:
     assert "lab" in place.run("hooks-course", "--help").stdout
 
 
+@pytest.mark.nightly
 def test_the_same_course_gives_the_same_bytes(made: dict[str, Path], tmp_path: Path) -> None:
     for path in write_wheels(ROOT, tmp_path):
         assert path.read_bytes() == next(one for one in made.values() if one.name == path.name).read_bytes()

@@ -22,6 +22,8 @@ from typing import Any
 import psutil
 from arsenal import HONEST, LESSON, Attack, Scene, Targets
 
+from tests import without_demonstrations
+
 __all__ = [
     "LIMITS",
     "MARKER",
@@ -113,7 +115,7 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], w
             ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
             shutil.copytree(REPO / part / lesson, root / part / lesson, ignore=ignored)
             if not whole and lesson != LESSON and part != "lessons":
-                _without_demonstrations(root / part / lesson / f"{lesson}.ipynb")
+                without_demonstrations(root / part / lesson / f"{lesson}.ipynb")
     limits = "".join(f"c.GradingLimits.{name} = {value!r}\n" for name, value in LIMITS.items())
     config = (REPO / "nbgrader_config.py").read_text(encoding="utf-8")
     (root / "nbgrader_config.py").write_text(f"{config}\n# Short, for the attack suite.\n{limits}", encoding="utf-8")
@@ -135,18 +137,6 @@ def build_course(folder: Path, lessons: Sequence[str], tokens: dict[str, str], w
     (home / ".ssh" / "id_ed25519").write_text(tokens["home"])
     (home / ".bash_history").write_text(tokens["home"])
     return Targets(root, home)
-
-
-def _without_demonstrations(path: Path) -> None:
-    """Pictures and training take nine tenths of the time that an attack on one exercise of such a lesson takes.
-
-    No test needs them: a run begins with the lesson's reference answers, which have to earn full marks like this.
-    """
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    cells = notebook["cells"]
-    notebook["cells"] = [cell for cell in cells if cell["cell_type"] != "code" or "nbgrader" in cell["metadata"]]
-    assert len(notebook["cells"]) < len(cells)
-    path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 def hand_in(targets: Targets, attacks: Sequence[Attack], tokens: dict[str, str]) -> None:

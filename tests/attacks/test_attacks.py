@@ -1,6 +1,7 @@
 """Attacks on the grader, handed in as submissions: none gains a mark, hurts a neighbour, sees a secret or outlives its limits.
 
-One attack of each family, at the best level. At night both levels, an ordinary user and nbgrader meet the whole arsenal.
+One attack of each family, at the best level; what it costs a neighbour, the marks tell. At night both levels, an ordinary user
+and nbgrader meet the whole arsenal, and whole verdicts are compared with those of a class without an attacker.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def test_honest_work_has_its_marks(outcome: Outcome) -> None:
     assert {learner: outcome.scores[learner]["score"] for learner in NEIGHBOURS} == HONEST_SCORES
 
 
+@pytest.mark.nightly
 def test_honest_neighbours_are_graded_as_if_alone(outcome: Outcome, alone: Outcome) -> None:
     # nbgrader draws a seed of its own for each submission.
     of = _statuses if outcome.through == "autograde" else _essence

@@ -44,11 +44,13 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "knots"
 
 
+@pytest.mark.slow
 def test_both_exercises_hold(course: Path) -> None:
     told = run(course, "check")
     assert told.count("holds") == 2 and "0 violations" in told
 
 
+@pytest.mark.nightly
 def test_a_class_is_graded_isolated_and_gets_pages(course: Path) -> None:
     told = run(course, "grade", "--seed", "5", "--json", "class.json")
     assert "isolation: " in told and "NONE" not in told and "not graded" not in told
@@ -58,6 +60,7 @@ def test_a_class_is_graded_isolated_and_gets_pages(course: Path) -> None:
     assert "Looks like" in page and "Sentences and words" in page
 
 
+@pytest.mark.slow
 def test_learners_get_it_without_its_answers(course: Path) -> None:
     assert "Last word first" in run(course, "progress")
     assert "none is in it" in run(course, "bundle", "--out", "handed_out.zip")
@@ -76,6 +79,7 @@ def test_the_check_that_the_guide_shows_tells_right_from_wrong() -> None:
     assert [(one.passed, one.hint) for one in found] == [(True, None), (False, "returns_nothing")]
 
 
+@pytest.mark.nightly
 def test_without_its_hidden_check_a_mutant_survives_as_the_guide_says(course: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(course, tmp_path / "knots", ignore=shutil.ignore_patterns("demo", ".course")))
     path = copy / "lessons" / LESSON / EXERCISE / "checks.py"

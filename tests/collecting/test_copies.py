@@ -141,6 +141,7 @@ def test_on_time_needs_to_know_when_it_was_due(collecting: Collecting, course: P
         collecting({"jane/x.ipynb": A}, due="next Tuesday")
 
 
+@pytest.mark.slow
 def test_a_due_date_in_the_gradebook_is_known(collecting: Collecting, course: Path) -> None:
     from nbgrader.api import Gradebook
 

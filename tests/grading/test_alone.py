@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from nbproof.cli.main import main
 from nbproof.cli.self_study import print_notebook
 from nbproof.errors import UsageError
 from nbproof.run.check_notebook import check_notebook
-from nbproof.sandbox.isolation import Isolation, why_not_isolated
+from nbproof.sandbox.engine import Engine
 from tests.grading.conftest import LESSON, RIGHT
 
 # A visible check alone is satisfied by this one.
@@ -20,9 +21,17 @@ ONE_SHAPE = "def second(x):\n    return x * 3 if x.dim() == 1 else x"
 ANSWERS = {"first": RIGHT["first"], "second": ONE_SHAPE}
 
 
+@pytest.fixture
+def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session's engine is taken: the command starts one of its own in one test, which takes seconds."""
+    monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
+
+
 @pytest.fixture(params=["engine", "kernel"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "kernel":
+    if request.param == "engine":
+        request.getfixturevalue("warm")
+    else:
         # This module's `sys` alone: a library imported meanwhile (psutil) would take the whole process for a Mac.
         monkeypatch.setattr("nbproof.run.check_notebook.sys", SimpleNamespace(platform="darwin"))
     return str(request.param)
@@ -31,7 +40,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) -> None:
     file = hand_in("me", ANSWERS)
     before = _everything(course)
-    verdict = check_notebook(course, file, [LESSON], seed=5, isolation=Isolation.NONE if why_not_isolated() else None)
+    verdict = check_notebook(course, file, [LESSON], seed=5)
     assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
         "first": ("passed", 2.0), "second": ("failed", 0.0), "third": ("not answered", 0.0),
     }  # fmt: skip
@@ -49,7 +58,7 @@ def test_both_ways_say_what_waits_for_a_person(
     named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
     notebook["cells"].remove(named["second"])
     file.write_text(json.dumps(notebook))
-    verdict = check_notebook(course, file, [LESSON], seed=5, isolation=Isolation.NONE if why_not_isolated() else None)
+    verdict = check_notebook(course, file, [LESSON], seed=5)
     first, second, third = verdict.exercises
     assert first.status == second.status == "uncertain"
     assert "may" in first.sentence or "two" in first.sentence
@@ -64,7 +73,7 @@ def _everything(course: Path) -> dict[Path, bytes]:
 
 
 def test_the_command_says_it_in_words_and_in_its_exit_code(
-    course: Path, hand_in, capsys: pytest.CaptureFixture[str]
+    course: Path, hand_in, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     file = hand_in("me", ANSWERS)
     assert main(["check-notebook", "--course", str(course), str(file)]) == 1
@@ -74,10 +83,11 @@ def test_the_command_says_it_in_words_and_in_its_exit_code(
     assert "asked: It works for any shape, and leaves x alone." in said
     assert "○ third  0 of 1" in said
     assert f"{LESSON}: 2 of 4 points" in said
+    request.getfixturevalue("warm")
     assert main(["check-notebook", "--course", str(course), str(hand_in("me", RIGHT))]) == 0
 
 
-@pytest.mark.nightly
+@pytest.mark.usefixtures("warm")
 def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsys: pytest.CaptureFixture[str]) -> None:
     mine = course / "learn" / LESSON / f"{LESSON}.ipynb"
     mine.parent.mkdir(parents=True)
@@ -111,11 +121,11 @@ def test_what_is_no_notebook_of_the_course(
     assert "next:" in error
 
 
-@pytest.mark.nightly
+@pytest.mark.usefixtures("warm")
 def test_a_renamed_notebook_is_known_by_its_cells(course: Path, hand_in, tmp_path: Path) -> None:
     file = tmp_path / "homework final (2).ipynb"
     file.write_bytes(hand_in("me", RIGHT).read_bytes())
-    verdict = check_notebook(course, file, [LESSON], isolation=Isolation.NONE if why_not_isolated() else None)
+    verdict = check_notebook(course, file, [LESSON])
     assert verdict.lesson == LESSON
     assert verdict.score == 4
 

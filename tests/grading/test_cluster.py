@@ -32,10 +32,11 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.environment import versions
 from nbproof.run.intake import take_in
-from nbproof.run.pool import Job, LocalPool
+from nbproof.run.pool import Job
+from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
-from nbproof.sandbox.isolation import isolation_or_refuse, why_not_isolated
-from tests.grading.conftest import LESSON, POINTS, RIGHT, ROOT
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.grading.conftest import LESSON, POINTS, RIGHT, ROOT, limited, shared_pool
 
 distributed = pytest.importorskip(
     "distributed", reason="a Dask cluster is NOT tested: the extra [dask] is not installed"
@@ -127,14 +128,15 @@ def test_a_worker_that_was_started_anywhere_learns_which_course_it_is(tmp_path: 
 
 @needs_isolation
 def test_a_class_on_two_machines_has_the_verdicts_of_one(
-    course: Path, hand_in: Callable[..., Path], two_workers: Any
+    course: Path, hand_in: Callable[..., Path], two_workers: Any, engine: Engine
 ) -> None:
     for learner, answers in CLASS.items():
         hand_in(learner, answers)
     hand_in("hal", {}).write_bytes(b"hello")
     blueprints = _blueprints(course)
-    home = LocalPool(blueprints, 7, LIMITS, isolation=isolation_or_refuse().level, workers=2)
-    wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course))}
+    with limited(engine, memory_mb=512, **GENEROUS):
+        home = shared_pool(engine)(blueprints, 7, LIMITS)
+        wanted = {job.submission.learner: _told(verdict) for job, verdict in home.marked(_jobs(course))}
     said: list[str] = []
     # A test whose coordinator was killed has left some, for as long as a station waits for one.
     before = _zygotes(_pids(two_workers))
@@ -221,11 +223,12 @@ def test_what_kills_the_coordinator_is_tried_last_and_set_aside(
     assert done == {"ada", "cem"}
 
 
+@pytest.mark.nightly
 @needs_isolation
 def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     course: Path, hand_in: Callable[..., Path], pool: PoolMaker
 ) -> None:
-    for number in range(6):
+    for number in range(4):
         hand_in(f"learner{number}", RIGHT)
     cluster = distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp://", dashboard_address=None
@@ -246,7 +249,7 @@ def test_a_lost_scheduler_ends_the_run_and_the_next_run_goes_on(
     assert len(done) >= 2
     again = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
     assert again.seed == 7
-    assert {learner for learner, _ in again.graded} == {f"learner{number}" for number in range(6)} - done
+    assert {learner for learner, _ in again.graded} == {f"learner{number}" for number in range(4)} - done
     assert all(score.score == FULL for score in again.scores)
 
 

@@ -20,6 +20,7 @@ from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, read_blueprin
 from nbproof.marking.reading import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.matching import bare, view
+from tests import some_by_day
 from tests.damage import KINDS, WAITS, Damage, damaged, kind_of, name_of, text_of
 from tests.grading.conftest import LESSON, RIGHT, ROOT
 
@@ -41,14 +42,19 @@ def _release(slug: str) -> Path:
 
 def _handed_in(slug: str, seed: object) -> dict[str, Any]:
     """A notebook with answers, right and wrong, drawn from the lesson's candidates, and some TODO cells untouched."""
+    notebook: dict[str, Any] = json.loads(_text_of_one(slug, seed))
+    return {**notebook, "cells": [{**cell, "source": text_of(cell)} for cell in notebook["cells"]]}
+
+
+@cache
+def _text_of_one(slug: str, seed: object) -> str:
     chance = random.Random(f"{seed}/{slug}")
     exercises = [one for one in _lesson(slug)[0].exercises if chance.random() < 0.85]
     answers = {
         one.id: as_handed_in(chance.choice([c for c in one.candidates if c.role != "stub"])) for one in exercises
     }
     answers |= {name: f"Because of {name}, and of nothing else." for name in _lesson(slug)[1].written}
-    notebook: dict[str, Any] = json.loads(nbformat.writes(hand_in(_release(slug), answers)))
-    return {**notebook, "cells": [{**cell, "source": text_of(cell)} for cell in notebook["cells"]]}
+    return str(nbformat.writes(hand_in(_release(slug), answers)))
 
 
 def _same(one: str, other: str) -> bool:
@@ -109,7 +115,7 @@ def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Rebuilt) -> bool
 @pytest.mark.parametrize(
     ("slug", "kind"),
     [
-        (slug, kind.name)
+        pytest.param(slug, kind.name, marks=[pytest.mark.nightly] * (slug != LESSONS[number % len(LESSONS)]))
         for number, kind in enumerate(KINDS.values())
         for slug in (LESSONS if kind.of == "cells" else [LESSONS[number % len(LESSONS)]])
         if kind.of != "name" and not kind.refused and "page" not in kind.name
@@ -149,8 +155,9 @@ def _pairs(count: int) -> list[tuple[str, str]]:
     return [(first, second) for first, second in pairs if not ("split" in first and "nbconvert" in second)]
 
 
-@pytest.mark.parametrize(("first", "second"), _pairs(25))
-def test_damage_to_cells_and_damage_to_the_file_together(first: str, second: str) -> None:
+@pytest.mark.parametrize("both", some_by_day(_pairs(25), 2), ids="+".join)
+def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) -> None:
+    first, second = both
     slug = LESSONS[len(first + second) % len(LESSONS)]
     _, blueprint = _lesson(slug)
     notebook, damage = _damage(slug, [first, second], 2)

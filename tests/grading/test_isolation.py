@@ -196,6 +196,7 @@ def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch)
     assert "isolation --apparmor" in said
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_root_gives_each_submission_a_user_of_its_own() -> None:
     if offered()[Isolation.REDUCED]:

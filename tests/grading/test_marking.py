@@ -50,6 +50,12 @@ def test_a_learners_code_computes_with_the_judges_instructions(engine: Engine, b
     assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
 
 
+def test_what_watches_an_answer_is_there_before_any_learners_code_runs(engine: Engine, blueprint: Blueprint) -> None:
+    asked = "import sys\nprint({'course.traces', 'course.storages'} <= {*sys.modules})"
+    (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
+    assert output["text"].strip() == "True"
+
+
 FAULTS = {
     "wrong value": ("def second(x):\n    return x", "failed", "result is tensor"),
     "raises": ("def second(x):\n    return x.oops", "error", "oops"),
@@ -74,7 +80,10 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", FAULTS)
+# "swallows everything" loops as well, and defends itself.
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "loop in the cell")) for name in FAULTS]
+)
 def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, blueprint: Blueprint, name: str) -> None:
     answer, status, word = FAULTS[name]
     verdict = _mark(engine, blueprint, {**RIGHT, "second": answer})

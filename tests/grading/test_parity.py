@@ -1,6 +1,6 @@
 """The engine comes to the contract's verdict: what `check` says in a notebook, the engine says too.
 
-Some candidates of half of the lessons, and all of them at night.
+Some candidates of one lesson, and all of all lessons at night.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.lesson import Candidate, Exercise
-from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
 from tests import SLUGS, some_by_day, the_lesson
+from tests.grading.conftest import limited
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("step", [pytest.param(25, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("slug", some_by_day(SLUGS, 2))
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:
     lesson = the_lesson(slug)
     blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
@@ -44,13 +44,9 @@ def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: in
         ]
 
     # The session's engine has short limits, for faults; honest work gets the course's own.
-    before, engine.limits = engine.limits, GradingLimits()
-    try:
-        with ThreadPoolExecutor(2) as pool:
-            count = max(map(len, chosen.values()))
-            assert [wrong for found in pool.map(wrong_verdicts, range(count)) for wrong in found] == []
-    finally:
-        engine.limits = before
+    with limited(engine), ThreadPoolExecutor(2) as pool:
+        count = max(map(len, chosen.values()))
+        assert [wrong for found in pool.map(wrong_verdicts, range(count)) for wrong in found] == []
 
 
 def _chosen(exercise: Exercise, step: int) -> list[Candidate]:

@@ -26,6 +26,7 @@ for place in (@LIBS@ + "/x", @LIBS@ + "/inner/x", @LIBS@ + "/inner/deeper/x"):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(bool(probe_isolation()), reason=f"the sandbox is NOT tested: {probe_isolation()}")
 def test_packages_from_elsewhere_are_read_only_all_the_way_down(tmp_path: Path) -> None:
     # Root of a user namespace that maps no other user, as containers have it, with mounts below a folder of packages.

@@ -118,7 +118,7 @@ def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path,
     assert "# KILLER" in graded
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
     course: Path, hand_in: Callable[..., Path]
 ) -> None:
@@ -155,6 +155,10 @@ def test_what_was_set_aside_is_not_even_tried_without_force(course: Path, hand_i
         assert len(tried) == force
     run.end()
     assert _notes(course) == {}
+    # What was cut off is listed: nbgrader by itself takes a half-graded notebook for a graded one, with no score.
+    notes.write(note_of(job, Standing.STARTED))
+    anew = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
+    assert anew.cut_off == [("ada", LESSON)]
 
 
 def test_suspects_come_last_however_nbgrader_sorts_them() -> None:

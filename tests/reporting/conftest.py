@@ -7,7 +7,7 @@ from collections.abc import Callable
 import bs4
 import pytest
 
-from tests.grading.conftest import course, hand_in, registered_lesson, small_lesson  # noqa: F401
+from tests.grading.conftest import course, engine, hand_in, registered_lesson, small_lesson  # noqa: F401
 from tests.reporting.page_rules import what_runs
 
 

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import bs4
@@ -22,7 +21,6 @@ from nbproof.feedback import page as feedback_page_module
 from nbproof.feedback import pages as module
 from nbproof.feedback.page import feedback_page
 from nbproof.feedback.pages import Feedback, chosen_submissions, page_path, write_feedback
-from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Rebuilt, read_blueprint
 from nbproof.marking.judge import Judge
 from nbproof.marking.submission import mark
@@ -32,7 +30,7 @@ from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import why_not_isolated
 from tests import SLUGS, some_by_day, the_lesson
-from tests.grading.conftest import LESSON, RIGHT
+from tests.grading.conftest import LESSON, RIGHT, limited, shared_pool
 from tests.reporting.breaking import breaks_on_ben
 from tests.reporting.page_rules import what_runs
 
@@ -45,15 +43,12 @@ WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
 
 
 @pytest.fixture(scope="module")
-def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
     """A graded class of three: ada is right, ben has one exercise wrong and one not answered, mal is hostile."""
     root = tmp_path_factory.mktemp("graded")
     for name in ("source", "lessons"):
         shutil.copytree(small_lesson / name, root / name)
-    config = (small_lesson / "nbgrader_config.py").read_text()
-    # Nothing here is about limits: a busy machine must not make one matter.
-    limits = "c.GradingLimits.exercise_seconds = 60.0\nc.GradingLimits.submission_seconds = 180.0\n"
-    (root / "nbgrader_config.py").write_text(f"{config}\n{limits}")
+    shutil.copy(small_lesson / "nbgrader_config.py", root)
     notebook = json.loads((root / "source" / LESSON / f"{LESSON}.ipynb").read_text())
     held = {
         "ada": RIGHT,
@@ -67,7 +62,10 @@ def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         path = root / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(copy))
-    result = grade_class(root, take_in(root, [LESSON], [LESSON]), [LESSON], seed=3)
+    # Nothing here is about limits: a busy machine must not make one matter.
+    with limited(engine, exercise_seconds=60.0, submission_seconds=180.0):
+        intake = take_in(root, [LESSON], [LESSON])
+        result = grade_class(root, intake, [LESSON], seed=3, pool=shared_pool(engine))
     assert {score.learner: score.problem for score in result.scores} == dict.fromkeys(held, "")
     return root
 
@@ -256,12 +254,6 @@ def test_a_failing_disk_is_said_once_and_leaves_nothing_behind(
 
 
 @pytest.fixture(scope="module")
-def whole_engine() -> Iterator[Engine]:
-    with Engine(GradingLimits()) as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def secrets() -> Secrets:
     """Of all lessons, candidates included."""
     return read_secrets(ROOT)
@@ -270,7 +262,7 @@ def secrets() -> Secrets:
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
-    slug: str, whole_engine: Engine, secrets: Secrets
+    slug: str, engine: Engine, secrets: Secrets
 ) -> None:
     """A learner who got everything wrong, and one who wrote nothing. benchmarks/feedback.py asks a whole class."""
     lesson = the_lesson(slug)
@@ -281,7 +273,8 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
         for exercise in lesson.exercises if number is not None else ():
             mutants = [one for one in exercise.candidates if one.role == "mutant"]
             answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
-        verdict = mark(whole_engine, blueprint, judge, Rebuilt(answers), "ada", {})
+        with limited(engine):
+            verdict = mark(engine, blueprint, judge, Rebuilt(answers), "ada", {})
         page, own = feedback_page(verdict, None, Secrets([]), "digest"), "\n".join(answers.values())
         assert leaks_in("page", text_of_page(page), secrets, own) == []
         assert what_runs(page) == []

@@ -116,6 +116,7 @@ def test_groups_join_pairs() -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_thousand_submissions_take_seconds() -> None:
     made, pairs = _class(1000, 5, 2, exercises=6)
     start = time.process_time()
