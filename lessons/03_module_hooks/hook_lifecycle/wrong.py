@@ -309,7 +309,7 @@ def hooked(modules, hook):
     return [module.register_forward_hook(hook) for module in modules]
 
 # %% skips_what_is_no_module
-# misconception: skips entries that are no modules | hint: hooked_swallows_error
+# misconception: skips entries that are no modules | hint: hooked_passes_over
 # breaks: an error comes out before the block begins
 @contextlib.contextmanager
 def hooked(modules, hook):
