@@ -312,29 +312,6 @@ def hook(module, args, output):
 
 add.register_forward_hook(hook)
 
-# %% in_place_and_returns
-# misconception: writes into the output, which may be an input as well | hint: five_written_into
-add = Add()
-
-
-def hook(module, input, output):
-    output += 5
-    return output
-
-
-add.register_forward_hook(hook)
-
-# %% in_place_without_return
-# misconception: writes into the output and returns nothing | hint: five_written_into
-add = Add()
-
-
-def hook(module, args, output):
-    output.add_(5)
-
-
-add.register_forward_hook(hook)
-
 # %% no_grad_data
 # misconception: writes into the memory of the output | hint: five_written_into
 add = Add()

@@ -8,11 +8,11 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord
-from course.probing import ANYTHING, hook_counts, other_than
+from course.probing import ANYTHING, hook_counts, other_than, such_that
 
 POISON = ("layer", "net", "x", "model")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
-ANOTHER_NUMBER = Matches(lambda got: None if isinstance(got, float) else "no number", "a number")
+ANOTHER_NUMBER = such_that(lambda got: isinstance(got, float) or got.shape == ())
 ERRORS = {
     r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"AttributeError: 'NoneType' object has no attribute '(?!append|extend|insert)": "first_layer_none_as_tensor",

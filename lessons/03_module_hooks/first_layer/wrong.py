@@ -272,12 +272,12 @@ def gradient_sizes(layer):
     return sizes
 
 # %% sum
-# misconception: the sum | hint: first_layer_other_size
+# misconception: the sum, as a tensor | hint: first_layer_other_size
 def gradient_sizes(layer):
     sizes = []
 
     def size(grad):
-        return None if grad is None else grad.sum().item()
+        return None if grad is None else grad.sum()
 
     layer.register_full_backward_hook(
         lambda module, grad_input, grad_output: sizes.append((size(grad_input[0]), size(grad_output[0])))

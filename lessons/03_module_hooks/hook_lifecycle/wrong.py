@@ -1,4 +1,4 @@
-# nothing to break: The cell begins a generator function; a class of this name is as good, also one that registers as soon as it is called.
+# nothing to break: The cell begins a generator function. A class of this name is as good, and it may register as soon as it is called.
 
 # %% backward_hooks
 # misconception: full backward hooks | hint: hooked_other_kind
