@@ -303,8 +303,8 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
 # The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
-# It returns a new tensor, for a `forward` may hand an input through, or a view of it. The output keeps its dtype,
-# gradients flow on as before, and what is made of data alone still requires none.
+# It returns a new tensor, for a `forward` may hand an input through, or a view of it. An output of
+# floating-point numbers keeps its dtype, gradients flow on as before, and what is made of data alone still requires none.
 
 # %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()

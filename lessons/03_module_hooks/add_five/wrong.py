@@ -195,7 +195,7 @@ handle = add.register_forward_hook(hook)
 
 # %% ones_of_the_default_dtype
 # misconception: adds ones of the default dtype, which turn half precision into float32 | hint: five_loses_digits
-# breaks: The output keeps its dtype
+# breaks: An output of floating-point numbers keeps its dtype
 add = Add()
 
 
