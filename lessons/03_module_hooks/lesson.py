@@ -303,8 +303,8 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 #
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
 # The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
-# It returns a new tensor, for a `forward` may hand an input through, or a view of it. Gradients flow on as before, and
-# what is made of data alone still requires none.
+# It returns a new tensor, for a `forward` may hand an input through, or a view of it. An output of
+# floating-point numbers keeps its dtype, gradients flow on as before, and what is made of data alone still requires none.
 
 # %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()
@@ -571,8 +571,8 @@ print("two:", shapes_of_two)
 #
 # <details><summary>Fine print</summary>
 #
-# The layer may stand first, in the middle or last, run twice in one forward, or be a whole network. No operation changes
-# its output in place: later in this lesson you see what that does to full backward hooks.
+# The layer may stand first, in the middle or last, run twice in one forward, or be a whole network. It computes in float32
+# or float64. No operation changes its output in place: later in this lesson you see what that does to full backward hooks.
 #
 # </details>
 
@@ -811,9 +811,9 @@ except RuntimeError as error:
 # ### Exercise: Hooks that never stay behind
 # medium · 12 min · 3 points · `hook_lifecycle`
 #
-# Write the context manager `hooked(modules, hook)`. The cell begins a generator function; a class of this name is as
-# good, also one that registers as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on
-# each module in the list `modules`, for the block only:
+# Write the context manager `hooked(modules, hook)`. The cell begins a generator function. A class of this name is as
+# good, and it may register as soon as it is called. `with hooked(modules, hook):` puts the forward hook `hook` on each
+# module in the list `modules`, for the block only:
 #
 # - Inside the block each of them calls `hook`, and what `hook` returns counts. After the block these hooks are gone **in
 #   any case**: also after an error, and after `KeyboardInterrupt`, which is what the stop button raises. The error
@@ -1321,8 +1321,8 @@ print(nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})}).load_state_dict(
 #   of its business, and neither are names that only look alike, such as `linear2`.
 # - New checkpoints load as before, and what `state_dict()` saves has the new names. Load hooks of others stay.
 # - Whatever else is missing in a checkpoint, is too much or does not fit, is still reported. The caller's checkpoint stays
-#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along; they need not reach the
-#   new name.
+#   as it is, with its tensors and its `_metadata`, the versions that `state_dict()` saves along. You need not bring those
+#   to the new name.
 #
 # For example: `accept_old_name(head, "linear", "fc")`, and the key `"parts.head.linear.weight"` is read as
 # `"parts.head.fc.weight"`.

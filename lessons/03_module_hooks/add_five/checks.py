@@ -1,7 +1,7 @@
 import torch
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import snapshot
 from course.probing import hook_counts, other_forward
 
@@ -14,9 +14,10 @@ def either(fields, *parts):
 
 
 class FiveMore(Check):
-    """Each call of `add(x1, x2)` returns `x1 + x2 + 5`, and leaves `x1` and `x2` as they were."""
+    """Each call of `add(x1, x2)` returns `x1 + x2 + 5`, in the dtype of the sum, and leaves `x1` and `x2` as they were."""
 
     poison = ("x1", "x2", "output")
+    blame = {"output in half precision": "five_loses_digits"}
 
     def probe(self, nb, case):
         add = nb.module("add")
@@ -27,6 +28,7 @@ class FiveMore(Check):
         return {
             "output": output, "x1": x1, "x2": x2, "forward hooks on add": hooks["forward"],
             "hooks on add": sum(hooks.values()), "output of another call": add(y1, y2),
+            "output in half precision": add(x1.half(), x2.half()),
         }  # fmt: skip
 
     def truth(self, case):
@@ -35,6 +37,7 @@ class FiveMore(Check):
         return {
             "output": x1 + x2 + 5, "x1": x1, "x2": x2, "forward hooks on add": ANYTHING,
             "hooks on add": ANYTHING, "output of another call": y1 + y2 + 5,
+            "output in half precision": Close(x1.half() + x2.half() + 5, 1e-2, 1e-2),
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -82,13 +85,13 @@ class FiveMoreInAnyCase(Check):
 
     poison = ("x1", "x2", "output")
     errors = {
-        r"RuntimeError: output with shape .* doesn't match the broadcast shape": "edits_in_place",
+        r"RuntimeError: output with shape .* doesn't match the broadcast shape": "five_written_into",
         r"RuntimeError: Can't call numpy\(\) on Tensor that requires grad": "five_asks_for_gradient",
     }  # fmt: skip
     blame = {
         "in eval mode": "only_in_training", "under no_grad": "only_in_training", "of zeros": "value_taken_for_nothing",
         "of single numbers": "hook_changes_shape", "of a sum": "hook_changes_shape",
-        "x1, which forward hands through": "edits_in_place", "x1, of which forward hands a view through": "edits_in_place", "the output of x1, handed through": "edits_in_place",
+        "x1, which forward hands through": "five_written_into", "x1, of which forward hands a view through": "five_written_into", "the output of x1, handed through": "five_written_into",
         "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
         "an earlier output": "earlier_entries_lost",
     }  # fmt: skip

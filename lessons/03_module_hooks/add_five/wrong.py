@@ -193,6 +193,18 @@ def hook(module, args, output):
 
 handle = add.register_forward_hook(hook)
 
+# %% ones_of_the_default_dtype
+# misconception: adds ones of the default dtype, which turn half precision into float32 | hint: five_loses_digits
+# breaks: An output of floating-point numbers keeps its dtype
+add = Add()
+
+
+def hook(module, args, output):
+    return output + 5 * torch.ones(output.shape)
+
+
+add.register_forward_hook(hook)
+
 # %% tensor_from_numbers
 # misconception: builds the result anew from numbers, which loses the dtype | hint: five_loses_digits
 add = Add()
@@ -205,7 +217,7 @@ def hook(module, args, output):
 add.register_forward_hook(hook)
 
 # %% inplace
-# misconception: output += 5 changes the input if forward hands it through | hint: edits_in_place
+# misconception: output += 5 changes the input if forward hands it through | hint: five_written_into
 add = Add()
 
 
@@ -216,7 +228,7 @@ def hook(module, args, output):
 add.register_forward_hook(hook)
 
 # %% inplace_data
-# misconception: output.data is the input's memory | hint: edits_in_place
+# misconception: output.data is the input's memory | hint: five_written_into
 # breaks: It returns a new tensor
 add = Add()
 
@@ -230,7 +242,7 @@ add.register_forward_hook(hook)
 
 # %% detach
 # misconception: the gradient is gone | hint: cut_from_its_inputs
-# breaks: Gradients flow on as before
+# breaks: gradients flow on as before
 add = Add()
 
 
@@ -300,31 +312,8 @@ def hook(module, args, output):
 
 add.register_forward_hook(hook)
 
-# %% in_place_and_returns
-# misconception: writes into the output, which may be an input as well | hint: edits_in_place
-add = Add()
-
-
-def hook(module, input, output):
-    output += 5
-    return output
-
-
-add.register_forward_hook(hook)
-
-# %% in_place_without_return
-# misconception: writes into the output and returns nothing | hint: edits_in_place
-add = Add()
-
-
-def hook(module, args, output):
-    output.add_(5)
-
-
-add.register_forward_hook(hook)
-
 # %% no_grad_data
-# misconception: writes into the memory of the output | hint: edits_in_place
+# misconception: writes into the memory of the output | hint: five_written_into
 add = Add()
 
 
@@ -336,7 +325,7 @@ def hook(module, args, output):
 add.register_forward_hook(hook)
 
 # %% copies_an_input_only
-# misconception: copies the output where it is an input, not where it is a view of one | hint: edits_in_place
+# misconception: copies the output where it is an input, not where it is a view of one | hint: five_written_into
 # breaks: It returns a new tensor, for a `forward` may hand an input through
 add = Add()
 

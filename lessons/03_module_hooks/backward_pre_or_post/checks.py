@@ -209,6 +209,7 @@ class SeveralInputsAndOutputs(Check):
         number = through_crossing(case.build("crossing", CrossingModule), case, "one input is a number")
         return {
             "stop_gives_up_at_none": {"stop_in_front, one input is a number: a.grad": number["a.grad"]},
+            "stop_some_parameters": {"stop_from_here, a block: weight.grad of its first layer": other_than(torch.zeros(5, 3))},
             "stop_in_the_parts": {"stop_in_front, a block: weight.grad of its first layer": torch.zeros(5, 3)},
             "stop_first_entry_only": AnyOf(
                 {"stop_in_front, all are used: b.grad": free["b.grad"]},
@@ -260,7 +261,7 @@ class AroundTheModule(Check):
             for place in places
         ]
         return {
-            "stop_hooks_the_tensor": AnyOf(*({**right, **one} for one in others)),
+            "stop_hooks_the_tensor": AnyOf({"stop_in_front: x.grad": zero}, *({**right, **one} for one in others)),
             "edits_in_place": AnyOf(*({name: zero} for name in right)),
         }
 

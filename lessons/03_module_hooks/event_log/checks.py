@@ -6,7 +6,7 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.awkward import KINDS, awkward_models
-from course.probing import hook_counts
+from course.probing import hook_counts, such_that
 
 POISON = ("model", "net", "module", "x", "layer")
 FOUR_KINDS = ("forward_pre", "forward", "backward_pre", "backward")
@@ -15,7 +15,7 @@ ERRORS = {
     r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"AttributeError: 'Tensor' object has no attribute '(named_\w+|modules|children|register_\w+)'": "function_uses_global",
     r"RuntimeError: (Backward hook|hook '.*' has changed)": "watcher_changes_gradient",
-    r"TypeError: .*must be Tensor, not": "watcher_changes_output",
+    r"TypeError: (.*must be Tensor, not|\w+\.forward\(\) takes)": "watcher_changes_output",
     r"TypeError: '(NoneType|tuple|str)' object is not callable": "event_log_calls_hook",
 }
 
@@ -122,6 +122,7 @@ class OneRun(Check):
             "event_log_other_names": {"log": same_but_for(log, 1)},
             "takes_elements_apart": {"log": [part for entry in log for part in entry]},
             "event_log_order": {"log": in_another_order(log)},
+            "shared_list": {"log": such_that(lambda got: len(got) > len(log) and got == [*got[len(log) :], *map(list, log)])},
             "event_log_registered_again": {
                 "log": Matches(
                     lambda got: None if len(got) > len(log) and {*map(tuple, got)} == set(log) else "other entries",

@@ -322,7 +322,7 @@ def event_log(model):
     return log
 
 # %% one_log_for_all
-# misconception: one global list, emptied by each call | hint: shared_list
+# misconception: one global list | hint: shared_list
 # breaks: Each model has a list of its own
 events = []
 
@@ -332,7 +332,6 @@ def note(kind, name, *rest):
 
 
 def event_log(model):
-    events.clear()
     for name, module in model.named_modules():
         module.register_forward_pre_hook(partial(note, "forward_pre", name))
         module.register_forward_hook(partial(note, "forward", name))

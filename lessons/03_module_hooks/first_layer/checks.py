@@ -8,11 +8,11 @@ import torch.nn as nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord
-from course.probing import ANYTHING, hook_counts, other_than
+from course.probing import ANYTHING, hook_counts, other_than, such_that
 
 POISON = ("layer", "net", "x", "model")
 NO_LIST = Matches(lambda got: "a list" if isinstance(got, list) else None, "no list")
-ANOTHER_NUMBER = Matches(lambda got: None if isinstance(got, float) else "no number", "a number")
+ANOTHER_NUMBER = such_that(lambda got: isinstance(got, float) or got.shape == ())
 ERRORS = {
     r"AttributeError: '(?!Tensor|Parameter|NoneType)\w+' object has no attribute 'register_hook'": "register_hook_on_module",
     r"AttributeError: 'NoneType' object has no attribute '(?!append|extend|insert)": "first_layer_none_as_tensor",
@@ -25,8 +25,13 @@ ERRORS = {
 
 
 def norm_of(tensor):
-    """The norm of a tensor, as a number or as a tensor of no dimension."""
-    return AnyOf(Close(tensor.norm().item()), tensor.norm())
+    return in_any_form(tensor.norm().item())
+
+
+def in_any_form(value, *tolerance):
+    """A norm, as a number or as a tensor of no dimension, in whichever precision it was computed."""
+    tensors = (torch.tensor(value, dtype=dtype) for dtype in (torch.float32, torch.float64))
+    return AnyOf(Close(value, *tolerance), *(Close(tensor, *tolerance) for tensor in tensors))
 
 
 def norm_pairs(*gradients):
@@ -104,7 +109,7 @@ class OnTheFirstLayer(Check):
             "first_layer_asks_for_more": {"sizes": norm_pairs((of_x, of_output))},
             "legacy_hook": {"sizes": norm_pairs((of_bias, of_output))},
             "takes_elements_apart": {"sizes": [None, out]},
-            "swaps_gradients": {"sizes": [(out, None)]},
+            "wrong_order": {"sizes": [(out, None)]},
             "first_layer_gradient_for_size": {
                 "sizes": AnyOf([[None, of_output]], [[[None], [of_output]]], [[None, [of_output]]])
             },
@@ -150,7 +155,7 @@ class InTheMiddle(Check):
             "module_hook_twice": {"sizes": [(of_input, of_output)] * 2},
             "shared_list": {"sizes": another_list_before((of_input, of_output))},
             "first_layer_always_none": {"sizes": [(None, of_output)]},
-            "swaps_gradients": {"sizes": [(of_output, of_input)]},
+            "wrong_order": {"sizes": [(of_output, of_input)]},
         }
 
 
@@ -346,8 +351,8 @@ class SmallAndLarge(Check):
 
 
 def tiny(value):
-    """The same, without the tolerance for small numbers; as a number or as a tensor of no dimension."""
-    return AnyOf(Close(value, 1e-4, 0.0), Close(torch.tensor(value), 1e-4, 0.0))
+    """The same, without the tolerance for small numbers."""
+    return in_any_form(value, 1e-4, 0.0)
 
 
 def no_number(got):

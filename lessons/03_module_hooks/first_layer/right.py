@@ -19,6 +19,19 @@ def gradient_sizes(layer):
     layer.register_full_backward_hook(hook)
     return sizes
 
+# %% tensors_in_float64
+def gradient_sizes(layer):
+    sizes = []
+
+    def norm(grad):
+        return None if grad is None else torch.linalg.vector_norm(grad, dtype=torch.float64)
+
+    def hook(module, grad_input, grad_output):
+        sizes.append((norm(grad_input[0]), norm(grad_output[0])))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
 # %% object_with_a_list
 class SizeMeter:
     def __init__(self):

@@ -1,4 +1,5 @@
 # nothing to break: Do the gradients of a deep network vanish on their way back? Write `gradient_sizes(layer)`.
+# nothing to break: It computes in float32 or float64.
 # nothing to break: No operation changes its output in place: later in this lesson you see what that does to full backward hooks.
 
 # %% always_none
@@ -271,12 +272,12 @@ def gradient_sizes(layer):
     return sizes
 
 # %% sum
-# misconception: the sum | hint: first_layer_other_size
+# misconception: the sum, as a tensor | hint: first_layer_other_size
 def gradient_sizes(layer):
     sizes = []
 
     def size(grad):
-        return None if grad is None else grad.sum().item()
+        return None if grad is None else grad.sum()
 
     layer.register_full_backward_hook(
         lambda module, grad_input, grad_output: sizes.append((size(grad_input[0]), size(grad_output[0])))
@@ -284,7 +285,7 @@ def gradient_sizes(layer):
     return sizes
 
 # %% swapped
-# misconception: output first | hint: swaps_gradients
+# misconception: output first | hint: wrong_order
 # breaks: the norm of the gradient of the layer's **input**, then the norm of the gradient of its **output**
 def gradient_sizes(layer):
     sizes = []

@@ -53,6 +53,7 @@ class InputsThenOutput(Check):
             "one_side_missing": {"answer": AnyOf([x1, x2], [output])},
             "keeps_the_tuple": {"answer": AnyOf([[x1, x2], output], [[x1, x2], [output]])},
             "module_hook_twice": {"answer": AnyOf([x1, x2, x1, x2, output, output], [x1, x2, output, output])},
+            "float64_lost": {"entries of another call": [one.float() for one in self.truth(case)["entries of another call"]]},
             "runs_only_once": {"answer": [x1, x2, output], "entries of another call": [x1, x2, output]},
             "takes_elements_apart": {"answer": AnyOf([*x1, *x2, *output], [x1, x2, *output])},
             "numbers_for_tensors": {"answer": [Close(one.tolist()) for one in (x1, x2, output)]},

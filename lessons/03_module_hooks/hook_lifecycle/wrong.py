@@ -1,4 +1,4 @@
-# nothing to break: The cell begins a generator function; a class of this name is as good, also one that registers as soon as it is called.
+# nothing to break: The cell begins a generator function. A class of this name is as good, and it may register as soon as it is called.
 
 # %% backward_hooks
 # misconception: full backward hooks | hint: hooked_other_kind
@@ -309,7 +309,7 @@ def hooked(modules, hook):
     return [module.register_forward_hook(hook) for module in modules]
 
 # %% skips_what_is_no_module
-# misconception: skips entries that are no modules | hint: hooked_swallows_error
+# misconception: skips entries that are no modules | hint: hooked_passes_over
 # breaks: an error comes out before the block begins
 @contextlib.contextmanager
 def hooked(modules, hook):

@@ -2,7 +2,7 @@ import torch
 import torch.nn as nn
 
 from nbproof.checks.check import Check, check
-from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.compare import AnyOf, Matches, is_same
 from nbproof.values.evidence import snapshot
 from course.probing import ANYTHING, hook_counts, other_than, such_that
 from course.traces import full_hook_beside
@@ -62,6 +62,8 @@ class InFrontOfReLU(Check):
         right = self.truth(case)["gradients"][0]
         return {
             "legacy_hook": {"deprecated hook": True},
+            "shared_list": {"gradients": such_that(lambda got: not is_same(got[0], right) and is_same(got[-1], right))},
+            "numbers_for_tensors": {"gradients": [such_that(lambda got: isinstance(got, float))]},
             "hook_never_ran": {"gradients": [], "hooks": 0},
             "returns_nothing": {"gradients": None, "hooks": 0},
             "returns_no_list": {"gradients": NO_LIST},

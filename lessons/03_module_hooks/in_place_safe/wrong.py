@@ -226,8 +226,6 @@ gradients = []
 
 
 def output_gradients(layer):
-    gradients.clear()
-
     def forward_hook(module, args, output):
         if output.requires_grad:
             output.register_hook(gradients.append)

@@ -255,5 +255,9 @@ class InEveryCall(Check):
             "removed, by place": 3 * x1 + x2, "removed, by name": 3 * x1 + x2,
         }  # fmt: skip
 
+    def mistakes(self, case):
+        x1, x2, factor, _ = self.given(case)
+        return {"rescale_only_once": {"with two factors": AnyOf(x1 + (factor + 1) * x2, x1 + factor * x2)}}
+
 
 check("rescale_argument", ByPlace, ByName, AnyForwardWithGradients, EachModuleItsFactor, InEveryCall)

@@ -412,6 +412,21 @@ def rescale_argument(module, factor):
 
     return module.register_forward_pre_hook(hook, with_kwargs=True)
 
+# %% takes_the_place
+# misconception: takes its earlier hook off, so that the cell can run again | hint: rescale_only_once
+# breaks: Called twice, it turns the input down twice.
+def rescale_argument(module, factor):
+    if hasattr(module, "_rescale_handle"):
+        module._rescale_handle.remove()
+
+    def hook(module, args, kwargs):
+        if "x2" in kwargs:
+            return args, {**kwargs, "x2": factor * kwargs["x2"]}
+        return (args[0], factor * args[1]), kwargs
+
+    module._rescale_handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    return module._rescale_handle
+
 # %% f32_factor
 # misconception: the factor is rounded to float32 | hint: float64_lost
 def rescale_argument(module, factor):

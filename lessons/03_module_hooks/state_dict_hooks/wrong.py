@@ -1,5 +1,6 @@
 # nothing to break: Checkpoints outlive names.
 # nothing to break: A layer was called `linear` when somebody saved the model; today it is called `fc`.
+# nothing to break: You need not bring those to the new name.
 # nothing to break: For example: `accept_old_name(head, "linear", "fc")`
 
 # %% alias
