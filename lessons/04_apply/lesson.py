@@ -689,8 +689,10 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # - A weight or a bias that is not there stays away. (A batch norm has both or neither.)
 # - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
 #   are, whatever their class is called.
-# - Frozen layers are initialised like any other (whether they stay frozen is up to you), and two layers of the same size start with different numbers.
-# - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards.
+# - Frozen layers, and layers in eval mode, are initialised like any other (whether they stay frozen is up to you). Two layers of
+#   the same size start with different numbers.
+# - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards. What it held
+#   before, be it NaN, does not matter.
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_by_type", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -899,7 +901,8 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 #   But while your function runs, `new` does not change a tensor that it has returned.
 # - Buffers are not touched.
 #
-# You may rely on this: no two parameters lie in the same memory, and none is empty.
+# You may rely on this: no two parameters lie in the same memory, none is empty, and `new` returns no tensor that lies in the
+# memory of a parameter.
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
