@@ -1138,7 +1138,7 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #   to all of them: what was shared stays shared.
 # - What `make` returns is not searched for more modules to replace, even if the old module, or another one that would be
 #   wanted, is inside.
-# - A replacement is in the mode, training or eval, that the module which it replaces had before, with everything inside.
+# - A replacement, with everything inside it, is in the mode, training or eval, in which the old module was.
 # - Everything else stays: the same objects, in the same order. A place that holds `None` stays empty, and `wanted` is asked
 #   about modules only.
 #
@@ -1222,7 +1222,7 @@ for way in (closing_over, by_argument, by_partial):
 # - has a `Parameter` called `b`, zeros of shape `(m,)`, and no other new parameter,
 # - returns `X @ W + b` for an `X` of shape `(rows, n)`, with one row or more, in training and in eval mode. The old `forward`
 #   cannot work with that, so it must not run any more.
-# - `W`, `b` and `X` get their gradients.
+# - lets `W`, `b` and `X` get their gradients.
 #
 # And it lasts:
 #

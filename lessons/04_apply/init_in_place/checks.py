@@ -333,7 +333,7 @@ class Transposed(nn.Module):
 
 
 class TheParameterItself(InPlaceCheck):
-    """`new` gets the parameter itself; what that held, and how it or the new one lies in memory, does not matter; nor another call."""
+    """`new` gets the parameter itself; what that held, how it or the new one lies in memory, and an earlier call do not matter."""
 
     blame = {
         "where new looks up its argument": "new_gets_another_tensor",

@@ -138,7 +138,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost
-# breaks: A replacement is in the mode, training or eval
+# breaks: is in the mode, training or eval, in which the old module was
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -161,7 +161,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: that the module which it replaces had before, with everything inside
+# breaks: A replacement, with everything inside it
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
