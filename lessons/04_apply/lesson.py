@@ -689,8 +689,10 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 # - A weight or a bias that is not there stays away. (A batch norm has both or neither.)
 # - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
 #   are, whatever their class is called.
-# - Frozen layers are initialised like any other (whether they stay frozen is up to you), and two layers of the same size start with different numbers.
-# - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards.
+# - Frozen layers, and layers in eval mode, are initialised like any other (whether they stay frozen is up to you). Two layers of
+#   the same size start with different numbers.
+# - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards. What it held
+#   before, be it NaN, does not matter.
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_by_type", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -899,7 +901,8 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 #   But while your function runs, `new` does not change a tensor that it has returned.
 # - Buffers are not touched.
 #
-# You may rely on this: no two parameters lie in the same memory, and none is empty.
+# You may rely on this: no two parameters lie in the same memory, none is empty, and `new` returns no tensor that lies in the
+# memory of a parameter.
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1135,7 +1138,7 @@ print("in training mode:", [name for name, module in net.named_modules() if modu
 #   to all of them: what was shared stays shared.
 # - What `make` returns is not searched for more modules to replace, even if the old module, or another one that would be
 #   wanted, is inside.
-# - A replacement is in the mode, training or eval, that the module which it replaces had before, with everything inside.
+# - A replacement, with everything inside it, is in the mode, training or eval, in which the old module was.
 # - Everything else stays: the same objects, in the same order. A place that holds `None` stays empty, and `wanted` is asked
 #   about modules only.
 #
@@ -1219,7 +1222,7 @@ for way in (closing_over, by_argument, by_partial):
 # - has a `Parameter` called `b`, zeros of shape `(m,)`, and no other new parameter,
 # - returns `X @ W + b` for an `X` of shape `(rows, n)`, with one row or more, in training and in eval mode. The old `forward`
 #   cannot work with that, so it must not run any more.
-# - `W`, `b` and `X` get their gradients.
+# - lets `W`, `b` and `X` get their gradients.
 #
 # And it lasts:
 #

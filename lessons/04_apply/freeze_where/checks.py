@@ -138,6 +138,12 @@ class Frozen(FreezingCheck):
             "freezes_weight_only": {"requires_grad": some("requires_grad", lambda name: not name.endswith("bias"))},
             "freezes_the_rest": {"requires_grad": {name: not on for name, on in grads.items()}},
             "freezes_everything": {"requires_grad": dict.fromkeys(grads, False)},
+            "freezes_the_unchosen": {
+                "requires_grad": grads,
+                "requires_grad of another model with frozen=False": such_that(
+                    lambda got: any(on and not got[name] for name, on in grads.items())
+                ),
+            },
             "frozen_in_training_mode": {"requires_grad": grads, "training": fresh["training"]},
             "mode_of_everything": {"requires_grad": grads, "training": everything},
             "parameter_no_more": {"requires_grad": {name: on for name, on in grads.items() if on}},
@@ -163,6 +169,9 @@ class AndBack(FreezingCheck):
         frozen = self.wanted(fresh, is_norm, True)
         return {
             "no_way_back": {"requires_grad": frozen["requires_grad"]},
+            "freezes_the_unchosen": {
+                "requires_grad": such_that(lambda got: any(on and not got[name] for name, on in frozen["requires_grad"].items()))
+            },
             "thawed_in_eval_mode": {
                 "requires_grad": fresh["requires_grad"],
                 "training": Matches(lambda got: None if not all(got.values()) else "no", ""),

@@ -434,3 +434,16 @@ def freeze_where(model, choose, frozen=True):
             for parameter in module.parameters():
                 parameter.grad = None if frozen else parameter.grad
     return model
+
+# %% the_opposite_for_the_rest
+# misconception: sets every module, the chosen ones and, the other way round, all others | hint: freezes_the_unchosen
+def freeze_where(model, choose, frozen=True):
+    def visit(module):
+        freeze = bool(choose(module)) == frozen
+        for parameter in module.parameters(recurse=False):
+            parameter.requires_grad = not freeze
+            if freeze:
+                parameter.grad = None
+        module.train(not freeze)
+
+    return model.apply(visit)

@@ -8,6 +8,7 @@ from torch import nn
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
 from course.awkward import awkward_models
+from course.probing import such_that
 from course.traces import as_before, what_runs
 
 OLD = 7.25
@@ -323,21 +324,22 @@ class EachKind(nn.Sequential):
 
     def __init__(self):
         convs = nn.Conv1d(3, 4, 2), nn.Conv2d(3, 4, (2, 1)), nn.Conv3d(2, 3, 2)
-        super().__init__(nn.Linear(4, 3), *convs, nn.BatchNorm1d(3), nn.BatchNorm2d(4), nn.BatchNorm3d(2))
+        norms = nn.BatchNorm1d(3), nn.BatchNorm2d(4), nn.BatchNorm3d(2), nn.BatchNorm1d(3, track_running_stats=False)
+        super().__init__(nn.Linear(4, 3), *convs, *norms)
 
 
 # awkward: called_twice: nothing runs
 # awkward: in_place_behind: nothing runs
 # awkward: tied: a new Parameter is allowed, and it ends a tie
-# awkward: norm_in_eval: an initialisation does not ask for the mode
-# awkward: mixed_modes: an initialisation does not ask for the mode
+# awkward: norm_in_eval: 'a layer of each kind, frozen, in eval mode' has them
+# awkward: mixed_modes: the function is called for one module at a time
 # awkward: one_dim: nothing runs
 # awkward: three_dim: nothing runs
 # awkward: namedtuple: nothing runs
 # awkward: dictionary: nothing runs
 # awkward: look_alike: the function gets no names; of classes TypeNotName asks
 class AnyModel(ByTypeCheck):
-    """Shape and dtype stay; frozen layers, shared ones, and a layer that is the model itself are initialised like any other."""
+    """Shape and dtype stay; whatever it held, a layer is initialised: frozen, in eval mode, shared, or the model itself."""
 
     cases = 1
     blame = {
@@ -345,11 +347,14 @@ class AnyModel(ByTypeCheck):
         "one layer's weight minus another's": "init_same_numbers",
     }  # fmt: skip
 
+    held_nan = "a layer of each kind, each of which held NaN"
+
     def models(self, case):
         kinds = awkward_models(case, "float64", "partly_frozen", "shared", "none_place", "the_layer")
         own = {
             "a layer of each kind in float64": case.build("each kind", EachKind).double(),
-            "a layer of each kind, frozen": case.build("each kind", EachKind).requires_grad_(False),
+            "a layer of each kind, frozen, in eval mode": case.build("each kind", EachKind).requires_grad_(False).eval(),
+            self.held_nan: case.build("each kind", EachKind),
         }
         return {**{says: model for says, (model, _) in kinds.items()}, **own}
 
@@ -358,7 +363,7 @@ class AnyModel(ByTypeCheck):
         for says, model in self.models(case).items():
             with torch.no_grad():
                 for parameter in model.parameters():
-                    parameter.fill_(OLD)
+                    parameter.fill_(math.nan if says == self.held_nan else OLD)
             model.apply(nb.function("init_by_type"))
             named = dict(model.named_parameters())
             forms[says] = {name: f"{tuple(one.shape)} {one.dtype}" for name, one in named.items()}
@@ -380,6 +385,15 @@ class AnyModel(ByTypeCheck):
             }
         apart = [Matches(lambda got: None if got.tensor().any() else "zero everywhere", "not zero")] * 2
         return {"shapes and dtypes": forms, "weights": weights, "numbers": numbers, "one layer's weight minus another's": apart}
+
+    def mistakes(self, case):
+        def only_nan_is_left(got):
+            """A layer that held NaN still does; nothing else has kept what it held."""
+            kept = any((one.tensor() == OLD).all() for named in got.values() for one in named.values())
+            return not kept and any(one.tensor().isnan().any() for one in got[self.held_nan].values())
+
+        still_nan = such_that(only_nan_is_left)
+        return {"depends_on_old_value": AnyOf({"weights": still_nan}, {"numbers": still_nan})}
 
 
 def a_start(weight):

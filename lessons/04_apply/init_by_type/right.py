@@ -95,3 +95,37 @@ def init_by_type(module):
     if module.bias is not None:
         nn.init.zeros_(module.bias)
     module.requires_grad_(True)
+
+# %% single_dispatch
+from functools import singledispatch
+
+
+@singledispatch
+def init_by_type(module: nn.Module) -> None:
+    pass
+
+
+@init_by_type.register
+def _(module: nn.Linear) -> None:
+    nn.init.xavier_uniform_(module.weight)
+    clear(module.bias)
+
+
+@init_by_type.register(nn.Conv1d)
+@init_by_type.register(nn.Conv2d)
+@init_by_type.register(nn.Conv3d)
+def _(module) -> None:
+    nn.init.kaiming_normal_(module.weight)
+    clear(module.bias)
+
+
+@init_by_type.register(nn.BatchNorm1d)
+@init_by_type.register(nn.BatchNorm2d)
+@init_by_type.register(nn.BatchNorm3d)
+def _(module) -> None:
+    module.reset_parameters()
+
+
+def clear(bias):
+    if bias is not None:
+        nn.init.zeros_(bias)

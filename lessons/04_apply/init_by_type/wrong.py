@@ -472,7 +472,7 @@ def init_by_type(module):
 
 # %% skips_frozen
 # misconception: leaves frozen layers out | hint: init_frozen_left_out
-# breaks: Frozen layers are initialised like any other
+# breaks: Frozen layers, and layers in eval mode, are initialised like any other
 def init_by_type(module):
     if any(not one.requires_grad for one in module.parameters(recurse=False)):
         return
@@ -505,7 +505,7 @@ def init_by_type(module):
 
 # %% seed_inside
 # misconception: sets the seed at each visit, so that layers of one size start alike | hint: init_same_numbers
-# breaks: two layers of the same size start with different numbers
+# breaks: Two layers of the same size start with different numbers
 def init_by_type(module):
     torch.manual_seed(0)
     if isinstance(module, nn.Linear):
@@ -654,3 +654,49 @@ def init_by_type(module):
     elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
         nn.init.ones_(module.weight)
         nn.init.zeros_(module.bias)
+
+# %% only_in_training_mode
+# misconception: leaves batch norms in eval mode as they are | hint: init_frozen_left_out
+# breaks: Frozen layers, and layers in eval mode, are initialised like any other
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine and module.training:
+        nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% statistics_for_affine
+# misconception: takes a batch norm without running statistics for one without weight and bias | hint: init_frozen_left_out
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
+        if not module.affine or not module.track_running_stats:
+            return
+        nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+# %% bias_times_zero
+# misconception: multiplies the bias by 0, which leaves NaN as it is | hint: depends_on_old_value
+# breaks: What it held before, be it NaN, does not matter
+def init_by_type(module):
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+    elif isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
+        nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+    elif isinstance(module, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)) and module.affine:
+        nn.init.ones_(module.weight)
+    else:
+        return
+    if module.bias is not None:
+        module.bias.data *= 0

@@ -295,6 +295,14 @@ class OnceForEach(InPlaceCheck):
             """All that is wrong is that of models in float64."""
             return all(is_same(got[says], one) or type(one) is Close for says, one in values.items())
 
+        def of_zeros(got):
+            """`new` found zeros in the parameters."""
+            return all(
+                is_same(got[says][name], self.new(case, torch.zeros_like(one)))
+                for says, (model, _) in awkward_models(case, *self.kinds).items()
+                for name, one in model.named_parameters()
+            )
+
         def of_buffers(got):
             return any(
                 not is_same(got[says][name], one)
@@ -303,6 +311,7 @@ class OnceForEach(InPlaceCheck):
             )
 
         return {
+            "cleared_before_new": {"values in": such_that(of_zeros), "calls of new": wanted},
             "digits_lost_in_place": {"values in": such_that(of_doubles), "calls of new": wanted},
             "buffers_overwritten": {"values in": such_that(of_buffers), "calls of new": wanted},
             "new_values_for_some": {
@@ -324,7 +333,7 @@ class Transposed(nn.Module):
 
 
 class TheParameterItself(InPlaceCheck):
-    """`new` gets the parameter itself; what that held, and how it or the new one lies in memory, does not matter; nor another call."""
+    """`new` gets the parameter itself; what that held, how it or the new one lies in memory, and an earlier call do not matter."""
 
     blame = {
         "where new looks up its argument": "new_gets_another_tensor",

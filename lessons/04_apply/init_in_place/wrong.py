@@ -1,4 +1,4 @@
-# nothing to break: You may rely on this: no two parameters lie in the same memory, and none is empty.
+# nothing to break: You may rely on this: no two parameters lie in the same memory, none is empty, and `new` returns no tensor that lies in the memory of a parameter.
 # nothing to break: But while your function runs, `new` does not change a tensor that it has returned.
 # nothing to break: An optimizer, some hooks and perhaps other people hold the parameters of `model`.
 
@@ -309,3 +309,10 @@ def init_in_place(model, new, seen=set()):
 def init_in_place(model, new):
     for p in model.parameters():
         p.data.copy_(new(p).detach().view(-1).view(p.shape))
+
+# %% cleared_before_asked
+# misconception: clears the parameter before new can look at it | hint: cleared_before_new
+def init_in_place(model, new):
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_().add_(new(parameter))

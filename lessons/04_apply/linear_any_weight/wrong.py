@@ -126,7 +126,7 @@ model = Model(shape=(3, 3)).apply(make_linear)
 
 # %% detached_weight
 # misconception: computes with W.data | hint: gradient_cut
-# breaks: `W`, `b` and `X` get their gradients
+# breaks: lets `W`, `b` and `X` get their gradients
 def make_linear(module):
     if isinstance(module, (Function_A, Function_B, Function_C, Function_D)):
         if not hasattr(module, "b"):

@@ -29,6 +29,7 @@ class LinearTree(Check):
     errors = {
         r"TypeError: (weight_initialization|add_bias|linear_transformation)\(\) (takes|missing) ": "apply_argument",
         r"TypeError: (\w+\.<locals>\.)*\w*(forward|linear)\w*\(\) missing 1 required": "unbound_function",
+        r"TypeError: unsupported operand type\(s\) for -: 'tuple'": "output_in_a_tuple",  # in the next Function_B
         r"AttributeError: 'Function_[A-D]' object has no attribute 'b'": "bias_missing",
         r"AttributeError: 'Function_[A-D]' object has no attribute '(data|fill_|copy_)'": "child_of_that_name",
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute '(W|b)'": "not_every_module_has_it",

@@ -1201,3 +1201,28 @@ def linear_transformation(module):
 model.apply(add_bias)
 model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
+
+# %% output_in_a_tuple
+# misconception: returns a tuple from the hook, because the inputs come in one | hint: output_in_a_tuple
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.zeros(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+        nn.init.ones_(module.b)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.register_forward_hook(lambda module, args, output: (args[0] @ module.W + module.b,))
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)

@@ -102,7 +102,7 @@ class OtherNames(NamesInRepr):
 
     def named(self, case, tree):
         a, b, c, d = case.words(f"names in {tree}", 4)
-        names = (f"{a.title()}'s", f"{b}\\{b}", f'"{c}" {c[0].upper()}', d)  # as names are, not as words of code are
+        names = (f"{a.title()}'s", f"{b}\\{b}", f'"{c}" {c[0].upper()}', f"{d} ")  # as names are, not as words of code are
         return dict(zip(("ab.a", "ab.b", "cd.c", "cd.d"), names))
 
     def probe(self, nb, case):

@@ -440,6 +440,23 @@ def add_repr(module):
 
 returned_module = model.apply(add_repr)
 
+# %% stripped
+# misconception: takes the blank off the end of the name | hint: repr_notation
+# breaks: the name just as it is
+model = Model()
+
+
+def function_repr(self):
+    return "name=" + self.name.strip()
+
+
+def add_repr(module):
+    if type(module).__name__.startswith("Function_"):
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
 # %% quotes_taken_off
 # misconception: takes all quotes out of the name's repr, also those that belong to the name | hint: repr_notation
 # breaks: the name just as it is

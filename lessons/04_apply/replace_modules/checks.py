@@ -88,6 +88,10 @@ class ReplacingCheck(Check):
                         parameter.copy_(case.tensor(f"other {name} {key}", *parameter.shape))
         return model(x)
 
+    def nested(self, places):
+        """A wrapper stands right inside a wrapper."""
+        return any(".0.0: Sequential" in place for place in places)
+
     def told(self, returned, model):
         return "nothing" if returned is None else "the model" if returned is model else "something else"
 
@@ -187,6 +191,9 @@ class WrappedInPlace(ReplacingCheck):
             ),
         }
 
+    def mistakes(self, case):
+        return {"replacement_replaced_again": {"calls of make": ANYTHING, "places": such_that(self.nested)}}
+
 
 class Tied(nn.Module):
     """One linear layer stands twice in one parent, another one in two parents."""
@@ -247,12 +254,8 @@ class SharedStaysShared(ReplacingCheck):
                 places("first.0", "second.a"), places("first.0", "second.a", "third.1"), places("first.2", "third.1")
             ),
             "one_for_each_place": {"places": right, "calls of make": AnyOf(3, 4)},
-            "replacement_replaced_again": {"calls of make": ANYTHING, "places": Matches(self.nested, "")},
+            "replacement_replaced_again": {"calls of make": ANYTHING, "places": such_that(self.nested)},
         }
-
-    def nested(self, got):
-        return None if any(".0.0: Sequential" in place for place in got) else "no"
-
 
 class ModeKept(ReplacingCheck):
     """Each replacement, with everything in it, is in the mode of the module that it replaces."""
@@ -262,6 +265,7 @@ class ModeKept(ReplacingCheck):
     def modes(self, model):
         model = model.eval()
         model.blocks[0].train()
+        model.blocks[0].out.eval()
         model.heads["two"].train()
         return {name or "the model": module.training for name, module in model.named_modules()}
 
@@ -415,7 +419,7 @@ class EmptyAndAgain(ReplacingCheck):
         replace_modules(counted, as_number, lambda old: self.scaled(case, "for the number"))
         pair = nn.Sequential(nn.Identity(), self.scaled(case, "old"))
         replace_modules(
-            pair, is_linear, lambda old: nn.Sequential(old, self.scaled(case, "beside it")) if len(self.made(old)) < 3 else nn.Tanh()
+            pair, is_linear, lambda old: self.nested_twice(case, old) if len(self.made(old)) < 3 else nn.Tanh()
         )
         layer = nn.Linear(4, 4)
         models, outputs = [nn.Sequential(layer), nn.Sequential(layer)], []
@@ -428,6 +432,9 @@ class EmptyAndAgain(ReplacingCheck):
             "where another wanted module comes with the new one": pair(x),
             "where the same layer is replaced in two models": outputs,
         }
+
+    def nested_twice(self, case, old):
+        return nn.Sequential(nn.Sequential(old, self.scaled(case, "beside it")))
 
     def made(self, old):
         """Those for which a replacement was asked in this call; more than two would never end."""

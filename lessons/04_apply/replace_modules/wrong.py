@@ -138,7 +138,7 @@ def replace_modules(model, wanted, make):
 
 # %% mode_forgotten
 # misconception: a new module is in training mode | hint: mode_lost
-# breaks: A replacement is in the mode, training or eval
+# breaks: is in the mode, training or eval, in which the old module was
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -148,20 +148,20 @@ def replace_modules(model, wanted, make):
             model.set_submodule(name, made[module])
     return model
 
-# %% mode_of_model
-# misconception: takes the mode of the whole model | hint: mode_lost
+# %% mode_of_parent
+# misconception: takes the mode of the parent | hint: mode_lost
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
         if wanted(module):
             if module not in made:
-                made[module] = make(module).train(model.training)
+                made[module] = make(module).train(model.get_submodule(name.rpartition(".")[0]).training)
             model.set_submodule(name, made[module])
     return model
 
 # %% mode_on_top
 # misconception: sets the flag of the outermost module only | hint: mode_on_top_only
-# breaks: that the module which it replaces had before, with everything inside
+# breaks: A replacement, with everything inside it
 def replace_modules(model, wanted, make):
     made = {}
     for name, module in list(model.named_modules(remove_duplicate=False)):
@@ -352,4 +352,18 @@ def replace_modules(model, wanted, make):
             walk(parent._modules[name])
 
     walk(model)
+    return model
+
+# %% outermost_left_out
+# misconception: leaves out the outermost module of a replacement, and nothing below it | hint: replacement_replaced_again
+# breaks: What `make` returns is not searched for more modules
+def replace_modules(model, wanted, make):
+    made = {}
+    for parent in model.modules():
+        for name, child in list(parent._modules.items()):
+            if child is not None and parent not in made.values() and wanted(child):
+                if child not in made:
+                    training = child.training
+                    made[child] = make(child).train(training)
+                parent._modules[name] = made[child]
     return model

@@ -7,6 +7,7 @@ from torch.utils.hooks import RemovableHandle
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from course.awkward import awkward_models
+from course.probing import ANYTHING
 from course.traces import as_before, what_runs
 
 
@@ -164,6 +165,7 @@ class OnceOnEach(HookingCheck):
             },
             "returns_nothing": {"hooks": once, "returned": "NoneType"},
             "one_handle_kept": {"hooks": once, "returned": AnyOf("RemovableHandle", "1 x RemovableHandle")},
+            "hook_in_between": {"hooks": once, "returned": f"{len(once)} x RemovableHandle", "calls in one run": ANYTHING},
         }
 
 
@@ -288,10 +290,17 @@ class OnceMore(HookingCheck):
         }
 
 
+class Product(nn.Module):
+    """Takes a pair of tensors."""
+
+    def forward(self, pair):
+        return pair[0] * pair[1]
+
+
 class AnyForwardHook(HookingCheck):
     """`hook` gets what any forward hook gets, the module, its inputs and its output; what it returns replaces the output."""
 
-    blame = {"output": "hook_in_between"}
+    blame = {"output": "hook_in_between", "output where the hook makes a pair of a tensor": "hook_result_lost"}
 
     def hook(self, module, args, output):
         """Changes the output of a Linear by what it returns, and that of a Tanh in place."""
@@ -305,7 +314,9 @@ class AnyForwardHook(HookingCheck):
     def probe(self, nb, case):
         model = case.build("net", Branches)
         nb.function("hook_once")(model, self.hook)
-        return {"output": model(case.tensor("x", 5, 3))}
+        pairs, x = nn.Sequential(nn.Tanh(), Product()), case.tensor("x", 5, 3)
+        nb.function("hook_once")(pairs, lambda module, args, output: (output, *args) if module is pairs[0] else None)
+        return {"output": model(x), "output where the hook makes a pair of a tensor": pairs(x)}
 
     def output(self, case, linear, tanh):
         """The model's output where these are the forwards of its Linear layers and of its Tanhs."""
@@ -321,7 +332,11 @@ class AnyForwardHook(HookingCheck):
         def hooked(linear, x):
             return nn.Linear.forward(linear, x) + x.mean() * linear.in_features
 
-        return self.output(case, hooked, lambda x: torch.tanh(x) * 3)
+        x = case.tensor("x", 5, 3)
+        return {
+            **self.output(case, hooked, lambda x: torch.tanh(x) * 3),
+            "output where the hook makes a pair of a tensor": torch.tanh(x) * x,
+        }
 
     def mistakes(self, case):
         return {"hook_result_lost": self.output(case, nn.Linear.forward, lambda x: torch.tanh(x) * 3)}

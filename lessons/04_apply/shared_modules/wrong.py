@@ -314,3 +314,13 @@ def hook_once(model, hook):
             return hook(module, args, output)
 
     return [module.register_forward_hook(in_training) for module in model.modules()]
+
+# %% tensors_only
+# misconception: hands on what the hook returns if it is a tensor | hint: hook_result_lost
+# breaks: A value that `hook` returns replaces the output
+def hook_once(model, hook):
+    def forward_hook(module, args, output):
+        result = hook(module, args, output)
+        return result if isinstance(result, torch.Tensor) else output
+
+    return [module.register_forward_hook(forward_hook) for module in model.modules()]

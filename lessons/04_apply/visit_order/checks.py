@@ -34,6 +34,7 @@ class VisitOrder(Check):
         nested = [type(child).__name__ for child in model.children()]
         again = Matches(lambda got: None if len(got) > len(right) and set(got) == set(right) else "no", "")
         no_name = [*dict(model.named_modules()), *map(repr, model.modules())]
+        no_name += [module.name for module in model.modules() if hasattr(module, "name")]
         other = Matches(
             lambda got: None if got and all(isinstance(x, Unreadable) or x in no_name for x in got) else "", ""
         )
