@@ -14,7 +14,7 @@
 #   fills the memory.
 # - **You will learn** how to make a tool of hooks that somebody else can trust: it works on any model, or says aloud that it does not, cleans up after
 #   itself, and changes nothing that it should only watch.
-# - **You need** lessons 02, 03 and 05. The five exercises do not need each other, but some cells between them use names of earlier parts: run all cells in order. After each of them is a good place for a break.
+# - **You need** lessons 02, 03 and 05. The five exercises do not need each other, but some cells between them use names of earlier parts: run all cells in order. After each exercise is a good place for a break.
 # - **Time** about 90 minutes for the core path, 80 more for what goes further: five exercises for 21 points, and one question in your own words, 2 points.
 #   The cells after an exercise put your own tool to work, so they run once it is there.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("grad_cam")`, with an exercise's id, helps you to begin.

@@ -150,6 +150,10 @@ class StartValues(_OfTheFrame):
     def mistakes(self, case):
         return {
             "setting_as_tensor": {"rate": torch.tensor(case.integer("rate", 1_000, 99_000))},
+            "anatomy_wrong_dtype": AnyOf(
+                {"gain of a frame that is made later": torch.ones(1).double()},
+                {"window of a frame that is made later": Close(torch.hann_window(self.n).double(), 1e-5, 1e-6)},
+            ),
             "anatomy_kept_on_the_class": {"rate": 500},
         }
 

@@ -546,3 +546,20 @@ class AudioFrame(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return (x - self.mean) * self.window * self.gain
+
+# %% dtype_of_the_mean
+# misconception: makes the window in the dtype of the mean | hint: anatomy_wrong_dtype
+# breaks: `torch.hann_window(n)`
+class AudioFrame(nn.Module):
+    """Removes the mean of a piece of sound, fades its ends, and scales it."""
+
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.mean = nn.Buffer(mean)
+        self.window = nn.Buffer(torch.hann_window(n, dtype=mean.dtype), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain

@@ -3,7 +3,7 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, printed_lines
+from course.probing import ANYTHING, other_than, printed_lines
 from course.traces import as_before, what_runs
 
 
@@ -79,8 +79,6 @@ class ShowsLimits(_OfTheClip):
 class TreeStays(_OfTheClip):
     """Within a model, and with a submodule of its own, each Clip shows its own limits and its place in the tree."""
 
-    blame = {"repr(model)": "repr_overridden"}
-
     def probe(self, nb, case):
         outer, inner = nb.function("Clip")(*_limits(case)), nb.function("Clip")(1, 0)
         outer.add_module("inner", inner)
@@ -106,6 +104,8 @@ class TreeStays(_OfTheClip):
         return {
             "anatomy_kept_on_the_class": self.drawn((1, 0), (1, 0)),
             "repr_limits_swapped": self.drawn(_limits(case), (0, 1)),
+            "repr_other_spelling": self.drawn(_limits(case), (1.0, 0)),
+            "repr_overridden": {"repr(model)": other_than(self.truth(case)["repr(model)"])},
         }
 
 

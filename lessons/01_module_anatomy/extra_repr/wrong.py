@@ -546,3 +546,20 @@ class Clip(nn.Module):
     def extra_repr(self) -> str:
         limits = {"low": self.low, "high": self.high}
         return ", ".join(f"{name}={limit}" for name, limit in limits.items() if math.isfinite(limit))
+
+# %% low_becomes_a_float
+# misconception: turns a limit into a float, as its type hint says | hint: repr_other_spelling
+# breaks: They are ints or floats
+class Clip(nn.Module):
+    """Keeps values between two limits."""
+
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = float(low)
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return f"low={self.low}, high={self.high}"

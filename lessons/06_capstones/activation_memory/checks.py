@@ -110,8 +110,11 @@ def wrong_totals(model, saved, own, outputs):
         "memory_counts_parameters": [in_full(once(some)) for some in (every, no_shape, no_leaf, not_trained)],
         "memory_counts_elements": [elements(once(others)), *(sum(map(torch.numel, some)) for some in (every, others))],
         "memory_four_bytes": [4 * elements(once(others)), 4 * sum(map(torch.numel, once(others)))],
-        "memory_leaves_out_input": [in_full(tensor for tensor in once(others) if tensor.requires_grad)],
         "memory_floats_only": [in_full(tensor for tensor in once(others) if tensor.is_floating_point())],
+        "memory_leaves_out_input": [
+            in_full(tensor for tensor in once(others) if tensor.requires_grad),
+            in_full(tensor for tensor in once(others) if not (tensor.is_leaf and tensor.requires_grad)),
+        ],
         "memory_by_shape": [of(once(others, lambda tensor: tensor.shape)) for of in (size, in_full)],
         "memory_counts_outputs": [size(outputs), size(outputs[1:])],
         "memory_unit": [total / 1024, total / 1024**2, total // 1024, total / 1000],
@@ -236,11 +239,14 @@ class OneForward(Check):
         outputs, saved = [tensor for layer, tensor in parts if layer], saved_in(parts)
         own = {address(parameter) for parameter in model.parameters()}
         totals, layers = wrong_totals(model, saved, own, [x, *outputs]), wrong_layers(model, saved, own)
+        named = {hint: {"memory.by_layer": AnyOf(*map(without_zeros, values))} for hint, values in layers.items()}
+        outside = "memory_layer_outside_missing"
         return {
             **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in totals.items()},
             "tool_shared_results": {"memory.bytes, as the block begins": Matches(more_than_none, "more than 0")},
+            outside: named[outside],
             "memory_by_id": {"memory.bytes": such_that(lambda got: 0 < got < sum(self.counted(case).values()))},
-            **{hint: {"memory.by_layer": AnyOf(*map(without_zeros, values))} for hint, values in layers.items()},
+            **named,
             "memory_layer_objects": {"memory.by_layer": Matches(keys_of_objects, "objects as keys")},
             "memory_layer_replaced": {"memory.by_layer": one_storage_each(saved, own)},
             "memory_other_tensor": {"parameter.grad": other_than(OneForward.truth(self, case)["parameter.grad"])},
@@ -349,13 +355,13 @@ def pooling_net(first, second):
 
 
 class OtherTypes(OneForward):
-    """A model in float64, with a max-pooling layer, which saves int64 indices, and with a frozen last layer."""
+    """A model in float64, with a max-pooling layer, which saves int64 indices, a frozen last layer, and an input that gets a gradient."""
 
     def given(self, case):
         first, second = case.shape("channels", 2, 3, 6)
         model = case.build("net", pooling_net, first, second).double()
         model[-1].requires_grad_(False)
-        return model, case.tensor("x", 5, first, 8, dtype=torch.float64)
+        return model, case.tensor("x", 5, first, 8, dtype=torch.float64, requires_grad=True)
 
 
 class Attention(nn.Module):

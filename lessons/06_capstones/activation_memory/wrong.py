@@ -3053,3 +3053,82 @@ class ActivationMemory:
         self.saving.__exit__(*error)
         for handle in self.handles:
             handle.remove()
+
+# %% leaves_that_learn_left_out
+# misconception: leaves out the parameters, and whatever else is a leaf that requires a gradient | hint: memory_leaves_out_input
+# breaks: everything else does, also the input `x` if it is saved
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        self.seen = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        self.running, self.handles = [""], []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(self.begin, name)))
+            self.handles.append(module.register_forward_hook(self.end))
+        self.saving = saved_tensors_hooks(self.pack, lambda kept: kept)
+        self.saving.__enter__()
+        return self
+
+    def begin(self, name, module, args):
+        self.running.append(name)
+
+    def end(self, module, args, output):
+        self.running.pop()
+
+    def pack(self, tensor):
+        storage = tensor.untyped_storage()
+        a_leaf_that_learns = tensor.is_leaf and tensor.requires_grad
+        if storage.data_ptr() not in self.seen and not a_leaf_that_learns:
+            self.seen.add(storage.data_ptr())
+            self.bytes += storage.nbytes()
+            name = self.running[-1]
+            self.by_layer[name] = self.by_layer.get(name, 0) + storage.nbytes()
+        return tensor.detach()
+
+    def __exit__(self, *error):
+        self.saving.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()
+
+# %% counts_inside_only
+# misconception: counts only while a module is running | hint: memory_layer_outside_missing
+# breaks: everything else does
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        self.seen = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        self.running, self.handles = [], []
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(self.begin, name)))
+            self.handles.append(module.register_forward_hook(self.end))
+        self.saving = saved_tensors_hooks(self.pack, lambda kept: kept)
+        self.saving.__enter__()
+        return self
+
+    def begin(self, name, module, args):
+        self.running.append(name)
+
+    def end(self, module, args, output):
+        self.running.pop()
+
+    def pack(self, tensor):
+        storage = tensor.untyped_storage()
+        if self.running and storage.data_ptr() not in self.seen:
+            self.seen.add(storage.data_ptr())
+            self.bytes += storage.nbytes()
+            name = self.running[-1]
+            self.by_layer[name] = self.by_layer.get(name, 0) + storage.nbytes()
+        return tensor.detach()
+
+    def __exit__(self, *error):
+        self.saving.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()

@@ -305,9 +305,10 @@ class FirstBadGradient(SoundNet):
         names = [name for name, _ in before]
         parameters = [name for name, grad in passes.of_parameter.items() if is_bad(grad)]
         kinds = {type(module).__name__ for module in passes.net.modules()}
+        owner = next(name for name in bad if f"{name}.weight" in parameters)
         return {
             "gfd_forward_only": {GRADIENT: None},
-            "gfd_parameters_for_outputs": {GRADIENT: AnyOf(*parameters)},
+            "gfd_parameters_for_outputs": {GRADIENT: AnyOf(*parameters, owner)},
             "gfd_last_for_first": {GRADIENT: AnyOf(*bad[1:])},
             "gfd_input_side": {GRADIENT: names[names.index(bad[0]) - 1]},
             "dotted_name": {GRADIENT: bad[0].split(".")[-1]},
@@ -677,12 +678,15 @@ def chain(names, inplace=False, last=nn.ReLU):
 
 
 class Moved(nn.Sequential):
-    """A linear layer, a ReLU, a linear layer; between the last two something of its own, which works in place."""
+    """A linear layer, an activation, a linear layer; between the last two something of its own, which works in place.
+
+    In its backward a NaN is born, after which the activation's output is the first to get one.
+    """
 
     def forward(self, x):
         first, act, last = self
         x = act(first(x))
-        x += 1
+        x += 1 + (x * 0).sqrt()
         return last(x)
 
 
@@ -701,7 +705,7 @@ class Crossed(nn.Module):
 
 
 class Corners(SoundNet):
-    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; -inf in front of a ReLU in place; numbers of 3e38; layers in crossed order; signals (N, C, L)."""
+    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; -inf in front of a ReLU; numbers of 3e38; a NaN born in place; layers in crossed order; signals (N, C, L)."""
 
     claims = ("numbers of 3e38",)
 
@@ -714,7 +718,12 @@ class Corners(SoundNet):
             first.weight[:3], first.bias[0], first.bias[1], first.bias[2] = 0.0, float("nan"), 1e-9, 1e-9
         return net, case.tensor("x", 5, 4)
 
-    def below(self, case, inplace=True):
+    def moved(self, case):
+        """A SiLU keeps its input for backward, so its output may be changed in place."""
+        layers = chain(case.words("names", 3), last=nn.SiLU).named_children()
+        return case.build("moved", lambda: Moved(OrderedDict(layers))), case.tensor("x", 5, 4)
+
+    def below(self, case, inplace):
         net = case.build("below", chain, case.words("names", 3), inplace)
         with torch.no_grad():
             net[0].bias[-1] = -float("inf")
@@ -755,11 +764,13 @@ class Corners(SoundNet):
             "bad output of a frozen layer": entry(frozen, "bad_output"),
             "dead, behind a frozen layer": entry(frozen, "dead"),
             "dead, in signals (N, C, L)": entry(report_on(*self.signals(case)), "dead"),
-            "-inf in front of a ReLU in place": entry(report_on(*self.below(case)), "bad_output"),
+            "-inf in front of a ReLU": entry(report_on(*self.below(case, inplace=False)), "bad_output"),
+            "-inf in front of a ReLU in place": entry(report_on(*self.below(case, inplace=True)), "bad_output"),
             "numbers of 3e38": entry(large, "bad_output"),
             "sizes of gradients of before": sizes if not isinstance(sizes, Mapping) else {k: v for k, v in sizes.items() if k.startswith(first)},
             "no gradient": none,
             "bad gradient, in crossed order": entry(report_on(crossed, case.tensor("x", 5, 4)), "bad_gradient"),
+            "bad gradient, before a function in place": entry(report_on(*self.moved(case)), "bad_gradient"),
         }
 
     def truth(self, case):
@@ -771,11 +782,13 @@ class Corners(SoundNet):
             "bad output of a frozen layer": names[0],
             "dead, behind a frozen layer": shares({names[1]: dead_units(net[1](net[0](x)).detach())}),
             "dead, in signals (N, C, L)": shares({case.words("names", 2)[0]: dead_units(signals.relu())}),
+            "-inf in front of a ReLU": names[0],
             "-inf in front of a ReLU in place": names[0],
             "numbers of 3e38": None,
             "sizes of gradients of before": {name: Close(float(one.abs().mean()), rtol=1e-4) for name, one in before.items()},
             "no gradient": [],
             "bad gradient, in crossed order": case.words("names", 2)[0],
+            "bad gradient, before a function in place": names[1],
         }
 
     blame = {
@@ -789,13 +802,18 @@ class Corners(SoundNet):
         names = case.words("names", 3)
         net, x = self.frozen(case)
         output = net[1](net[0](x)).detach()
-        field, below = "dead, behind a frozen layer", "-inf in front of a ReLU in place"
+        field, below = "dead, behind a frozen layer", "-inf in front of a ReLU"
+        crossed, moved = (f"bad gradient, {where}" for where in ("in crossed order", "before a function in place"))
         return {
             "gfd_nan_is_not_zero": {field: shares({names[1]: dead_units((output > 0).float())})},
             "gfd_nearly_dead": {field: shares({names[1]: dead_units((output.abs() > 1e-6).float() + output.isnan())})},
-            "gfd_looks_late": {field: shares({names[1]: 0.0})},
+            "gfd_looks_late": AnyOf(
+                {field: shares({names[1]: 0.0})},
+                {below: names[0], f"{below} in place": None},
+                {moved: names[0], crossed: case.words("names", 2)[0]},
+            ),
             "gfd_positions_for_units": {"dead, in signals (N, C, L)": such_that(lambda got: list(got) == case.words("names", 2)[:1])},
-            "gfd_nan_only": {below: None, "numbers of 3e38": None, "bad output of a frozen layer": names[0], "bad gradient, in crossed order": names[0]},
+            "gfd_nan_only": {below: None, "numbers of 3e38": None, "bad output of a frozen layer": names[0], crossed: case.words("names", 2)[0]},
         }
 
 

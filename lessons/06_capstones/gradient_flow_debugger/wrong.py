@@ -2454,7 +2454,7 @@ def gradient_flow_debugger(model):
                 report["gradient_size"][name] = p.grad.abs().mean().item()
 
 # %% outputs_looked_at_in_the_end
-# misconception: keeps the outputs and looks at them after the block | hint: gfd_nan_only
+# misconception: keeps the outputs and looks at them after the block | hint: gfd_looks_late
 # breaks: whose output holds a NaN or an infinity
 @contextmanager
 def gradient_flow_debugger(model):
@@ -2823,6 +2823,83 @@ def gradient_flow_debugger(model):
     finally:
         for handle in handles:
             handle.remove()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% gradients_of_the_end
+# misconception: lets autograd keep the gradients of the outputs, which are those of what a function in place has made of them | hint: gfd_looks_late
+# breaks: with functions between its modules
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles, outputs = {}, [], []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                t.retain_grad()
+                outputs.append((name, t))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        gradients = [(name, t.grad) for name, t in reversed(outputs) if t.grad is not None]
+        report["bad_gradient"] = next((name for name, grad in gradients if bad(grad)), None)
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% layers_with_parameters_only
+# misconception: listens only to the gradients of layers that have parameters of their own | hint: gfd_parameters_for_outputs
+# breaks: whose output gets a gradient that holds a NaN or an infinity
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    shares, handles = {}, []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad and list(module.parameters(recurse=False)):
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                shares[name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        report["dead"] = {name: shares[name] for name, _ in model.named_modules() if name in shares}
         for name, p in model.named_parameters():
             if p.grad is None:
                 report["no_gradient"].append(name)

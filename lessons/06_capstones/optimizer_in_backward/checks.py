@@ -237,13 +237,14 @@ class AnyModel(LikePlainSGD):
 
 
 class AfterTheBlock(LikePlainSGD):
-    """Outside of the block backward fills `.grad` and changes no parameter, also after an error; hooks of others stay."""
+    """Outside of the block backward fills `.grad` and changes no parameter, also after an error; hooks of others stay; another block has an optimizer of its own."""
 
     blame = {
         "the error in the block": "tool_swallows_error",
         "parameters after a backward before the block": "tool_before_the_block",
         "gradients of a backward before the block": "tool_before_the_block",
         "parameters of a net whose block goes on": "tool_shared_results",
+        "parameters after a block with another optimizer": "tool_shared_results",
     }
 
     def with_hooks_of_others(self, case):
@@ -284,6 +285,10 @@ class AfterTheBlock(LikePlainSGD):
             "the error in the block": None,
             "what runs after the block": self.runs(case, model),
         }
+        model.zero_grad()
+        with nb.function("OptimizerInBackward")(model, partial(torch.optim.SGD, lr=0.5)):
+            self.loss(case, model, 3).backward()
+        brought["parameters after a block with another optimizer"] = values(model)
         model = self.with_hooks_of_others(case)
         try:
             with nb.function("OptimizerInBackward")(model, self.make(case)):
@@ -304,7 +309,7 @@ class AfterTheBlock(LikePlainSGD):
         model, (before, after, *_) = self.given(case), self.plain(case)
         first = torch.autograd.grad(self.loss(case, model, 0), list(model.parameters()))
         model.load_state_dict(after)
-        gradients = torch.autograd.grad(self.loss(case, model, 2), list(model.parameters()))
+        gradients, then = (torch.autograd.grad(self.loss(case, model, step), list(model.parameters())) for step in (2, 3))
         hooked = self.join(self.with_hooks_of_others(case))
         hooks, runs = hook_counts(hooked), as_before(self.runs(case, hooked))
         return {
@@ -314,6 +319,7 @@ class AfterTheBlock(LikePlainSGD):
             "hooks after the block": hooks,
             "parameters after a backward behind the block": after,
             "gradients of that backward": dict(zip(after, gradients)),
+            "parameters after a block with another optimizer": {name: after[name] - 0.5 * one for name, one in zip(after, then)},
             "the error in the block": case.words("error", 1)[0],
             "hooks after a block with an error": hooks,
             "what runs after the block": runs,

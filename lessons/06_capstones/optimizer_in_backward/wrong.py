@@ -1203,3 +1203,30 @@ class OptimizerInBackward:
     def __exit__(self, *error):
         while self.handles:
             self.handles.pop().remove()
+
+# %% optimizers_for_all_blocks
+# misconception: all objects share one dict of optimizers, and a parameter that is in it keeps the one it has | hint: tool_shared_results
+# breaks: `make_optimizer` makes an optimizer for a list of parameters
+class OptimizerInBackward:
+    optimizers = {}
+
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+
+    def __enter__(self):
+        self.handles = []
+        for p in self.model.parameters():
+            if p.requires_grad:
+                if p not in self.optimizers:
+                    self.optimizers[p] = self.make_optimizer([p])
+                self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def step(self, p):
+        self.optimizers[p].step()
+        p.grad = None
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
