@@ -532,3 +532,17 @@ def watch_around(tensor, change):
     change(tensor)
     tensor.retain_grad()
     return before, after
+
+# %% global_lists
+# misconception: the same two lists for all calls | hint: shared_list
+# breaks: Return two lists, `before` and `after`, both still empty.
+before, after = [], []
+
+
+def watch_around(tensor, change):
+    before.clear()
+    after.clear()
+    tensor.register_hook(lambda grad: before.append(grad))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad))
+    return before, after

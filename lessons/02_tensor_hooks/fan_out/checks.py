@@ -143,6 +143,7 @@ class LogsEveryCall(Check):
         }
 
     errors = {
+        r"RuntimeError: a Tensor with \d+ elements cannot be converted": "python_number",
         r"AttributeError: '(str|tuple)' object has no attribute 'register_hook'": "fan_out_names_for_tensors",
         r"TypeError: .*'NoneType' object is not callable": "tensor_hook_called_at_once",
     }

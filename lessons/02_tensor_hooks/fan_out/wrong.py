@@ -935,3 +935,14 @@ def log_gradients(tensors: dict) -> list:
     for name, tensor in tensors.items():
         tensor.register_hook(lambda grad, name=name: everything.append((name, grad)))
     return everything
+
+# %% items
+# misconception: turns each gradient into one number | hint: python_number
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad.item())))
+    return log

@@ -94,7 +94,7 @@ class AddsUpOnePass(Check):
     errors = {
         r"AttributeError: 'NoneType' object": "reads_grad_early",
         r"TypeError: .*NoneType": "reads_grad_early",
-        r"RuntimeError: hook .* has changed the type of value": "float32_sums_other_tensor",
+        r"RuntimeError: (hook .* has changed the (type|size) of value|.*hooks should return None)": "float32_sums_returned",
     }
 
 

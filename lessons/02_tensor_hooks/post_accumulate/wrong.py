@@ -414,7 +414,7 @@ for _ in range(300):
 print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
 
 # %% returns_the_sum
-# misconception: the hook returns the sum | hint: float32_sums_other_tensor
+# misconception: the hook returns the sum | hint: float32_sums_returned
 def accumulate_in_float32(model):
     sums = {}
 
