@@ -216,6 +216,11 @@ class OnlyWatches(Check):
         left = {name: no_gradient_left(name, tensors[name], case) for name in NAMES}
         return {f".grad of {name}": grad for name, grad in {**left, "x": tensors["x"].grad}.items()}
 
+    def mistakes(self, case):
+        tensors, output = two_ways(case)
+        grads = torch.autograd.grad(output, list(tensors.values()), case.tensor("upstream", 2, 3))
+        return {"uses_retain_grad": {f".grad of {name}": grad for name, grad in zip(tensors, grads)}}
+
     blame = {f".grad of {name}": "hook_writes_grad" for name in NAMES}
 
 

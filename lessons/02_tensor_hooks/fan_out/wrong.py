@@ -946,3 +946,16 @@ def log_gradients(tensors: dict) -> list:
     for name, tensor in tensors.items():
         tensor.register_hook(lambda grad, name=name: log.append((name, grad.item())))
     return log
+
+# %% retains_too
+# misconception: keeps the gradients in .grad as well | hint: uses_retain_grad
+# breaks: every gradient, and every `.grad`, is the same as without the hooks
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.retain_grad()
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
