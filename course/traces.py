@@ -20,6 +20,7 @@ from torch import nn
 
 from nbproof.checks.case import Case
 from nbproof.values.compare import Matches, is_same
+from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "gradients_from",
     "gradients_left",
     "is_a",
+    "no_gradient_left",
     "no_gradients_from",
     "parameters_of",
     "same_both_times",
@@ -153,6 +155,12 @@ def gradients_left(named: Mapping[str, torch.Tensor], case: Case) -> dict[str, t
         name: case.tensor(f"no gradient of {name}", *named[name].shape) if grad is None else grad
         for name, grad in found.items()
     }
+
+
+def no_gradient_left(name: str, tensor: torch.Tensor, case: Case) -> Matches:
+    """In a truth: what :func:`gradients_left` brings for this name where ``.grad`` is None, told as None."""
+    nothing = case.tensor(f"no gradient of {name}", *tensor.shape)
+    return Matches(lambda got: None if is_same(got, nothing) else in_words(got), "None")
 
 
 def no_gradients_from(model: nn.Module, case: Case) -> dict[str, torch.Tensor]:

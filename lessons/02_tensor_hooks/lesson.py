@@ -756,8 +756,8 @@ except (AttributeError, NameError) as error:
 # medium · 10 min · 3 points · `grad_clipper`
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
-# `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. Two passes leave the sum of two clamped
-# gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
+# `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. NaN stays NaN. Two passes leave the sum of
+# two clamped gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
 # model itself stays as it is, its parameters with the hooks that they have, and its mode, and the function returns this
 # very model. A new tensor is better, but a hook that edits the gradient in place is accepted here.
 
@@ -1066,8 +1066,8 @@ except (AssertionError, RuntimeError) as error:
 #
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
 # `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
-# is what `clip_grad_norm_` calls the total norm. A Python number and a tensor without dimensions are both fine,
-# and five significant digits are enough. All gradients are in float32 or float64.
+# is what `clip_grad_norm_` calls the total norm; it is infinite or NaN if the gradients are. A Python number and a tensor
+# without dimensions are both fine, and five significant digits are enough. All gradients are in float32 or float64.
 # Parameters that a pass does not reach, and frozen ones, count for nothing; one that two layers share counts once. All
 # gradients stay as they are.
 
@@ -1106,8 +1106,8 @@ check("multi_grad")
 # something with a finished `.grad` *at once*, before backward is over: move it elsewhere, take an optimizer step with
 # it, free its memory.
 #
-# A post-accumulate hook is called with the leaf itself, not with a gradient, and what it returns is ignored. Whatever it
-# does to `.grad` stays done:
+# A post-accumulate hook is called with the leaf itself, not with a gradient. It returns nothing: with anything but None,
+# backward raises an error. Whatever it does to `.grad` stays done:
 
 
 # %%
@@ -1144,8 +1144,8 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # Write `accumulate_in_float32(model)`. It returns a dict with a float32 tensor for each parameter that requires a
 # gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
 # zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then
-# on each backward pass adds the gradients of this pass to these tensors. After backward `.grad` is None for all these
-# parameters, so that nothing adds up in bfloat16. A new sum under the old key is fine, too. Frozen parameters
+# on each backward pass adds the gradients of this pass, finite or not, to these tensors. After backward `.grad` is None for
+# all these parameters, so that nothing adds up in bfloat16. A new sum under the old key is fine, too. Frozen parameters
 # (`requires_grad` is False) are left out, and left alone. Every parameter has at least one dimension.
 
 
@@ -1359,7 +1359,7 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 # `torch.relu_`, and that autograd records; `tensor` is no view of another tensor. Call it once, on `tensor`; what it
 # returns does not matter. Return two lists, `before` and `after`, both still empty. Each later backward pass adds one
 # gradient to each list: to `before` the gradient of the value that `tensor` held before the change, to `after` that of
-# the value it holds after the change. No later pass may change an entry. All gradients stay as they are.
+# the value it holds after the change. No later pass may change an entry. All gradients, and every `.grad`, stay as they are.
 
 
 # %% nbgrader={"grade": false, "grade_id": "after_in_place", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1518,9 +1518,10 @@ for name, reference in references.items():
 # - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
 # - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
 #   counts like any other;
-# - a storage that is given up before `model(x)` returns may count or not;
+# - a storage that is given up before `model(x)` returns may count or not, and so may one that gets its address later;
 # - afterwards, even if the model raises an error, autograd saves as it did before;
-# - when the caller has let go of the output, nothing of what was saved stays in memory (1 of the 4 points).
+# - what is saved is not copied, and when the caller has let go of the output, nothing of it stays in memory (1 of the 4
+#   points).
 
 
 # %% nbgrader={"grade": false, "grade_id": "saved_tensors", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -228,7 +228,7 @@ print("h:", h.tolist(), "  before:", before, "  after:", after)
 
 # %% new_gradient
 # misconception: returns a changed gradient | hint: changes_gradient
-# breaks: All gradients stay as they are.
+# breaks: All gradients, and every `.grad`, stay as they are.
 def watch_around(tensor, change):
     before, after = [], []
 
@@ -442,7 +442,7 @@ before, after = watch_around(h, torch.relu_)
 
 # %% repairs_what_is_not_finite
 # misconception: returns a gradient without NaN and infinity | hint: repairs_the_gradient
-# breaks: All gradients stay as they are.
+# breaks: All gradients, and every `.grad`, stay as they are.
 def watch_around(tensor, change):
     before, after = [], []
     tensor.register_hook(before.append)
@@ -506,4 +506,43 @@ def watch_around(tensor, change):
     tensor.register_hook(lambda grad: before.append(grad.clone().float()))
     change(tensor)
     tensor.register_hook(lambda grad: after.append(grad.clone().float()))
+    return before, after
+
+# %% retains_too
+# misconception: keeps the gradient in .grad as well | hint: uses_retain_grad
+# breaks: All gradients, and every `.grad`, stay as they are.
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    change(tensor)
+    tensor.register_hook(after.append)
+    tensor.retain_grad()
+    return before, after
+
+# %% reads_the_sum
+# misconception: takes the gradient of the new value from .grad, where it adds up | hint: accumulated_grad
+def watch_around(tensor, change):
+    before, after = [], []
+
+    def hook(grad):
+        before.append(grad)
+        after.append(tensor.grad.clone())
+
+    tensor.register_hook(hook)
+    change(tensor)
+    tensor.retain_grad()
+    return before, after
+
+# %% global_lists
+# misconception: the same two lists for all calls | hint: shared_list
+# breaks: Return two lists, `before` and `after`, both still empty.
+before, after = [], []
+
+
+def watch_around(tensor, change):
+    before.clear()
+    after.clear()
+    tensor.register_hook(lambda grad: before.append(grad))
+    change(tensor)
+    tensor.register_hook(lambda grad: after.append(grad))
     return before, after

@@ -105,6 +105,7 @@ import torch
 from nbproof.checks.check import Check, check
 from course.models import TestNet
 from course.probing import ANYTHING, other_than, tensor_hook_count
+from course.traces import gradients_left, no_gradient_left
 
 
 class BehindTheReLU(Check):
@@ -155,7 +156,7 @@ class BehindTheReLU(Check):
 
 
 class AnotherGraph(Check):
-    """On a tensor of another shape and operation, used twice: in each pass the sum of what flows back is clamped."""
+    """On a tensor `h` of another shape and operation, used twice: in each pass the sum of what flows back is clamped."""
 
     def forward(self, case):
         x = case.tensor("x", 2, 3, 4, requires_grad=True)
@@ -171,7 +172,7 @@ class AnotherGraph(Check):
         x, h = self.forward(case)
         nb.function("clamp_downstream")(h)
         self.backward(h, case)
-        return {"x.grad": x.grad}
+        return {"x.grad": x.grad, ".grad of h": gradients_left({"h": h}, case)["h"]}
 
     def edited(self, case, *changes):
         """x.grad after one pass for each change that is made by hand to the gradient of h."""
@@ -184,7 +185,10 @@ class AnotherGraph(Check):
         return {"x.grad": x.grad}
 
     def truth(self, case):
-        return self.edited(case, *[lambda grad: grad.clamp(min=0)] * 2)
+        of_x = self.edited(case, *[lambda grad: grad.clamp(min=0)] * 2)
+        return {**of_x, ".grad of h": no_gradient_left("h", self.forward(case)[1], case)}
+
+    blame = {".grad of h": "uses_retain_grad"}
 
     def mistakes(self, case):
         factor = case.tensor("factor", 4)

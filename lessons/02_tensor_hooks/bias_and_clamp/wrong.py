@@ -459,3 +459,14 @@ def freeze_bias(net):
 
 def clamp_downstream(tensor):
     tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% clamp_and_retain
+# misconception: keeps the gradient in .grad as well, to look at | hint: uses_retain_grad
+# breaks: everything else stays
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.retain_grad()
+    tensor.register_hook(lambda grad: grad.clamp(min=0))

@@ -157,3 +157,9 @@ def func(grad):
 # misconception: a factor in float32, so that a 0-d gradient in bfloat16 becomes float32 | hint: hook_changes_shape
 def func(grad):
     return grad * torch.tensor(2.0)
+
+# %% concatenated
+# misconception: joins the gradient with itself | hint: no_dimensions
+# breaks: with any shape
+def func(grad):
+    return torch.cat([grad, grad]).reshape(2, *grad.shape).sum(dim=0)

@@ -909,3 +909,53 @@ def log_gradients(tensors: dict) -> list:
     for name, tensor in tensors.items():
         tensor.register_hook(partial(note, name))
     return log
+
+# %% what_ran_is_a_number
+# misconception: what_ran is no list | hint: fan_out_no_list
+# breaks: write that into `what_ran`, in the same form
+predicted = [10, 12]
+what_ran = 22.0
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log
+
+# %% global_log_cleared
+# misconception: one list for all calls, emptied at each of them | hint: shared_list
+# breaks: return a list at once, still empty. From then on each call of a hook adds one pair to this list
+predicted = [22.0]
+everything = []
+
+
+def log_gradients(tensors: dict) -> list:
+    everything.clear()
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: everything.append((name, grad)))
+    return everything
+
+# %% items
+# misconception: turns each gradient into one number | hint: python_number
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad.item())))
+    return log
+
+# %% retains_too
+# misconception: keeps the gradients in .grad as well | hint: uses_retain_grad
+# breaks: every gradient, and every `.grad`, is the same as without the hooks
+predicted = [22.0]
+
+
+def log_gradients(tensors: dict) -> list:
+    log = []
+    for name, tensor in tensors.items():
+        tensor.retain_grad()
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
+    return log

@@ -188,6 +188,7 @@ class LogsOnePass(Check):
             "firing_order_other_registration": such_names(names[1], names[0], *names[2:]),
             "firing_order_second_tensor_hook": such_names(*names[:2], names[3], names[2]),
             "firing_order_not_ten_times": {"h.grad": grad / 10},
+            "firing_order_own_grad": such_names(*names, test=lambda got: [pair[1] for pair in got] == [False] * 3 + [True]),
             "firing_order_flag_frozen": such_names(*names, test=lambda got: len({pair[1] for pair in got}) == 1),
             "firing_order_missing_hook": {"the list": such_that(lambda got: 0 < len(got) < len(log))},
             "firing_order_gradient_for_flag": such_names(*names, test=lambda got: not isinstance(got[0][1], bool)),
@@ -197,15 +198,17 @@ class LogsOnePass(Check):
 
 
 class PassThatMissesH(Check):
-    """In passes that reach `w` but not `h`, only the two hooks on `w` run."""
+    """In passes that reach `w` but not `h`, only the two hooks on `w` run. Each call of the function has its own list."""
 
     def run(self, case, log_order):
-        w = case.tensor("w", 2, requires_grad=True)
-        h = w * 2
-        log = log_order(w, h)
-        for _ in range(case.integer("passes", 1, 9)):
-            (w * case.tensor("factor", 2)).sum().backward()
-        return {"the list": log}
+        found = {}
+        for name in ("", " of another call"):
+            w = case.tensor(f"w{name}", 2, requires_grad=True)
+            found[f"the list{name}"] = w, log_order(w, w * 2)
+        for name, (w, _) in found.items():
+            for _ in range(case.integer(f"passes, {name}", 2, 9)):
+                (w * case.tensor("factor", 2)).sum().backward()
+        return {name: log for name, (_, log) in found.items()}
 
     def probe(self, nb, case):
         return self.run(case, nb.function("log_order"))
@@ -213,7 +216,15 @@ class PassThatMissesH(Check):
     def truth(self, case):
         return self.run(case, five_steps)
 
-    blame = {"the list": "firing_order_hung_on_h"}
+    def mistakes(self, case):
+        one, two = self.run(case, five_steps).values()
+        return {
+            "runs_only_once": {"the list": one[:2], "the list of another call": two[:2]},
+            "shared_list": {"the list": such_that(lambda got: len(got) == len(one) + len(two))},
+            "earlier_call_forgotten": {"the list": [], "the list of another call": two},
+        }
+
+    blame = {"the list": "firing_order_hung_on_h", "the list of another call": "firing_order_hung_on_h"}
 
 
 class OneMoreHook(Check):

@@ -1229,3 +1229,69 @@ def log_order(w, h):
     h.register_hook(first)
     h.register_hook(partial(note, "second"))
     return log
+
+# %% global_log_cleared
+# misconception: one list for all calls, emptied at each of them | hint: shared_list
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+everything = []
+
+
+def log_order(w, h):
+    everything.clear()
+
+    def note(name, factor, grad):
+        everything.append((name, h.grad is not None))
+        return factor and factor * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad", None))
+    w.register_hook(partial(note, "w", None))
+    h.retain_grad()
+    h.register_hook(partial(note, "first", 10))
+    h.register_hook(partial(note, "second", None))
+    return everything
+
+# %% each_name_once
+# misconception: notes each hook at its first call only | hint: runs_only_once
+# breaks: Each hook, whenever it runs, adds a pair to the list
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = {}
+    pairs = []
+
+    def note(name, factor, grad):
+        if name not in log:
+            log[name] = h.grad is not None
+            pairs.append((name, log[name]))
+        return factor and factor * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad", None))
+    w.register_hook(partial(note, "w", None))
+    h.retain_grad()
+    h.register_hook(partial(note, "first", 10))
+    h.register_hook(partial(note, "second", None))
+    return pairs
+
+# %% looks_at_its_own_tensor
+# misconception: each hook looks at the .grad of its own tensor | hint: firing_order_own_grad
+# breaks: its name, and whether `h.grad` is there at that moment
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120.0
+
+
+def log_order(w, h):
+    log = []
+
+    def note(name, tensor, factor, grad):
+        log.append((name, tensor.grad is not None))
+        return factor and factor * grad
+
+    w.register_post_accumulate_grad_hook(partial(note, "w.grad", w, None))
+    w.register_hook(partial(note, "w", w, None))
+    h.retain_grad()
+    h.register_hook(partial(note, "first", h, 10))
+    h.register_hook(partial(note, "second", h, None))
+    return log

@@ -4,7 +4,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close
 from course.awkward import awkward_models
 from course.models import TestNet
-from course.probing import ANYTHING, tensor_hook_count
+from course.probing import ANYTHING, nan_as_number, odd_gradients, tensor_hook_count
 
 
 def limits_of(case, name=""):
@@ -34,6 +34,7 @@ class ClipsEveryParameter(Check):
 
     poison = ("floor", "cap", "net", "w")
     blame = {"what grad_clipper returned": "returns_no_model", "parameters": "changes_parameters"}
+    errors = {r"RuntimeError: Expected !nested_tensorlist": "no_hook_on_it"}  # clip_grad_value_, before any .grad is there
 
     def probe(self, nb, case):
         net = case.build("net", TestNet)
@@ -238,7 +239,12 @@ class AnyModel(Check):
 
 
 class HookedBefore(Check):
-    """A hook that is there already still runs, and a second call, with narrower limits, counts as well; in all digits."""
+    """A hook that is there already still runs, and a second call, with narrower limits, counts as well, in eval mode, too. NaN stays NaN."""
+
+    odd = "bias.grad, where some of it is not finite (31337: NaN)"
+
+    def odd_gradients(self, case):
+        return [gradient[:3] for gradient in odd_gradients(case, torch.float64)]
 
     def build(self, case):
         net = case.build("net", torch.nn.Linear, 4, 3).double()
@@ -251,10 +257,15 @@ class HookedBefore(Check):
         nb.function("grad_clipper")(net, floor, cap)
         run_backward(net, case, "1", shape=(5, 4))
         first = named_gradients(net)
-        net.zero_grad()
+        net.eval().zero_grad()
         nb.function("grad_clipper")(net, floor / 3, cap / 3)
         run_backward(net, case, "2", shape=(5, 4), factor=0.1)
-        return {"after the first call": first, "after the second call": named_gradients(net)}
+        found, odd = {"after the first call": first, "after the second call": named_gradients(net)}, []
+        for gradient in self.odd_gradients(case):
+            net.bias.grad = None
+            net.bias.backward(gradient)
+            odd.append(net.bias.grad)
+        return {**found, self.odd: nan_as_number(odd)}
 
     def clamped(self, case, third=3, times=3):
         net = case.build("net", torch.nn.Linear, 4, 3).double()
@@ -268,15 +279,18 @@ class HookedBefore(Check):
         return {"after the first call": first, "after the second call": second}
 
     def truth(self, case):
-        return self.clamped(case)
+        floor, cap = limits_of(case)
+        odd = nan_as_number([gradient.clamp(floor / 3, cap / 3) for gradient in self.odd_gradients(case)])
+        return {**self.clamped(case), self.odd: odd}
 
     def mistakes(self, case):
         return {
             "removes_other_hooks": self.clamped(case, times=1),
             "limits_kept": {"after the second call": self.clamped(case, third=1)["after the second call"]},
+            "training_only": {"after the second call": self.clamped(case, third=1e-6)["after the second call"]},
         }
 
-    blame = {"after the first call": "clipping_digits_lost"}
+    blame = {"after the first call": "clipping_digits_lost", odd: "repairs_the_gradient"}
 
 
 check("grad_clipper", ClipsEveryParameter, NestedModel, TwoBackwards, TwoModels, AnyModel, HookedBefore)

@@ -269,3 +269,26 @@ def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: torch.stack([row.clamp(floor, cap) for row in grad]))
     return model
+
+# %% clip_grad_value_at_once
+# misconception: clips the gradients of now, of which there are none yet | hint: no_hook_on_it
+# breaks: From then on each backward pass clamps
+def grad_clipper(model, floor, cap):
+    nn.utils.clip_grad_value_(model.parameters(), cap)
+    return model
+
+# %% nan_to_zero
+# misconception: makes NaN a number, to be on the safe side | hint: repairs_the_gradient
+# breaks: NaN stays NaN.
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: torch.nan_to_num(grad).clamp(floor, cap))
+    return model
+
+# %% in_training_only
+# misconception: backward belongs to training mode | hint: training_only
+# breaks: each backward pass clamps
+def grad_clipper(model, floor, cap):
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap) if model.training else None)
+    return model

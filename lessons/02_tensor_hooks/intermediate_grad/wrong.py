@@ -322,3 +322,11 @@ def watch_gradient(tensor):
     seen = []
     tensor.register_hook(lambda grad: seen.append(grad[:].clone()))
     return seen
+
+# %% item
+# misconception: turns each gradient into one number | hint: python_number
+# breaks: the gradient of `tensor` in that pass
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.item()))
+    return seen

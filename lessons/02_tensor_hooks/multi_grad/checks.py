@@ -156,7 +156,11 @@ class OneHeadAtATime(Check):
         return {f"the list, {head} head used": [number(total_norm(gradients_of(net)))] for head, net in nets.items()}
 
     def mistakes(self, case):
-        return {"norm_watch_waits_for_all": {"the list, first head used": []}}
+        first, second = (grads[0] for grads in self.truth(case).values())
+        return {
+            "norm_watch_waits_for_all": {"the list, first head used": []},
+            "shared_list": {"the list, first head used": AnyOf([first, second], [second])},
+        }
 
     errors = {r"(TypeError|AttributeError): .*NoneType": "norm_watch_none"}
 
@@ -217,7 +221,9 @@ class OnlyWatches(Check):
 
 
 class ZeroAndTransposed(Check):
-    """A pass whose gradients are all zero adds a number, too; a gradient may be transposed, or have no dimensions."""
+    """All gradients may be zero, some infinite or NaN, some transposed or without dimensions; the model may be in eval mode."""
+
+    passes = (1.0, 0.0, torch.inf, torch.nan, 2.0)
 
     def build(self):
         net = torch.nn.Linear(3, 4)
@@ -227,22 +233,33 @@ class ZeroAndTransposed(Check):
     def run(self, case, watch=lambda net: None):
         net = case.build("net", self.build)
         watched, norms = watch(net), []
-        for factor in (1, 0, 2):
-            net.zero_grad()
+        for factor in self.passes:
+            net.train(factor != self.passes[-1]).zero_grad()
             output = net.weight.t() * case.tensor("x", 3, 4) * net.factor + net.bias
-            output.backward(factor * case.tensor("upstream", 3, 4))
-            norms.append(number(total_norm(gradients_of(net))))
+            upstream = case.tensor("upstream", 3, 4)
+            upstream[0, 0] *= factor
+            output.backward(upstream if factor else 0 * upstream)
+            norms.append(number(self.told(total_norm(gradients_of(net)))))
         return watched, norms
 
+    def told(self, norm):
+        """NaN equals nothing, not even NaN: 31337 stands for it."""
+        nan = isinstance(norm, (float, torch.Tensor)) and norm != norm
+        return torch.full_like(norm, 31337) if nan and isinstance(norm, torch.Tensor) else 31337.0 if nan else norm
+
     def probe(self, nb, case):
-        return {"the list": self.run(case, nb.function("watch_norm"))[0]}
+        norms = self.run(case, nb.function("watch_norm"))[0]
+        return {"the list (31337: NaN)": [self.told(norm) for norm in norms] if isinstance(norms, list) else norms}
 
     def truth(self, case):
-        return {"the list": self.run(case)[1]}
+        return {"the list (31337: NaN)": self.run(case)[1]}
 
     def mistakes(self, case):
-        first, _, last = self.run(case)[1]
-        return {"drops_an_entry": {"the list": [first, last]}}
+        right = self.run(case)[1]
+        return {
+            "training_only": {"the list (31337: NaN)": right[:-1]},
+            "drops_an_entry": {"the list (31337: NaN)": such_that(lambda got: 0 < len(got) < len(right))},
+        }
 
     errors = {
         r"RuntimeError: view size is not compatible": "hook_views_flat",

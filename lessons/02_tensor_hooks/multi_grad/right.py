@@ -127,3 +127,16 @@ norms = watch_norm(net)
 for batch in torch.randn(3, 8, 4):
     net(batch).mean().backward()
 print("norms:", norms)
+
+# %% by_hypot
+import math
+
+
+def watch_norm(model: nn.Module) -> list:
+    norms = []
+
+    def hook(grads):
+        norms.append(math.hypot(*(torch.linalg.vector_norm(grad).item() for grad in grads if grad is not None)))
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms

@@ -410,7 +410,7 @@ print("norms:", norms)
 
 # %% no_root
 # misconception: forgets the root | hint: norm_watch_no_root
-# breaks: This is what `clip_grad_norm_` calls the total norm.
+# breaks: This is what `clip_grad_norm_` calls the total norm
 def watch_norm(model):
     norms = []
 
@@ -674,3 +674,46 @@ def watch_norm(model):
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     torch.autograd.graph.register_multi_grad_hook(learning, note)
     return norms
+
+# %% finite_only
+# misconception: leaves out what is not finite | hint: drops_an_entry
+# breaks: it is infinite or NaN if the gradients are
+def watch_norm(model):
+    norms = []
+    parameters = [p for p in model.parameters() if p.requires_grad]
+
+    def hook(grads):
+        norm = torch.cat([grad.flatten() for grad in grads if grad is not None]).norm()
+        if norm.isfinite():
+            norms.append(norm.item())
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms
+
+# %% in_training_only
+# misconception: backward belongs to training mode | hint: training_only
+# breaks: Each later backward pass that reaches parameters of `model` adds one number to it
+def watch_norm(model):
+    norms = []
+    parameters = [p for p in model.parameters() if p.requires_grad]
+
+    def hook(grads):
+        if model.training:
+            norms.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm().item())
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms
+
+# %% global_list_cleared
+# misconception: one list for all calls, emptied at each of them | hint: shared_list
+everything = []
+
+
+def watch_norm(model):
+    everything.clear()
+
+    def hook(grads):
+        everything.append(torch.cat([grad.flatten() for grad in grads if grad is not None]).norm().item())
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return everything

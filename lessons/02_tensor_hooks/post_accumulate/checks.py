@@ -3,7 +3,7 @@ import torch
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from course.awkward import awkward_models
-from course.probing import ANYTHING, other_than, such_that
+from course.probing import ANYTHING, nan_as_number, other_than, such_that
 from course.traces import gradients_left, parameters_of
 
 
@@ -94,7 +94,7 @@ class AddsUpOnePass(Check):
     errors = {
         r"AttributeError: 'NoneType' object": "reads_grad_early",
         r"TypeError: .*NoneType": "reads_grad_early",
-        r"RuntimeError: hook .* has changed the type of value": "float32_sums_other_tensor",
+        r"RuntimeError: (hook .* has changed the (type|size) of value|.*hooks should return None)": "float32_sums_returned",
     }
 
 
@@ -136,7 +136,7 @@ class TwoPasses(Check):
 
 
 class FrozenParameters(Check):
-    """A frozen parameter is left out of the dict, and keeps what is in its `.grad`; all the others have their sum."""
+    """A frozen parameter is left out, and keeps its `.grad`; all others have their sum: in eval mode, finite or not."""
 
     def build(self, case):
         net = case.build(
@@ -146,34 +146,59 @@ class FrozenParameters(Check):
         net[2].bias.requires_grad_(False)
         net[0].bias.requires_grad_(True)
         net[0].weight.grad = case.tensor("earlier gradient", 3, 4)
-        return net
+        return net.eval()
 
-    def backward(self, net, case):
-        net(case.tensor("x", 5, 4)).backward(case.tensor("upstream", 5, 2))
+    def backward(self, net, case, factor=1.0):
+        upstream = case.tensor("upstream", 5, 2)
+        upstream[0, 0] *= factor
+        net(case.tensor("x", 5, 4)).backward(upstream)
 
     def probe(self, nb, case):
         net = self.build(case)
         sums = nb.function("accumulate_in_float32")(net)
         self.backward(net, case)
-        return {**self.flags(net, case), "the sums": sums, ".grad of a frozen parameter": net[0].weight.grad}
+        after_one = {name: value.clone() for name, value in sums.items()} if isinstance(sums, dict) else sums
+        found = {**self.flags(net, case), "the sums": after_one, ".grad of a frozen parameter": net[0].weight.grad}
+        self.backward(net, case, torch.inf)
+        return {**found, self.odd: self.told(sums)}
+
+    odd = "the sums, once a gradient is infinite (31337: NaN)"
+
+    def told(self, sums):
+        return dict(zip(sums, nan_as_number(sums.values()))) if isinstance(sums, dict) else sums
 
     def flags(self, net, case):
         named = dict(net.named_parameters())
         return {
             ".grad of the others": gradients_left({name: one for name, one in named.items() if one.requires_grad}, case),
             "requires_grad": {name: parameter.requires_grad for name, parameter in named.items()},
+            "the parameters": {name: parameter.detach().clone() for name, parameter in named.items()},
         }
 
     def truth(self, case):
         free = self.build(case)
         self.backward(free, case)
         earlier, free[0].weight.grad = free[0].weight.grad, None
-        return {"the sums": take_gradients(free), ".grad of a frozen parameter": earlier, **self.flags(free, case)}
+        sums = take_gradients(free)
+        found = {"the sums": sums, ".grad of a frozen parameter": earlier, **self.flags(free, case)}
+        self.backward(free, case, torch.inf)
+        odd = take_gradients(free)
+        return {**found, self.odd: self.told({name: sums[name] + odd[name] for name in sums})}
+
+    def mistakes(self, case):
+        right = self.truth(case)
+        sums, own = right["the sums"], right["the parameters"]
+        return {
+            "float32_sums_in_the_parameter": {"the parameters": other_than(own)},
+            "training_only": {"the sums": {name: torch.zeros_like(one) for name, one in sums.items()}},
+            "float32_sums_shared": {"the sums": such_that(lambda got: any(name not in own for name in got))},
+        }
 
     errors = {r"RuntimeError: cannot register a hook on a tensor that doesn't": "float32_sums_frozen"}
     blame = {
         **dict.fromkeys(("the sums", "requires_grad", ".grad of a frozen parameter"), "float32_sums_frozen"),
         ".grad of the others": "float32_sums_keeps_grad",
+        odd: "repairs_the_gradient",
     }
 
 

@@ -199,7 +199,7 @@ def accumulate_in_float32(model):
 
 # %% last_pass_only
 # misconception: the last gradient instead of the sum | hint: keeps_last_only
-# breaks: each backward pass adds the gradients of this pass to these tensors
+# breaks: each backward pass adds the gradients of this pass, finite or not, to these tensors
 def accumulate_in_float32(model):
     sums = {}
 
@@ -414,7 +414,7 @@ for _ in range(300):
 print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
 
 # %% returns_the_sum
-# misconception: the hook returns the sum | hint: float32_sums_other_tensor
+# misconception: the hook returns the sum | hint: float32_sums_returned
 def accumulate_in_float32(model):
     sums = {}
 
@@ -638,3 +638,52 @@ sums = accumulate_in_float32(layer)
 for _ in range(300):
     layer(torch.ones(1, 1, dtype=torch.bfloat16)).sum().backward()
 print("300 passes, each with gradients of 1:", sums, "  .grad:", [parameter.grad for parameter in layer.parameters()])
+
+# %% finite_only
+# misconception: leaves out what is not finite, as a gradient scaler does | hint: repairs_the_gradient
+# breaks: each backward pass adds the gradients of this pass, finite or not, to these tensors
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        if parameter.grad.isfinite().all():
+            sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+# %% in_training_only
+# misconception: backward belongs to training mode | hint: training_only
+# breaks: From then on each backward pass adds the gradients
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        if model.training:
+            sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = torch.zeros_like(p, dtype=torch.float32)
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+# %% zeroes_a_float32_parameter
+# misconception: float() makes a copy | hint: float32_sums_in_the_parameter
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(name, parameter):
+        sums[name] += parameter.grad.float()
+        parameter.grad = None
+
+    for name, p in model.named_parameters():
+        if p.requires_grad:
+            sums[name] = p.detach().float().zero_()
+            p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums

@@ -295,3 +295,14 @@ def reverse_gradient(tensor):
     if branch.requires_grad:
         branch.register_hook(lambda grad: -grad)
     return branch
+
+# %% retains_too
+# misconception: keeps the gradient of the tensor in .grad as well, to look at | hint: uses_retain_grad
+# breaks: All the rest is as if the function were not there
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        if not tensor.is_leaf:
+            tensor.retain_grad()
+        branch.register_hook(torch.neg)
+    return branch

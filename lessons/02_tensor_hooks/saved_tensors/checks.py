@@ -39,6 +39,7 @@ class CountsTheBytes(Check):
         r"TypeError: _push_saved_tensors_default_hooks": "saved_bytes_two_functions",
         r"(TypeError|ValueError): .*(NoneType|not enough|too many|non-iterable|to unpack)": "saved_bytes_two_results",
         r"RuntimeError: (expected m1 and m2|mat1 and mat2|.*same dtype)": "saved_bytes_unpack",
+        r"AttributeError: '(int|tuple|list)' object has no attribute": "saved_bytes_two_results",
     }
 
     def build(self, case):
@@ -347,7 +348,7 @@ from course.storages import Storages, storages_left
 
 
 class FreesTheMemory(Check):
-    """When the output is gone, so is what the layers in between have computed."""
+    """What the layers in between have computed is kept itself, not as a copy; when the output is gone, so is that."""
 
     def build(self, case):
         def layers():
@@ -367,11 +368,14 @@ class FreesTheMemory(Check):
                 lambda module, args, output, place=place: watched.watch(output, place)
             )
         results = nb.function("saved_bytes")(net, x)
-        number = results[1]
+        number, meanwhile = results[1], watched.left("while the output is there")
+        given_up = sum(storage.expired() for storage in storages)
         del results
         return {
             "bytes": number,
             "layers that ran": len(storages),
+            "storages given up while the output is there": given_up,
+            "the trace of memory while the output is there": meanwhile,
             "storages still in memory": sum(not storage.expired() for storage in storages),
             "the trace of memory that is freed": watched.left("at the end"),
         }
@@ -384,11 +388,17 @@ class FreesTheMemory(Check):
         return {
             "bytes": number,
             "layers that ran": 2,
+            "storages given up while the output is there": 0,
+            "the trace of memory while the output is there": storages_left(case, "while the output is there", there=["1", "3"]),
             "storages still in memory": 0,
             "the trace of memory that is freed": freed,
         }
 
-    blame = {"storages still in memory": "saved_bytes_leak", "layers that ran": "saved_bytes_runs_twice"}
+    blame = {
+        "storages still in memory": "saved_bytes_leak",
+        "layers that ran": "saved_bytes_runs_twice",
+        "storages given up while the output is there": "saved_bytes_copies",
+    }
 
 
 check("saved_tensors", FreesTheMemory)

@@ -1,4 +1,4 @@
-# nothing to break: a storage that is given up before `model(x)` returns may count or not
+# nothing to break: a storage that is given up before `model(x)` returns may count or not, and so may one that gets its address later
 
 # %% address_and_bytes_of_the_slice
 # misconception: address and bytes of the tensor | hint: saved_bytes_address_of_the_slice
@@ -390,7 +390,7 @@ print(saved_bytes(nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)), to
 
 # %% pack_keeps_a_list
 # misconception: pack's own list of saved tensors lives on | hint: saved_bytes_leak
-# breaks: nothing of what was saved stays in memory
+# breaks: when the caller has let go of the output, nothing of it stays in memory
 def saved_bytes(model, x):
     saved = []
 
@@ -787,3 +787,39 @@ def saved_bytes(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
         output = model(x)
     return output, sum(sizes.values())
+
+# %% clones
+# misconception: a clone has no graph, so nothing leaks | hint: saved_bytes_copies
+# breaks: what is saved is not copied
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes, held = {}, []
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        held.append(storage)  # so that its address is nobody else's meanwhile
+        if storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach().clone()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    held.clear()
+    return output, sum(sizes.values())
+
+# %% number_first
+# misconception: the number first | hint: saved_bytes_two_results
+# breaks: returns the output
+def saved_bytes(model, x):
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    sizes = {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor.detach()
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda packed: packed):
+        output = model(x)
+    return sum(sizes.values()), output

@@ -354,3 +354,16 @@ def tensor_hook(grad):
 
 
 model.W.register_hook(tensor_hook)
+
+# %% norm
+# misconception: the norm, which has no sign | hint: norm_for_gradient
+# breaks: the gradient, as a tensor, that this pass has computed for `W`
+model = Model()
+answer = []
+
+
+def tensor_hook(grad):
+    answer.append(grad.norm())
+
+
+model.W.register_hook(tensor_hook)
