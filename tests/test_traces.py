@@ -222,16 +222,5 @@ def test_a_gradient_that_is_left_shows_though_grad_is_said_to_be_none(monkeypatc
     left = gradients_left({"w": w, "v": v}, CASE)
     assert left["w"].tolist() == [3.0, 3.0]
     assert torch.equal(left["v"], CASE.tensor("no gradient of v", 2))
-<<<<<<< HEAD
-=======
     told = [first_difference(snapshot(left[name]), no_gradient_left(name, torch.ones(2), CASE)) for name in ("v", "w")]
     assert told[0] is None and told[1] is not None and told[1].wanted == "None"
-
-
-@pytest.mark.slow
-def test_a_worker_has_these_before_any_learner_s_code_runs() -> None:
-    ask = "import sys; from nbproof.sandbox import worker; worker.warm_up(); print({*NAMES} <= {*sys.modules})"
-    ask = ask.replace("NAMES", "['course.traces', 'course.storages']")
-    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["True"]
->>>>>>> r2
