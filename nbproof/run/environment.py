@@ -31,16 +31,16 @@ def leaf_versions() -> dict[str, str]:
     return found
 
 
-MARKED_BY = ("checks", "marking", "recover", "sandbox", "values")
-"""Rooms of the tool that a verdict depends on. Whatever else a run uses decides where, when and for whom."""
+MARKED_BY = ("cells.py", "regions.py", "checks", "marking", "recover", "sandbox", "values")
+"""Rooms of the tool that a verdict depends on, and what tells them which cell is an answer. Whatever else a run uses decides where, when and for whom."""
 SHOWN_BY = ("display", "gradebook")
 """Rooms that graded notebooks are written by."""
 
 
 def digest_of_rooms(rooms: Sequence[str]) -> str:
     """Changes with any module in these rooms."""
-    tool = Path(__file__).resolve().parent.parent
-    return _digest_of_files(path for room in rooms for path in (tool / room).rglob("*.py"))
+    places = [Path(__file__).resolve().parent.parent / room for room in rooms]
+    return _digest_of_files(path for place in places for path in ([place] if place.is_file() else place.rglob("*.py")))
 
 
 def digest_of_course() -> str:

@@ -195,6 +195,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
         ("nbproof/recover/fragments.py", True, False),
         ("nbproof/checks/diagnosis.py", True, False),
         ("nbproof/values/compare.py", True, False),
+        ("nbproof/cells.py", True, False),
         ("course/probing.py", True, False),
         ("course/course.toml", True, False),
         ("course/hints.json", True, False),
