@@ -236,7 +236,8 @@ print("<- the name is fixed when the hook is made")
 # <details><summary>Fine print</summary>
 #
 # The order of the lines, the notation of the shape and other words on the line are up to you: `conv1: torch.Size([1, 64, 48, 48])` is as good
-# as `(1, 64, 48, 48) from conv1`. The numbers of a shape stand in their order, with commas or an `x` between them. You may print the input's shape as well. Every child in the tests runs once a call and returns one tensor, and no model raises an error.
+# as `(1, 64, 48, 48) from conv1`. The numbers of a shape stand in their order, with commas or an `x` between them. You may print the
+# input's shape as well. Every child in the tests runs once a call and returns one tensor, and no model raises an error or gets another child later.
 #
 # </details>
 
@@ -313,7 +314,8 @@ print([name for name in modules if name.endswith("conv1")][:3], "...")
 # The tests ask for layers that run once a call, that return one tensor, and whose output no later operation overwrites. What to do about the
 # others comes right after. What you keep may be detached or not. A later call may change the dict that an earlier one returned. Whether what comes
 # after the last of these layers runs as well is up to you. No model raises an error or catches one,
-# carries hooks of other people, or gets another layer later. All modules of a model are in the same mode, and torchvision's tool can handle each model.
+# carries hooks of other people, or gets another layer later. All modules of a model are in the same mode, its `forward` does not ask in which one,
+# and torchvision's tool can handle each model.
 #
 # </details>
 
@@ -597,7 +599,7 @@ print("the answer for the first input, twice:", torch.equal(clean, patched))
 # - It runs `model` on `corrupted`, with that layer's output replaced by the kept one, and returns what the model puts out in this run.
 # - If `channels` is a list of numbers, only these channels (dimension 1 of the output) are replaced. The others stay as the
 #   corrupted run made them. `None` means all of them, and an empty list means none.
-# - Afterwards your hooks are gone, other people's are still there, the model is in the mode that it was in, and `clean` and `corrupted`
+# - Afterwards your hooks are gone, other people's are still there, every module is in the mode that it was in, and `clean` and `corrupted`
 #   hold the numbers that they held.
 #
 # <details><summary>Fine print</summary>
@@ -881,7 +883,7 @@ _ = attention(tokens, tokens, tokens)
 #
 # - Go on like this, however deep the parts lie. A named tuple is a tuple, and an `OrderedDict` is a dict; no other classes derived from these occur in the tests. (For the numbers of a named tuple you may use the names of its fields.)
 # - Leave out what is no tensor at the end of its path: `None`, a number, text. A parameter, a tensor of one number, and one without any are tensors.
-# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and the model is in the mode that it was in.
+# - Keep the tensors as in `safe_features`: as they were, and without a gradient. Afterwards your hooks are gone, and every module is in the mode that it was in.
 #   (There is one name or more in `layers`. Each layer runs once a call, and no model switches gradients on by itself. What is left after an error is not asked here.)
 
 
@@ -1118,7 +1120,8 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 # tool by the step:
 #
 # - If `step` is the dotted name of a module, as `named_modules()` gives it, it means this module's output. If there are several calls, it means the **first** one's. It works for any model,
-#   even one that cannot be traced. In a model that can be traced, each container runs once and puts out what its last step gives.
+#   even one that cannot be traced. In a model that can be traced, each container runs once and puts out what its last step gives,
+#   and no function's step is called like a module.
 # - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
 #
 # You may stop the run as soon as you have the value. No hook of yours is left on the model. What is left after an error is not asked.
@@ -1177,7 +1180,8 @@ products("Conv2d(6, 4, 3, groups=2)", nn.Conv2d(6, 4, 3, groups=2, bias=False), 
 #
 # hard · 20 min · 3 points · further · `count_macs`
 #
-# Write `count_macs(model, x)`. It runs `model` on `x` once, with forward hooks, and returns how many MACs this one call took, as a whole number:
+# Write `count_macs(model, x)`. It runs `model` on `x` once, with forward hooks, and returns how many MACs this one call took,
+# as a whole number (an `int`, or a `float` such as `12.0`):
 #
 # - in all `nn.Linear` and `nn.Conv2d` layers, wherever they are in the model, also if the model is itself such a layer,
 # - but in no other layers (BatchNorm and the like count as 0), and without the bias,

@@ -128,6 +128,7 @@ class WholeBatch(Check):
     field = "count_macs(model, x)"
     errors = {
         r"RuntimeError: (shape|The size|mat1|Given)": "shapes_do_not_fit",
+        r"KeyError: (Conv2d|Linear)\(": "feat_unused",
         r"AttributeError: '(ReLU|BatchNorm2d|AdaptiveAvgPool2d|Residual|TinyResNet|Sequential|Tanh)' object has no attribute": "feat_every_module",
     }  # fmt: skip
 
@@ -285,7 +286,9 @@ class AfterAnError(Check):
         return {"hooks on the model after an error": 0, "what runs in model(x) after an error": runs, "the next count": right}
 
     def mistakes(self, case):
-        return {}
+        model, x = self.given(case)
+        runs = what_runs(model, case, lambda: model(x).sum().backward())
+        return {"feat_one_mode_for_all": {"what runs in model(x) after an error": runs}}
 
 
 class Turn(nn.Module):

@@ -594,7 +594,7 @@ def count_macs(model, x):
 print(count_macs(TinyResNet(), torch.ones(1, 3, 8, 8)))
 
 # %% eval_and_train
-# misconception: sets the modes of all modules to the model's own | hint: changes_mode
+# misconception: sets the modes of all modules to the model's own | hint: feat_one_mode_for_all
 # breaks: Each module stays in its mode.
 def count_macs(model, x):
     counts, training = [], model.training

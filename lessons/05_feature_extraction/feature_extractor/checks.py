@@ -7,7 +7,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.awkward import awkward_models, whole_numbers_model
-from course.probing import hook_counts, single_calls, statistics
+from course.probing import hook_counts, single_calls, statistics, such_that
 from course.traces import gradients_from, same_both_times, what_runs
 
 # awkward: norm_in_eval, mixed_modes: an answer on top of torchvision's extractor is right, and forgets the modes of parts
@@ -146,10 +146,17 @@ class NestedNames(Check):
             "nothing_kept": flaw(lambda got: all(empty(value) for value in got.values())),
             "by_position": {"features": close(dict(zip(layers, in_order)))},
             "loop_variable": holds(layers[-1], wanted[head]),
+            "shared_state": flaw(lambda got: set(layers) < set(got) and set(got) - {name for name, _ in model.named_modules()}),
+            "name_in_name": flaw(
+                lambda got: (
+                    same(got, stem, foreign)
+                    or (set(layers) < set(got) and all(any(one in name for one in layers) for name in got))
+                )
+            ),
             "all_layers": flaw(lambda got: set(layers) < set(got)),
             "class_or_name": flaw(lambda got: set(got) <= kinds),
             "dotted_name": flaw(lambda got: set(got) == ends),
-            "name_in_name": holds(stem, foreign),
+            "feat_top_level": flaw(lambda got: set(got) == {stem, head}),
             "children_in_a_row": holds(head, in_a_row),
             "input_or_output": {
                 "features": AnyOf(close(inputs), {name: [Close(value)] for name, value in inputs.items()})
@@ -332,7 +339,8 @@ class LeftAsItIs(NestedNames):
         return {"model(x) afterwards": Close(output, rtol=1e-4, atol=1e-4), "gradients from it": gradients}
 
     def mistakes(self, case):
-        return {}
+        # Where parameters are frozen, they have no gradient at all; where a hook hands something else on, another one.
+        return {"changes_model": {"gradients from it": such_that(lambda got: all(one is not None for one in got.values()))}}
 
 
 class AnyModel(Check):

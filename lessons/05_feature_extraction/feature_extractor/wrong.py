@@ -25,6 +25,21 @@ class FeatureExt(nn.Module):
 extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool"])
 features = extractor(torch.ones(1, 3, 96, 96))
 
+# %% walks_over_the_children
+# misconception: hooks on those direct children that are asked for | hint: feat_top_level
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name, child in model.named_children():
+            if name in layers:
+                child.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
 # %% children_only
 # misconception: looks for nested layers among the children | hint: dotted_name
 class FeatureExt(nn.Module):
@@ -54,14 +69,16 @@ class FeatureExt(nn.Module):
     def __init__(self, model, layers):
         super().__init__()
         self.model = model
-        if all(not module._forward_hooks for module in model.modules()):
-            self.features.clear()
         for name in layers:
             model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
     def forward(self, x):
         self.model(x)
         return self.features
+
+
+extractor = FeatureExt(resnet18(weights=None).eval(), ["layer4", "avgpool", "layer1.0.conv2"])
+features = extractor(torch.ones(1, 3, 96, 96))
 
 # %% class_names_as_keys
 # misconception: files outputs under class names | hint: class_or_name
@@ -199,6 +216,25 @@ class FeatureExt(nn.Module):
 
     def forward(self, x):
         self.features.clear()
+        self.model(x)
+        return dict(self.features)
+
+# %% hook_returns_what_it_keeps
+# misconception: the hook returns the detached feature, which goes on in its place | hint: changes_model
+# breaks: It leaves the model as it is
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model = model
+        self.features = {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output.detach()
+        return self.features[name]
+
+    def forward(self, x):
         self.model(x)
         return dict(self.features)
 
@@ -434,10 +470,9 @@ class FeatureExt(nn.Module):
         super().__init__()
         self.model = model
         self.features = {}
-        for full, module in model.named_modules():
-            for name in layers:
-                if name in full:
-                    module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
+        for name, module in model.named_modules():
+            if any(layer in name for layer in layers):
+                module.register_forward_hook(lambda m, a, o, name=name: self.features.update({name: o}))
 
     def forward(self, x):
         self.features.clear()

@@ -1,5 +1,5 @@
 # nothing to break: You may stop the run as soon as you have the value.
-# nothing to break: In a model that can be traced, each container runs once and puts out what its last step gives.
+# nothing to break: In a model that can be traced, each container runs once and puts out what its last step gives, and no function's step is called like a module.
 # nothing to break: What is left after an error is not asked.
 # nothing to break: Write `value_at(model, step, x)`.
 # nothing to break: Choose the tool by the step:

@@ -113,7 +113,7 @@ class Patched(Check):
 
 
 class NoHookLeft(Patched):
-    """Afterwards the model has the hooks that it had before, is in the mode that it was in, and answers as it did before."""
+    """Afterwards the model has the hooks that it had before, each module its own mode, and it answers as it did before."""
 
     blame = {"model(corrupted) afterwards": "feat_hook_left"}
 
@@ -128,7 +128,7 @@ class NoHookLeft(Patched):
 
     def hooked(self, case):
         model, clean, corrupted = self.given(case)
-        model.train()
+        model.train().block.bn1.eval()  # as its owner wants it
         model.block.register_forward_hook(lambda module, args, output: None)
         return model, clean, corrupted
 
@@ -146,6 +146,7 @@ class NoHookLeft(Patched):
         model, _, corrupted = self.given(case)
         return {
             "changes_mode": {"hooks on the model, 1 before": 1, "model(corrupted) afterwards": close(model(corrupted))},
+            "feat_one_mode_for_all": {"model(corrupted) afterwards": close(model.train()(corrupted))},
             "removes_other_hooks": {"hooks on the model, 1 before": 0},
             "feat_hook_left": {"hooks on the model, 1 before": Matches(lambda got: None if got > 1 else "no", "more")},
         }

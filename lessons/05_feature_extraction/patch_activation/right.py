@@ -154,3 +154,22 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
         return model(corrupted.clone())
     finally:
         handle.remove()
+
+# %% each_mode_put_back
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    modes = {module: module.training for module in model.modules()}
+    module, kept = model.get_submodule(layer), []
+
+    def patch(module, args, output):
+        numbers = range(output.shape[1]) if channels is None else channels
+        return torch.stack([(kept[0] if i in numbers else output)[:, i] for i in range(output.shape[1])], dim=1)
+
+    model.eval()
+    try:
+        with module.register_forward_hook(lambda module, args, output: kept.append(output.clone())):
+            model(clean)
+        with module.register_forward_hook(patch):
+            return model(corrupted)
+    finally:
+        for one, mode in modes.items():
+            one.training = mode

@@ -534,7 +534,7 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
 # %% switches_to_eval
 # misconception: switches to eval mode, and leaves it so | hint: changes_mode
-# breaks: the model is in the mode that it was in
+# breaks: every module is in the mode that it was in
 def patch_activation(model, layer, clean, corrupted, channels=None):
     model.eval()
     module, kept = model.get_submodule(layer), []
@@ -550,6 +550,28 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
         model(clean)
     with module.register_forward_hook(patch):
         return model(corrupted)
+
+# %% one_mode_put_back
+# misconception: puts the model's own mode back, for all modules | hint: feat_one_mode_for_all
+# breaks: every module is in the mode that it was in
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept, training = model.get_submodule(layer), [], model.training
+
+    def patch(module, args, output):
+        if channels is None:
+            return kept[0]
+        patched = output.clone()
+        patched[:, channels] = kept[0][:, channels]
+        return patched
+
+    model.eval()
+    try:
+        with module.register_forward_hook(lambda module, args, output: kept.append(output.detach().clone())):
+            model(clean)
+        with module.register_forward_hook(patch):
+            return model(corrupted)
+    finally:
+        model.train(training)
 
 # %% calls_forward
 # misconception: calls the model's forward, past the hooks on the model itself | hint: feat_forward_called

@@ -100,7 +100,7 @@ class Predicted(Check):
         names = [call[0] for call in calls_of(Rounds(), torch.ones(1, 3))]
 
         def wrong(got):
-            return None if is_same(got[1] or got[0], names) else in_words(got)
+            return None if got[0] and is_same(got[1] or got[0], names) else in_words(got)
 
         return {
             self.field: Matches(
@@ -119,7 +119,7 @@ class Predicted(Check):
             return {self.field: Matches(lambda got: None if says(got[1] if got[1] else got[0]) else "no", "this flaw")}
 
         return {
-            "feat_no_prediction": test(lambda got: got == []),
+            "feat_no_prediction": {self.field: Matches(lambda got: "no" if got[0] else None, "no prediction")},
             "feat_one_entry": test(lambda got: got == once),
             "feat_grouped": test(
                 lambda got: sorted(got) == sorted(names) and len([*itertools.groupby(got)]) == 3

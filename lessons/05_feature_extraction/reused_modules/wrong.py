@@ -422,10 +422,11 @@ def record_calls(model, x):
 print(record_calls(Rounds(), torch.ones(2, 3)))
 
 # %% nothing_predicted
-# misconception: predicts nothing | hint: feat_no_prediction
+# misconception: runs it, and writes down what ran without a prediction | hint: feat_no_prediction
 # breaks: Predict first.
 # breaks: Write the names into the list `predicted` before you run anything.
 predicted = []
+what_ran = ["enter", "relu", "mix", "relu", "mix", "relu"]
 
 
 def record_calls(model, x):

@@ -93,6 +93,7 @@ class AsItWas(Check):
             "loop_variable": flaw(lambda got: set(got) == {layers[-1]}),
             "name_in_name": flaw(lambda got: same(got["conv1"], seen["block.conv1"].output)),
             "all_layers": flaw(lambda got: set(got) > set(layers)),
+            "dotted_name": flaw(lambda got: set(got) == {name.split(".")[-1] for name in layers}),
             "feat_alias": flaw(
                 lambda got: all(same(got[name], seen[name].output) or same(got[name], later[name]) for name in layers)
             ),

@@ -68,6 +68,7 @@ class LstmAndAttention(Check):
     def given(self, case):
         names = case.words("names", 3)
         model = case.build("net", Reader, *names)
+        getattr(model, names[2]).eval()  # as its owner wants it
         return model, [names[1], f"{names[2]}.0", names[0]], case.tensor("x", *case.shape("size", 2, 2, 5), 4)
 
     def probe(self, nb, case):
@@ -102,7 +103,8 @@ class LstmAndAttention(Check):
 
     def mistakes(self, case):
         (attention, _), (linear, output), (lstm, (_, (_, c))) = self.parts(case).items()
-        wanted = self.truth(case)["tensors"]
+        wanted, (model, _, x) = self.truth(case)["tensors"], self.given(case)
+        model.train()
 
         def flaw(test):
             return {"tensors": Matches(lambda got: None if isinstance(got, dict) and test(got) else "no", "this flaw")}
@@ -122,8 +124,11 @@ class LstmAndAttention(Check):
             "feat_flat_numbers": flaw(lambda got: {f"{lstm}.1", f"{lstm}.2"} < set(got) and len(got) == len(wanted)),
             "feat_parts_overwrite": flaw(lambda got: same(got.get(lstm), c)),
             "feat_nested_value": flaw(lambda got: set(got) == {attention, linear, lstm}),
-            "loop_variable": flaw(lambda got: {name.split(".")[0] for name in got} == {lstm}),
+            "loop_variable": flaw(lambda got: lstm in got and {name.split(".")[0] for name in got} == {lstm}),
             "feat_hook_left": {"hooks on the model": Matches(lambda got: None if got else "no", "some")},
+            "feat_one_mode_for_all": {
+                "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward())
+            },
         }  # fmt: skip
 
 
@@ -190,6 +195,7 @@ class NoneAndDicts(Check):
                 lambda got: got == {f"{attention}.0"} or f"{mixed}.more.0" in got or f"{mixed}.0" in got
             ),
             "feat_none_part": flaw(lambda got: wanted < got),
+            "feat_lists_skipped": flaw(lambda got: got == {key for key in wanted if ".extra." not in key}),
             "feat_integers": flaw(lambda got: got == wanted - {f"{mixed}.more.best"}),
             "feat_one_level": flaw(lambda got: got < wanted and f"{mixed}.extra.2.0" not in got),
         }

@@ -176,3 +176,23 @@ def every_tensor(model, layers, x):
     for handle in handles:
         handle.remove()
     return found
+
+# %% in_eval_mode_each_put_back
+def every_tensor(model, layers, x):
+    found = {}
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.clone()
+        elif isinstance(output, (tuple, list, dict)):
+            for key, part in output.items() if isinstance(output, dict) else enumerate(output):
+                put(f"{place}.{key}", part)
+
+    with torch.no_grad(), ExitStack() as stack:
+        for module in model.modules():
+            stack.callback(setattr, module, "training", module.training)
+        for name in layers:
+            hook = partial(lambda name, module, args, output: put(name, output), name)
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model.eval()(x)
+    return found

@@ -656,7 +656,7 @@ def every_tensor(model, layers, x):
 
 # %% in_eval_mode
 # misconception: switches to eval mode, and leaves it so | hint: changes_mode
-# breaks: the model is in the mode that it was in
+# breaks: every module is in the mode that it was in
 def every_tensor(model, layers, x):
     found, handles = {}, []
     model.eval()
@@ -677,6 +677,48 @@ def every_tensor(model, layers, x):
     model(x)
     for handle in handles:
         handle.remove()
+    return found
+
+# %% one_mode_put_back
+# misconception: puts the model's own mode back, for all modules | hint: feat_one_mode_for_all
+# breaks: every module is in the mode that it was in
+def every_tensor(model, layers, x):
+    found, training = {}, model.training
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.clone()
+        elif isinstance(output, (tuple, list, dict)):
+            for key, part in output.items() if isinstance(output, dict) else enumerate(output):
+                put(f"{place}.{key}", part)
+
+    model.eval()
+    with torch.no_grad(), ExitStack() as stack:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    model.train(training)
+    return found
+
+# %% tuples_and_dicts
+# misconception: opens tuples and dicts, but no lists | hint: feat_lists_skipped
+# breaks: a tuple or list
+def every_tensor(model, layers, x):
+    found = {}
+
+    def put(place, output):
+        if isinstance(output, torch.Tensor):
+            found[place] = output.detach().clone()
+        elif isinstance(output, (tuple, dict)):
+            for key, part in output.items() if isinstance(output, dict) else enumerate(output):
+                put(f"{place}.{key}", part)
+
+    with ExitStack() as stack:
+        for name in layers:
+            hook = lambda module, args, output, name=name: put(name, output)
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
     return found
 
 # %% numbers_with_a_point_only

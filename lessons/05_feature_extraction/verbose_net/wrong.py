@@ -1,5 +1,5 @@
 # nothing to break: The numbers of a shape stand in their order, with commas or an `x` between them.
-# nothing to break: Every child in the tests runs once a call and returns one tensor, and no model raises an error.
+# nothing to break: Every child in the tests runs once a call and returns one tensor, and no model raises an error or gets another child later.
 # nothing to break: The order of the lines, the notation of the shape and other words on the line are up to you
 # nothing to break: You may print the input's shape as well.
 
