@@ -948,8 +948,8 @@ except RuntimeError as error:
 # - under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. The result of a tensor
 #   that needs no gradient needs none either.
 #
-# `tensor` may have any shape, and be a leaf or a tensor in the middle. All values are finite, and nobody changes the
-# returned tensor in place.
+# `tensor` may have any shape, and be a leaf or a tensor in the middle. Its values are finite, its gradient need not be.
+# Nobody changes the returned tensor in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}

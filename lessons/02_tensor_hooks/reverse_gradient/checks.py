@@ -2,7 +2,7 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
-from course.probing import ANYTHING, other_than
+from course.probing import ANYTHING, nan_as_number, other_than
 from course.traces import gradients_left, no_gradient_left
 
 
@@ -156,25 +156,31 @@ class NothingToLearn(Check):
 
 
 class TransposedAndWhole(Check):
-    """A transposed tensor will do, and whole numbers, which need no gradient, stay whole numbers."""
+    """A transposed tensor will do, and a gradient that is not finite; whole numbers, which need none, stay whole numbers."""
+
+    def upstream(self, case):
+        upstream = case.tensor("upstream", 3, 2)
+        upstream[0, 0], upstream[2, 1] = torch.nan, torch.inf
+        return upstream
 
     def probe(self, nb, case):
         reverse = nb.function("reverse_gradient")
         h = case.tensor("h", 2, 3, requires_grad=True)
         branch = reverse(h.t())
-        branch.backward(case.tensor("upstream", 3, 2))
+        branch.backward(self.upstream(case))
         whole = reverse(torch.tensor([case.integer(name, 1, 255) for name in ("a", "b", "c")]))
-        return {"the returned values": branch, "h.grad": h.grad, "whole numbers": whole}
+        (gradient,) = nan_as_number([h.grad])
+        return {"the returned values": branch, "h.grad (31337: NaN)": gradient, "whole numbers": whole}
 
     def truth(self, case):
         return {
             "the returned values": case.tensor("h", 2, 3).t(),
-            "h.grad": -case.tensor("upstream", 3, 2).t(),
+            "h.grad (31337: NaN)": nan_as_number([-self.upstream(case).t()])[0],
             "whole numbers": torch.tensor([case.integer(name, 1, 255) for name in ("a", "b", "c")]),
         }
 
     errors = {r"RuntimeError: view size is not compatible": "hook_views_flat"}
-    blame = {"whole numbers": "changes_the_value"}
+    blame = {"whole numbers": "changes_the_value", "h.grad (31337: NaN)": "repairs_the_gradient"}
 
 
 class LeafWithoutDimensions(Check):

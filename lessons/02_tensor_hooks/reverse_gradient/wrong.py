@@ -1,4 +1,4 @@
-# nothing to break: All values are finite, and nobody changes the returned tensor in place.
+# nothing to break: Nobody changes the returned tensor in place.
 
 # %% absolute
 # misconception: minus the absolute value | hint: reverse_gradient_not_minus
@@ -305,4 +305,13 @@ def reverse_gradient(tensor):
         if not tensor.is_leaf:
             tensor.retain_grad()
         branch.register_hook(torch.neg)
+    return branch
+
+# %% nan_to_zero
+# misconception: makes NaN a number, to be on the safe side | hint: repairs_the_gradient
+# breaks: Its values are finite, its gradient need not be.
+def reverse_gradient(tensor):
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -torch.nan_to_num(grad))
     return branch
