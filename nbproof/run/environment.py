@@ -36,22 +36,6 @@ MARKED_BY = ("cells.py", "regions.py", "checks", "marking", "recover", "sandbox"
 
 Whatever else a run uses decides where, when and for whom.
 """
-SHOWN_BY", "digest_of_course", "digest_of_rooms", "environment", "leaf_versions", "versions"]
-
-
-def leaf_versions() -> dict[str, str]:
-    """The versions of the course's leaf types. Nothing of them is imported."""
-    found = {}
-    for name in the_course().leaves:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            found[name] = "none"
-    return found
-
-
-MARKED_BY = ("cells.py", "regions.py", "checks", "marking", "recover", "sandbox", "values")
-"""Rooms of the tool that a verdict depends on, and what tells them which cell is an answer. Whatever else a run uses decides where, when and for whom."""
 SHOWN_BY = ("display", "gradebook")
 """Rooms that graded notebooks are written by."""
 
