@@ -175,6 +175,7 @@ def _works(learner: Member, answers: dict[str, str], right: bool) -> None:
     expect(panel).to_contain_text("passed" if right else FIRST.id)
     _picture(learner, f"{learner.name.rpartition('-')[2]}_check")
     assert SECOND.id in at.in_a_new_cell("progress()")[0] or right
+    assert f"{FIRST.id}: " in at.in_a_new_cell(f'hint("{FIRST.id}")')[0]
     at.save()
     said = at.validate()
     assert ("success" in said.lower()) == right, said
