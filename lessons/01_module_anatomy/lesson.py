@@ -531,15 +531,15 @@ draw_module_tree(shared, numbers=order, title="The order of named_modules()")
 #
 # medium · 11 min · 3 points · `traverse`
 #
-# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists keep
-# the order in which the four methods give them.
+# Write `inventory(model)` for any model. It returns a dict with five entries. All names are dotted names, and the lists (or
+# tuples) keep the order in which the four methods give them.
 #
 # | key | value |
 # | --- | --- |
 # | `"children"` | list of the names of the modules that stand directly in the model |
 # | `"modules"` | list of the names of all modules in the model, at any depth |
 # | `"leaves"` | an int: how many of those `"modules"` have no children |
-# | `"parameters"` | dict: name of each parameter → its shape, as a tuple (a `torch.Size` is one) |
+# | `"parameters"` | dict: name of each parameter → its shape: a `torch.Size`, a tuple or a list |
 # | `"buffers"` | list of the names of all buffers, saved or not |
 #
 # <details><summary>Fine print</summary>

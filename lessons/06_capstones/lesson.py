@@ -267,7 +267,7 @@ print(type(output).__name__, "with the tensors", [tuple(t.shape) for t in tensor
 #
 # <details><summary>Fine print</summary>
 #
-# In the check every module runs at most once, has one name, and returns one tensor of at least two dimensions; every ReLU runs. Where a block and its last child return the same tensor, either name will do as `"bad_gradient"`. An error is an `Exception`, and what the report holds after one is not asked. Hooks on outputs may stay with them, for they go when the outputs go; what a second backward does to the report is not asked. With `tensors_in` your tool works on an LSTM as well: no check asks for it, the cells after the exercise do.
+# In the check every module runs at most once, has one name, and returns one tensor of at least two dimensions; every ReLU runs, and none is of a subclass of `nn.ReLU`. Where a block and its last child return the same tensor, either name will do as `"bad_gradient"`. An error is an `Exception`, and what the report holds after one is not asked. Hooks on outputs may stay with them, for they go when the outputs go; what a second backward does to the report is not asked. With `tensors_in` your tool works on an LSTM as well: no check asks for it, the cells after the exercise do.
 #
 # </details>
 
@@ -995,7 +995,7 @@ print("outer product of its two rows:  ", outer.flatten())
 #
 # <details><summary>Fine print</summary>
 #
-# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen, no two share a weight, their inputs have shape (N, in) and come without a keyword, and nothing works in place on their inputs or outputs. Each `Linear` runs, and the result of each call is used. Hooks on outputs may stay with them: what a second backward does to the results is not asked. An object is used for one block. The cells after the exercise go further.
+# In a block there is one forward of the model and one backward. In the check the `Linear` layers lie inside the model, none is frozen or of a subclass of `nn.Linear`, no two share a weight, their inputs have shape (N, in) and come without a keyword, and nothing works in place on their inputs or outputs. Each `Linear` runs, and the result of each call is used. Hooks on outputs may stay with them: what a second backward does to the results is not asked. An object is used for one block. The cells after the exercise go further.
 #
 # </details>
 

@@ -2,7 +2,7 @@
 
 # %% alphabetical
 # misconception: sorts the names | hint: anatomy_another_order
-# breaks: the lists keep the order in which the four methods give them
+# breaks: the lists (or tuples) keep the order in which the four methods give them
 def inventory(model: nn.Module) -> dict[str, object]:
     return {
         "children": sorted(n for n, _ in model.named_children()),

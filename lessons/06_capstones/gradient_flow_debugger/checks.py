@@ -705,7 +705,7 @@ class Crossed(nn.Module):
 
 
 class Corners(SoundNet):
-    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; -inf in front of a ReLU; numbers of 3e38; a NaN born in place; layers in crossed order; signals (N, C, L)."""
+    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; a ReLU without dead units; -inf in front of a ReLU; numbers of 3e38; a NaN born in place; layers in crossed order; signals (N, C, L)."""
 
     claims = ("numbers of 3e38",)
 
@@ -739,6 +739,9 @@ class Corners(SoundNet):
         net = case.build("before", chain, case.words("names", 3))
         for name, parameter in net[0].requires_grad_(False).named_parameters():
             parameter.grad = case.tensor(f"before {name}", *parameter.shape)
+        with torch.no_grad():
+            net[0].weight.zero_()
+            net[0].bias.fill_(1.0)  # each unit is active
         return net, case.tensor("x", 5, 4)
 
     def signals(self, case):
@@ -763,6 +766,7 @@ class Corners(SoundNet):
         return {
             "bad output of a frozen layer": entry(frozen, "bad_output"),
             "dead, behind a frozen layer": entry(frozen, "dead"),
+            "dead, where each unit is active": entry(before, "dead"),
             "dead, in signals (N, C, L)": entry(report_on(*self.signals(case)), "dead"),
             "-inf in front of a ReLU": entry(report_on(*self.below(case, inplace=False)), "bad_output"),
             "-inf in front of a ReLU in place": entry(report_on(*self.below(case, inplace=True)), "bad_output"),
@@ -781,6 +785,7 @@ class Corners(SoundNet):
         return {
             "bad output of a frozen layer": names[0],
             "dead, behind a frozen layer": shares({names[1]: dead_units(net[1](net[0](x)).detach())}),
+            "dead, where each unit is active": shares({names[1]: 0.0}),
             "dead, in signals (N, C, L)": shares({case.words("names", 2)[0]: dead_units(signals.relu())}),
             "-inf in front of a ReLU": names[0],
             "-inf in front of a ReLU in place": names[0],
@@ -793,6 +798,7 @@ class Corners(SoundNet):
 
     blame = {
         "bad output of a frozen layer": "gfd_part_only",
+        "dead, where each unit is active": "gfd_healthy_left_out",
         "numbers of 3e38": "gfd_finite_is_bad",
         "sizes of gradients of before": "gfd_unused_only",
         "bad gradient, in crossed order": "gfd_last_for_first",

@@ -209,3 +209,39 @@ def gradient_flow_debugger(model):
         report["gradient_size"] = {
             name: p.grad.abs().mean().item() for name, p in named.items() if name not in report["no_gradient"]
         }
+
+# %% hands_on_a_clone
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    outputs, handles = [], []
+
+    def watch(name, module, args, output):
+        outputs.append((name, output))
+        if output.requires_grad:
+            output.retain_grad()
+        return output.clone()
+
+    def finite(tensor):
+        return bool(tensor.isfinite().all())
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+    report["bad_output"] = next((name for name, output in outputs if not finite(output)), None)
+    gradients = [(name, output.grad) for name, output in reversed(outputs) if output.requires_grad]
+    report["bad_gradient"] = next((name for name, grad in gradients if grad is not None and not finite(grad)), None)
+    relus = {name for name, module in model.named_modules() if isinstance(module, nn.ReLU)}
+    for name, output in outputs:
+        if name in relus:
+            silent = output.detach().transpose(0, 1).flatten(1).eq(0).all(dim=1)
+            report["dead"][name] = silent.double().mean().item()
+    for name, parameter in model.named_parameters():
+        if parameter.grad is None:
+            report["no_gradient"].append(name)
+        else:
+            report["gradient_size"][name] = parameter.grad.abs().mean().item()

@@ -2905,3 +2905,42 @@ def gradient_flow_debugger(model):
                 report["no_gradient"].append(name)
             else:
                 report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% only_where_units_are_dead
+# misconception: reports only ReLUs that have dead units | hint: gfd_healthy_left_out
+# breaks: name of each `nn.ReLU`
+@contextmanager
+def gradient_flow_debugger(model):
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+    handles = []
+
+    def bad(t):
+        return not t.isfinite().all().item()
+
+    def back(name, grad):
+        if report["bad_gradient"] is None and bad(grad):
+            report["bad_gradient"] = name
+
+    def watch(name, module, args, output):
+        for t in tensors_in(output):
+            if report["bad_output"] is None and bad(t):
+                report["bad_output"] = name
+            if t.requires_grad:
+                handles.append(t.register_hook(partial(back, name)))
+            if isinstance(module, nn.ReLU):
+                zero = (t == 0).transpose(0, 1).flatten(1).all(1)
+                if zero.any():
+                    report["dead"][name] = zero.float().mean().item()
+
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_hook(partial(watch, name)))
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()

@@ -360,11 +360,11 @@ class LeftAsItWas(OneBatch):
 
 
 class TwoBlocks(OneBatch):
-    """A second block, with a single sample, gathers its own results and leaves those of the first alone."""
+    """A second block, with a single sample and the other reduction, gathers its own results and leaves those of the first alone."""
 
     def probe(self, nb, case):
         model, x = self.given(case)
-        first, second = (nb.function("PerSampleGradients")(model) for _ in range(2))
+        first, second = (nb.function("PerSampleGradients")(model, reduction) for reduction in ("mean", "sum"))
         with first as one:
             self.loss(case, model(x), slice(None)).backward()
         with second as two:
@@ -382,7 +382,10 @@ class TwoBlocks(OneBatch):
         model, x = self.given(case)
         shapes = {name: model.get_parameter(name).shape for name in linear_parameters(model)}
         return {
-            "tool_shared_results": {"gradients of the first": self.each(case, model, x[:1] + 1)},
+            "tool_shared_results": AnyOf(
+                {"gradients of the first": self.each(case, model, x[:1] + 1)},
+                {"gradients of the first": {name: one / len(x) for name, one in self.each(case, model, x).items()}},
+            ),
             "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, shapes))},
             "tool_before_the_block": {
                 "gradients of the second": such_that(lambda got: shaped(got, {n: (len(x), *shapes[n]) for n in shapes})),

@@ -2001,3 +2001,36 @@ class PerSampleGradients:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% reduction_of_the_class
+# misconception: keeps the reduction on the class | hint: tool_shared_results
+# breaks: `reduction` says what the loss is over the samples
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        PerSampleGradients.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, layer in self.model.named_modules():
+            if isinstance(layer, nn.Linear):
+                self.handles.append(layer.register_forward_hook(partial(self.look, name)))
+        return self
+
+    def look(self, name, layer, args, output):
+        output.register_hook(partial(self.gather, name, layer, args[0].detach()))
+
+    def gather(self, name, layer, x, grad):
+        if self.reduction == "mean":
+            grad = grad * len(grad)
+        self.add(f"{name}.weight", torch.einsum("no,ni->noi", grad, x))
+        if layer.bias is not None:
+            self.add(f"{name}.bias", grad)
+
+    def add(self, name, gradient):
+        self.gradients[name] = self.gradients.get(name, 0) + gradient
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
