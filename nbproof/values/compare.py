@@ -24,6 +24,7 @@ __all__ = [
     "first_difference",
     "is_same",
     "leaves",
+    "nearest",
     "tolerance_of",
 ]
 
@@ -77,7 +78,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Wanted is any one of these. A difference is told against the first."""
+    """Wanted is any one of these. A difference is told against the first of the answer's own type, or else the first."""
 
     options: tuple[object, ...]
 
@@ -151,10 +152,9 @@ def _is_alike(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) 
 
 def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -> Difference | None:
     if isinstance(wanted, AnyOf):
-        first = _compare(got, wanted.options[0], where, tolerance)
-        if first is None or any(_is_alike(got, option, where, tolerance) for option in wanted.options[1:]):
+        if any(_is_alike(got, option, where, tolerance) for option in wanted.options):
             return None
-        return first
+        return _compare(got, nearest(got, wanted, where, tolerance), where, tolerance)
     if isinstance(wanted, Matches):
         return _asked(got, wanted, where)
     if isinstance(wanted, Close):
@@ -164,6 +164,16 @@ def _compare(got: Evidence, wanted: object, where: str, tolerance: _Tolerance) -
     if isinstance(wanted, (list, tuple)):
         return _in_sequence(got, wanted, where, tolerance)
     return _leaf(got, snapshot(wanted), where, tolerance)
+
+
+def nearest(got: Evidence, wanted: AnyOf, where: str = _TOP, tolerance: _Tolerance = None) -> object:
+    """The option that a difference is told against."""
+    for option in wanted.options:
+        with wordless():
+            found = _compare(got, option, where, tolerance)
+        if found is None or (found.kind, found.where) != ("type", where):
+            return option
+    return wanted.options[0]
 
 
 def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:

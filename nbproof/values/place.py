@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nbproof.values.compare import AnyOf, Close, Matches, is_same
+from nbproof.values.compare import AnyOf, Close, Matches, is_same, nearest
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
 
 __all__ = ["HIDDEN", "Place", "is_single", "place_of", "plainly", "worth_drawing"]
@@ -42,7 +42,7 @@ def place_of(got: object, wanted: object) -> Place | None:
 def _descend(place: Place) -> Place | None:
     got, wanted = place.got, place.wanted
     if isinstance(wanted, AnyOf):
-        return _descend(Place(place.where, got, wanted.options[0], place.tolerance))
+        return _descend(Place(place.where, got, nearest(got, wanted), place.tolerance))
     if isinstance(wanted, Close):
         return _descend(Place(place.where, got, wanted.value, (wanted.rtol, wanted.atol)))
     if isinstance(wanted, Matches):
