@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,16 @@ def _name(path: Path) -> str:
 
 
 MODULES = {_name(path): path for package in ("nbproof", "course") for path in sorted((ROOT / package).rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 BEHIND_THE_SCENES = [
     name for name, path in MODULES.items()
     if name.startswith("nbproof") and not is_for_learners(path.relative_to(ROOT / "nbproof").as_posix())
 ]  # fmt: skip
 LEARNERS = [name for name in MODULES if name not in BEHIND_THE_SCENES and name != "course.__main__"]
+
+
+@cache
+def _tree(name: str) -> ast.Module:
+    return ast.parse(MODULES[name].read_text(encoding="utf-8"))
 
 
 def room_of(name: str) -> str:
@@ -49,7 +54,7 @@ def room_of(name: str) -> str:
 
 def imports_of(name: str, at_import_only: bool = False) -> Iterator[str]:
     """The modules that a module imports, also within functions (unless told otherwise), as written in its text."""
-    nodes: list[ast.AST] = [TREES[name]]
+    nodes: list[ast.AST] = [_tree(name)]
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.Import):
@@ -123,8 +128,8 @@ def test_no_module_imports_itself_by_a_detour() -> None:
 
 def test_no_public_class_has_a_name_that_another_one_has() -> None:
     found = defaultdict(list)
-    for name, tree in TREES.items():
-        for node in tree.body:
+    for name in MODULES:
+        for node in _tree(name).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(name)
     # The lessons on apply put another small model under the same name, as the published ones do.
