@@ -44,6 +44,7 @@ def test_the_stock_path_wants_to_be_asked_twice(course: Path) -> None:
 
 
 @pytest.mark.stock
+@pytest.mark.nightly
 def test_the_stock_path_works_there(course: Path, hand_in: Callable[..., Path]) -> None:
     hand_in("ada", RIGHT)
     hand_in("zoe", {})
