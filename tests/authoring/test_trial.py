@@ -30,6 +30,9 @@ TRIALS = {
 }
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
     return {list(TRIALS)[index]: outcome for index, outcome in run_trials(list(TRIALS.values()), workers=2)}

@@ -113,6 +113,7 @@ def test_learners_see_what_the_command_lab_shows(set_up: ModuleType) -> None:
     assert set(set_up.FOR_TEACHERS) <= set(lab._OF_TEACHERS)
 
 
+@pytest.mark.slow
 def test_the_attacks_do_find_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same searches, on a machine where nothing is closed, gain something."""
     lesson = tmp_path / "home" / SLUG
