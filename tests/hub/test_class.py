@@ -192,7 +192,8 @@ def _attacks(mallory: Member, hub: Hub, forge: bool = True) -> None:
     """All that she tries, in her own kernel, while the others' run. She gains nothing."""
     others = [hub.learners[0], hub.learners[1], hub.teacher]
     proxy = re.search(r"api_url = '(.+)'", (hub.folder / "jupyterhub_config.py").read_text())
-    (inbound,) = (hub.exchange / "pytorch_hooks" / "inbound").glob(f"{hub.learners[0]}+*UTC+[!f]*")
+    handed_in = (hub.exchange / "pytorch_hooks" / "inbound").glob(f"{hub.learners[0]}+*UTC+*")
+    (inbound,) = (path for path in handed_in if not path.name.endswith("+forged"))
     assert proxy is not None
     packages = [
         str(path)
