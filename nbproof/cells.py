@@ -53,7 +53,7 @@ def text_of(cell: Mapping[str, Any]) -> str:
 
 def kind_of(cell: Mapping[str, Any]) -> CellKind:
     """What a cell of a notebook in nbgrader's format is. nbgrader refuses text that is graded and no solution, or the reverse."""
-    grading, code = grading_of(cell), cell["cell_type"] == "code"
+    grading, code = grading_of(cell), cell.get("cell_type") == "code"
     if name_of(cell):
         if grading.get("solution"):
             return CellKind.WRITTEN if not code else CellKind.MANUAL if grading.get("grade") else CellKind.ANSWER

@@ -46,11 +46,8 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     cells = []
     first = two_lines and bool(the_course().package)
     for cell in lesson.cells:
-        make = (
-            nbformat.v4.new_markdown_cell
-            if cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
-            else nbformat.v4.new_code_cell
-        )
+        is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
+        make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
         node = make(text.replace(LIMITS, said) if cell.kind is CellKind.PROSE else text)
         node["id"] = cell_id(cell.grade_id, cell.source, seen)

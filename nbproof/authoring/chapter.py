@@ -128,7 +128,7 @@ def _div(classes: str, text: str) -> str:
     return f"::::::{{div}} {classes}\n{text.strip()}\n::::::"
 
 
-def _end_of_box(kind: str, source: str) -> str:
+def _end_of_box(kind: CellKind, source: str) -> str:
     if kind is CellKind.WRITTEN:
         said = "In the notebook you write your answer here. In a class a person reads it."
     else:
