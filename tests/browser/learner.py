@@ -9,9 +9,13 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page
 
+from nbproof.authoring.lesson import Exercise, Lesson
+from nbproof.checks.check import collecting
+from nbproof.display.hints import all_hints
+from nbproof.regions import visible_of
 from tests.browser.conftest import Lab
 
-__all__ = ["Learner"]
+__all__ = ["Learner", "a_wrong_answer"]
 
 _LOOK_AGAIN_MS = 50
 _TRIES = 3
@@ -173,3 +177,17 @@ class Learner:
     def saved(self) -> dict[str, Any]:
         """The notebook as it lies on disk."""
         return dict(json.loads(self.save().read_text(encoding="utf-8")))
+
+
+def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
+    """One that the checks in the learner's own notebook find, and the name of its misconception."""
+    setup = [cell.source for cell in lesson.cells[: lesson.cells.index(exercise.answer)] if cell.kind == "setup"]
+    for mutant in exercise.mutants:
+        space: dict[str, object] = {"__name__": "__main__"}
+        with collecting() as findings:
+            for source in [*setup, mutant.source, visible_of(exercise.tests[0].source)]:
+                exec(source, space)
+        wrong = next((finding for finding in findings if not finding.passed), None)
+        if wrong is not None and wrong.hint is not None and not mutant.source.count("input("):
+            return mutant.source, all_hints()[wrong.hint].name
+    raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")

@@ -10,11 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.checks.check import collecting
-from nbproof.display.hints import all_hints
 from nbproof.display.progress_store import entries
-from nbproof.regions import visible_of
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
@@ -22,7 +18,7 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests import SLUGS, some_by_day, the_lesson
 from tests.browser.conftest import Lab
-from tests.browser.learner import Learner
+from tests.browser.learner import Learner, a_wrong_answer
 from tests.grading.conftest import shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
@@ -58,20 +54,6 @@ def test_the_first_start_has_nothing_in_the_way(learner: Learner) -> None:
     assert "exchange directory" not in page.locator("body").inner_text().lower()
 
 
-def _wrong(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
-    """A wrong answer that the checks in the learner's own notebook find, and the name of its misconception."""
-    setup = [cell.source for cell in lesson.cells[: lesson.cells.index(exercise.answer)] if cell.kind == "setup"]
-    for mutant in exercise.mutants:
-        space: dict[str, object] = {"__name__": "__main__"}
-        with collecting() as findings:
-            for source in [*setup, mutant.source, visible_of(exercise.tests[0].source)]:
-                exec(source, space)
-        wrong = next((finding for finding in findings if not finding.passed), None)
-        if wrong is not None and wrong.hint is not None and not mutant.source.count("input("):
-            return mutant.source, all_hints()[wrong.hint].name
-    raise AssertionError(f"no mutant of {exercise.id} is found by what learners have")
-
-
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_a_learner_goes_through_the_lesson(
     learner: Learner, slug: str, pool: PoolMaker, monkeypatch: pytest.MonkeyPatch
@@ -97,7 +79,7 @@ def test_a_learner_goes_through_the_lesson(
     assert learner.page.locator("[title='Create Assignment']").count() == 0
 
     # A wrong answer is told which misconception it is; help comes step by step.
-    wrong, name = _wrong(lesson, exercise)
+    wrong, name = a_wrong_answer(lesson, exercise)
     learner.type_into(exercise.id, wrong)
     learner.run(exercise.id)
     panel = learner.run(test).locator("[role=status]")
@@ -134,30 +116,3 @@ def test_a_learner_goes_through_the_lesson(
     assert [one.problem for one in graded.scores] == [""], graded
     with Gradebook(f"sqlite:///{root / 'gradebook.db'}", "pytorch_hooks") as gradebook:
         assert gradebook.find_submission(lesson.slug, "ada").score == exercise.points
-
-
-@pytest.mark.nightly
-def test_the_dark_theme_shows_panels_that_can_be_read(learner: Learner) -> None:
-    lesson = the_lesson(SLUGS[0])
-    learner.open(lesson.slug)
-    learner.page.evaluate(
-        "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
-    )
-    expect(learner.page.locator("body[data-jp-theme-light=false]")).to_be_attached()
-    learner.run_up_to(lesson.exercises[0].id)
-    learner.run(lesson.exercises[0].id)
-    panel = learner.run(lesson.exercises[0].tests[0].grade_id).locator("[role=status]")
-    ink, paper = panel.evaluate("node => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]")
-    assert _contrast(ink, paper) >= 4.5, (ink, paper)
-
-
-def _contrast(one: str, other: str) -> float:
-    """WCAG's contrast ratio of two CSS colours."""
-
-    def light(colour: str) -> float:
-        parts = [float(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
-        linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    brighter, darker = sorted((light(one), light(other)), reverse=True)
-    return (brighter + 0.05) / (darker + 0.05)

@@ -20,7 +20,7 @@ WIDTHS = (390, 1000)
 """A phone and a desk."""
 OUTPUTS = ".shown, .output_subarea, .jp-OutputArea-output"
 
-_INK = """
+INK = """
 outputs => {
   const parse = text => {
     const parts = text.replace("color(srgb", "").match(/[\\d.]+/g).map(Number);
@@ -51,7 +51,7 @@ outputs => {
 """
 """WCAG's contrast of every text, with what shines through its own colour and those below it."""
 
-_EMPTY = """outputs => outputs.filter(one => !one.innerText.trim()
+EMPTY = """outputs => outputs.filter(one => !one.innerText.trim()
   && ![...one.querySelectorAll('img')].some(img => img.naturalWidth && img.clientWidth))
   .map(one => one.outerHTML.slice(0, 200))"""
 
@@ -91,8 +91,8 @@ def test_what_a_lesson_shows_can_be_read_there(window: Any, notebook: Any, place
             assert frame.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (
                 f"wider than {width} pixels"
             )
-            assert frame.eval_on_selector_all(outputs, _EMPTY) == []
-            seen += frame.eval_on_selector_all(outputs, _INK)
+            assert frame.eval_on_selector_all(outputs, EMPTY) == []
+            seen += frame.eval_on_selector_all(outputs, INK)
             words += " ".join(frame.locator(outputs).all_inner_texts())
         assert window.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"wider than {width} pixels"
         name = re.sub(r"\W+", "_", f"{place} {width}")
