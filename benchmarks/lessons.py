@@ -19,7 +19,7 @@ def seconds(path: Path) -> float:
     """From the start of the first cell to the end of the last one, as the kernel tells."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        NotebookClient(notebook, resources={"metadata": {"path": folder}}).execute()
+        NotebookClient(notebook, resources={"metadata": {"path": folder}}, force_raise_errors=True).execute()
     times = [cell.metadata["execution"] for cell in notebook.cells if "execution" in cell.metadata]
     first, last = times[0]["iopub.execute_input"], times[-1]["shell.execute_reply"]
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds()

@@ -7,6 +7,7 @@ course, so that building never touches a gradebook.
 
 from __future__ import annotations
 
+import ast
 import copy
 import shutil
 import tempfile
@@ -20,7 +21,7 @@ from nbgrader.apps import NbGraderAPI
 from nbproof.authoring.check_texts import in_the_notebook, write_checks
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, how_to_install, write_where_it_differs
 from nbproof.authoring.hint_texts import write_hints
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in
 from nbproof.authoring.orphans import sweep
 from nbproof.authoring.outlining import write_outline
 from nbproof.authoring.stated import contradictions
@@ -45,7 +46,12 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     seen: set[str] = set()
     cells = []
     first = two_lines and bool(the_course().package)
+    tools: set[str] = set()
     for cell in lesson.cells:
+        if cell.kind is CellKind.ANSWER:
+            tools |= {
+                one.name for one in python_in(cell.source).body if isinstance(one, ast.FunctionDef | ast.ClassDef)
+            }
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
@@ -54,11 +60,24 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
+        if cell.kind is CellKind.SHOW and tools & _asked_for(cell.source):
+            # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
+            node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
         if first and node.cell_type == "code":
             cells.append(nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen)))
             first = False
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
+
+
+def _asked_for(source: str) -> set[str]:
+    """The names that a cell takes from cells above it."""
+    tree = list(ast.walk(python_in(source)))
+    names = [one for one in tree if isinstance(one, ast.Name)]
+    own = {one.id for one in names if isinstance(one.ctx, ast.Store)} | {
+        one.arg for one in tree if isinstance(one, ast.arg)
+    }
+    return {one.id for one in names} - own
 
 
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import nbformat
 from markdown_it import MarkdownIt
 
 from nbproof.authoring.derived import how_to_install
+from nbproof.authoring.lesson import python_in
 from nbproof.cells import CellKind, kind_of
 
 __all__ = ["PICTURES", "chapter_of", "headings_in", "plain"]
@@ -158,10 +159,7 @@ def _folded(source: str, outputs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _imports(source: str) -> bool:
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:  # a magic, which is no Python
-        return False
+    body = python_in(source).body
     return bool(body) and all(isinstance(one, ast.Import | ast.ImportFrom | ast.Try) for one in body)
 
 

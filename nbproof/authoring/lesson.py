@@ -39,7 +39,7 @@ from nbproof.regions import (
     stub_of,
 )
 
-__all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "read_lesson"]
+__all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "python_in", "read_lesson"]
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -201,6 +201,14 @@ def _cell(raw: Any, place: str) -> Cell:
     if kind is CellKind.ANSWER:
         _compiles(stub_of(raw.source), place, f"{grade_id} as released, with the stub for the solution")
     return Cell(kind, raw.source, place, grade_id, float(points), extra)
+
+
+def python_in(source: str) -> ast.Module:
+    """What a cell does; nothing if there is a magic in it, which is no Python."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return ast.Module([], [])
 
 
 def _compiles(source: str, place: str, grade_id: str) -> None:

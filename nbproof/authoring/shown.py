@@ -134,6 +134,7 @@ def _run(notebook: nbformat.NotebookNode, path: Path, running: Running) -> None:
         client = NotebookClient(
             notebook, timeout=_PATIENCE, kernel_name="python3", resources={"metadata": {"path": folder}},
             extra_arguments=["--IPKernelApp.log_level=50"],  # what concerns anybody is in the outputs
+            force_raise_errors=True,  # here the answers are right, so the cells that lean on them run, too
         )  # fmt: skip
         try:
             asyncio.run(running.until_done(client.async_execute(env=own)))  # a loop of its own, which ends with it

@@ -12,8 +12,9 @@ from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build, notebook_of
 from nbproof.authoring.derived import how_to_install
-from nbproof.authoring.lesson import Lesson, read_lesson
+from nbproof.authoring.lesson import Cell, Lesson, read_lesson
 from nbproof.authoring.release import Violation, check_release, leaks
+from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError, UsageError
@@ -71,6 +72,24 @@ def test_cell_ids_follow_content_so_that_other_cells_may_come_and_go(course: Pat
     after = notebook_of(lesson_of(course)).cells
     assert {cell.source: cell.id for cell in after}.items() >= before.items()
     assert len({cell.id for cell in after}) == len(after) == len(before) + 2
+
+
+def test_run_all_goes_on_below_a_wrong_answer(course: Path) -> None:
+    """What a lesson shows with a learner's own tool breaks if the tool is wrong; nothing else may fail."""
+    lesson = lesson_of(course)
+    shown = [
+        ("hook(2)", True),
+        ("pictures = [hook for _ in range(2)]", True),
+        ("def tried(hook):\n    return hook(2)", False),
+        ("hook = 3\nhook", False),
+        ("1 + 1", False),
+    ]
+    cells = [Cell(CellKind.SHOW, source, "here") for source, _ in shown]
+    notebook = notebook_of(replace(lesson, cells=(*cells, *lesson.cells, *cells)))
+    tagged = [cell.metadata.get("tags") == ["raises-exception"] for cell in notebook.cells]
+    count = len(shown)
+    assert tagged[-count:] == [wanted for _, wanted in shown]
+    assert not any(tagged[:-count]), "above the answer there is no tool; tests, answers and setup fail aloud"
 
 
 def test_a_course_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -184,9 +184,12 @@ def a_wrong_answer(lesson: Lesson, exercise: Exercise) -> tuple[str, str]:
     setup = [cell.source for cell in lesson.cells[: lesson.cells.index(exercise.answer)] if cell.kind == "setup"]
     for mutant in exercise.mutants:
         space: dict[str, object] = {"__name__": "__main__"}
-        with collecting() as findings:
-            for source in [*setup, mutant.source, visible_of(exercise.tests[0].source)]:
-                exec(source, space)
+        try:
+            with collecting() as findings:
+                for source in [*setup, mutant.source, visible_of(exercise.tests[0].source)]:
+                    exec(source, space)
+        except Exception:  # the cell itself raises, so no check is asked
+            continue
         wrong = next((finding for finding in findings if not finding.passed), None)
         if wrong is not None and wrong.hint is not None and not mutant.source.count("input("):
             return mutant.source, all_hints()[wrong.hint].name
