@@ -27,9 +27,9 @@ _PAPER = (
     "color:var(--jp-mirror-editor-variable-color,#212121);background:var(--jp-cell-editor-background,#f5f5f5)"
 )
 _COLOURS = (
-    ("Comment", "var(--jp-mirror-editor-comment-color,#408080);font-style:italic"),
+    ("Comment", "var(--jp-mirror-editor-comment-color,#357070);font-style:italic"),
     ("Literal.String", "var(--jp-mirror-editor-string-color,#ba2121)"),
-    ("Literal.Number", "var(--jp-mirror-editor-number-color,#080)"),
+    ("Literal.Number", "var(--jp-mirror-editor-number-color,#007a00)"),
     ("Keyword", "var(--jp-mirror-editor-keyword-color,#008000);font-weight:bold"),
     ("Operator.Word", "var(--jp-mirror-editor-keyword-color,#008000);font-weight:bold"),
     ("Operator", "var(--jp-mirror-editor-operator-color,#7800c2)"),
