@@ -36,7 +36,7 @@ _COLOURS = (
     ("Name.Builtin", "var(--jp-mirror-editor-builtin-color,#008000)"),
     ("Name.Function", "var(--jp-mirror-editor-def-color,#00f)"),
     ("Name.Class", "var(--jp-mirror-editor-def-color,#00f)"),
-    ("Name.Decorator", "var(--jp-mirror-editor-meta-color,#a2f)"),
+    ("Name.Decorator", "var(--jp-mirror-editor-meta-color,#9a1fe8)"),
 )
 
 
