@@ -83,6 +83,22 @@ def test_where_help_can_be_asked_for_the_panel_names_the_mistake_and_gives_no_st
     assert "hint()" not in Reader(html_of("forward", [unknown])).text
 
 
+@pytest.mark.parametrize("picture", ["", "<span>drawn</span>"])
+def test_long_values_are_shown_once(picture: str) -> None:
+    got, wanted = f"[{'1, ' * 30}2]", f"[{'1, ' * 30}3]"
+    finding = CheckResult("forward", "Sum", "Asked.", False, 1, got=got, wanted=wanted, where="answer")
+    for rest, fact in (("", ""), (" (1 of 31 elements differs)", "answer: 1 of 31 elements differs")):
+        told = dataclasses.replace(finding, sentence=f"answer is {got}, wanted {wanted}{rest}")
+        page = Reader(html_of("forward", [told], picture=picture)).text
+        assert (page.count(got), page.count(wanted)) == ((0, 0) if picture else (1, 1))
+        assert fact in page
+        assert got in text_of(told)
+    other = dataclasses.replace(
+        finding, sentence="The hook ran, but it was never asked for its result, nor for anything else; " * 2
+    )
+    assert other.sentence in Reader(html_of("forward", [other], picture=picture)).text
+
+
 def test_a_right_answer_needs_no_details() -> None:
     page = Reader(html_of("forward", [GOOD]))
     assert page.text == "forward: passed ✓ The answer is right."

@@ -58,12 +58,17 @@ def html_of(
 
 def _details(finding: CheckResult, ask: bool, picture: str) -> str:
     cells = []
+    fact = finding.sentence
     # A short sentence says it all; values that do not fit one line are easier to compare below each other, or in a picture.
-    if finding.got and len(finding.sentence) > 90 and not picture:
-        cells += [("where", finding.where), ("got", finding.got)]
-        if finding.wanted:
-            cells.append(("wanted", finding.wanted))
-    body = f'<div style="{MONO};margin:.25em 0 .25em 1.3em">{escape(finding.sentence)}</div>'
+    if finding.got and len(fact) > 90:
+        _, values, rest = fact.partition(f" {finding.got}, wanted {finding.wanted}")
+        if not picture:
+            cells += [("where", finding.where), ("got", finding.got)]
+            if finding.wanted:
+                cells.append(("wanted", finding.wanted))
+        if values:
+            fact = f"{finding.where}: {rest.strip(' ()')}" if rest else ""
+    body = f'<div style="{MONO};margin:.25em 0 .25em 1.3em">{escape(fact)}</div>' if fact else ""
     if finding.line:
         body += f'<div style="{MONO};margin-left:1.3em;opacity:.85">{escape(finding.line)}</div>'
     if cells:

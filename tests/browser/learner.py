@@ -71,6 +71,11 @@ class Learner:
         self._wait_until(_NOTEBOOK + "return nb.widgets.some(c => c.model.executionCount)")
         self.is_idle()
 
+    def has_run_all(self) -> None:
+        """Wait until no cell is left. After an error JupyterLab takes the marks from those that wait, though they run."""
+        self._wait_until(_NOTEBOOK + "return nb.widgets.every(c => c.model.type !== 'code' || c.model.executionCount)")
+        self.is_idle()
+
     def restart(self) -> None:
         """Kernel > Restart Kernel, confirmed."""
         # Until it has begun the kernel looks idle, and cells that are run then are lost with it.
