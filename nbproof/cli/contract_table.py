@@ -8,7 +8,7 @@ from rich.table import Table
 from nbproof.authoring.checkup import Checkup
 from nbproof.authoring.contract import Record
 from nbproof.authoring.redundancy import redundant
-from nbproof.terminal.console import console_for_output
+from nbproof.terminal.console import console_for_output, say
 
 __all__ = ["print_contract", "print_redundant"]
 
@@ -31,11 +31,11 @@ def print_contract(checkup: Checkup) -> None:
     console.print(table)
     for violation in violations:
         console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
-        console.print(f"  at:   {violation.place}", highlight=False, markup=False, soft_wrap=True)
-        console.print(f"  next: {violation.next_command}", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"looked at: {checkup.looked_at}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"  at:   {violation.place}")
+        say(console, f"  next: {violation.next_command}")
+    say(console, f"looked at: {checkup.looked_at}")
     for line in checkup.left_out:
-        console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"not looked at: {line}")
     mutants = sum(len(record.exercise.mutants) for record in records)
     demands = f"{sum(len(r.demands.broken) for r in records)} of {sum(r.demands.count for r in records)} demands"
     console.print(
@@ -52,21 +52,20 @@ def print_contract(checkup: Checkup) -> None:
 
 def print_redundant(checkup: Checkup) -> None:
     """A line for each group of mutants that nothing tells apart, with their places below."""
-
     console, groups = console_for_output(), list(redundant(checkup.records))
     for group in groups:
-        console.print(
+        say(
+            console,
             f"alike: {group.exercise.id}: {', '.join(one.name for one in group.mutants)}: the hint "
             f"{group.mutants[0].hint or 'none'}, for the same evidence in {', '.join(group.checks)}",
-            highlight=False, markup=False, soft_wrap=True,
-        )  # fmt: skip
+        )
         for mutant in group.mutants:
-            console.print(f"  at:   {mutant.place}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"  at:   {mutant.place}")
     more = sum(len(group.mutants) - 1 for group in groups)
-    console.print(
+    say(
+        console,
         f"{more} mutant{'s' * (more != 1)} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
-        highlight=False, markup=False, soft_wrap=True,
-    )  # fmt: skip
+    )
 
 
 def _state(record: Record, checkup: Checkup) -> str:

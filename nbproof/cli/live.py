@@ -15,6 +15,7 @@ from rich.text import Text
 
 from nbproof.marking.results import STATUSES, SubmissionVerdict
 from nbproof.run.watch import Watch
+from nbproof.terminal.console import say
 
 __all__ = ["Counting", "duration", "watching"]
 
@@ -120,7 +121,7 @@ class _Block(Counting):
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
         for reason in reasons:
-            self._console.print(reason, highlight=False, markup=False, soft_wrap=True)
+            say(self._console, reason)
 
     def __rich__(self) -> Group | Text:
         if not self.total:

@@ -69,7 +69,7 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         one = submission_at(learner, folder)
         told = one.problem
         if not told and one.path != folder / f"{lesson}.ipynb":
-            told = f"the notebook is called {_shown(one.path.name)}, and nbgrader wants {lesson}.ipynb"
+            told = f"the notebook is called {printable(one.path.name)}, and nbgrader wants {lesson}.ipynb"
         if told:
             raise NotGradable(
                 f"{learner} is not graded: {told}", str(folder),
@@ -109,15 +109,10 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         (place / f"{lesson}.ipynb").touch()
         if left_out:
             more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-            told = "; ".join(_shown(one) for one in left_out[:_SHOWN])
+            told = "; ".join(printable(one) for one in left_out[:_SHOWN])
             self._say(
                 f"{learner}: left out of what is graded: {told}{more} (in {folder}). "
                 "If an answer needs it, have the file itself handed in, and grade again with --force"
             )
         self._shown = (learner, lesson)
         return str(place)
-
-
-def _shown(text: str) -> str:
-    """For a terminal: without control characters and half surrogate pairs."""
-    return printable(text)
