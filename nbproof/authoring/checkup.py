@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbproof.authoring.awkward import untried
-from nbproof.authoring.contract import Record, check_contract, check_release, chosen
+from nbproof.authoring.contract import Record, check_contract, chosen
 from nbproof.authoring.demands import demands_of, unbroken
 from nbproof.authoring.hinting import check_hints, check_share
-from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson
+from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import Syllabus, read_syllabus, refuse_abandoned
-from nbproof.authoring.violation import Violation
+from nbproof.authoring.trial import Way
 from nbproof.command import course_command
 from nbproof.course_file import the_course
+from nbproof.errors import Violation
 from nbproof.nbgrader_setup import course_config
 
-__all__ = ["Checkup", "check_up"]
+__all__ = ["Alike", "Checkup", "check_up", "redundant"]
 
 
 @dataclass(frozen=True)
@@ -94,3 +97,29 @@ def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[R
         f"what concerns the course as a whole, such as the share of mutants with a hint: {course_command('check')}"
     )
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Mutants of one exercise that nothing tells apart."""
+
+    exercise: Exercise
+    mutants: tuple[Candidate, ...]
+    checks: tuple[str, ...]
+    """The checks that all of them fail."""
+
+
+def redundant(records: Sequence[Record]) -> Iterator[Alike]:
+    """Which mutants say the same thing twice: the same hint, by just the same checks, for just the same evidence.
+
+    In the order of the lessons. The author knows whether two stand for different slips: nothing is taken away.
+    """
+    for record in records:
+        groups: dict[tuple[str | None, Way], list[Candidate]] = defaultdict(list)
+        for mutant in record.exercise.mutants:
+            if mutant.name in record.ways:
+                groups[mutant.hint, record.ways[mutant.name]].append(mutant)
+        for (_, way), mutants in groups.items():
+            if len(mutants) > 1:
+                checks = dict.fromkeys(found[2] for found in way[:-1])
+                yield Alike(record.exercise, tuple(mutants), tuple(checks))

@@ -11,23 +11,20 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.build import derive
-from nbproof.authoring.check_texts import checks_are_stale
-from nbproof.authoring.hint_texts import derived_hints, hints_are_stale
+from nbproof.authoring.derived_files import OUTLINE, derived_files, outline_of, read_outline
+from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Lesson, find_lessons
 from nbproof.authoring.orphans import orphans
-from nbproof.authoring.outlining import outline_of, read_outline
 from nbproof.authoring.stated import contradictions, unannounced
-from nbproof.authoring.violation import Violation
 from nbproof.cells import CellKind
-from nbproof.checks.visible import NAME
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import LessonError
+from nbproof.errors import LessonError, Violation
 from nbproof.marking.manual_answers import HEADER
 from nbproof.nbgrader_setup import course_config
 from nbproof.regions import private_lines
 
-__all__ = ["Violation", "check_release", "leaks", "unasked"]
+__all__ = ["check_release", "leaks", "unasked"]
 
 
 def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
@@ -44,8 +41,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
                 mine += leaks(lesson, release)
             mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
             found += [replace(violation, lesson=lesson.slug) for violation in mine]
-    found += [*_stale_outline(root, lessons), *_stale_checks(root, lessons), *_stale_hints(root)]
-    return found
+    return [*found, *_stale_files(root, lessons)]
 
 
 def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | None) -> Iterator[Violation]:
@@ -79,41 +75,24 @@ def unasked(lesson: Lesson) -> Iterator[Violation]:
             )
 
 
-def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
-    """Where the lessons stand beside the package, its outline must be theirs."""
-    folder = the_course().derived_in(root)
-    if folder is not None:
-        known, path = read_outline(root), folder / "outline.json"
-        name = path.relative_to(root)
+def _stale_files(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
+    """Where the lessons stand beside the package, what it has of them must be theirs; elsewhere hints are only read."""
+    if the_course().derived_in(root) is None:
+        derived_hints(root)
+        return
+    slugs = [folder.name for folder in find_lessons(root)]
+    for path, text in derived_files(root, lessons, slugs).items():
+        name, again = path.relative_to(root), course_command("build")
+        if path.name != OUTLINE:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                yield Violation(f"{name} is outdated", str(path), again)
+            continue
+        known = read_outline(root)
         for lesson in lessons:
             if known.get(lesson.slug) != outline_of(lesson):
-                yield Violation(
-                    f"{name} is outdated about {lesson.slug}",
-                    str(path),
-                    course_command("build"),
-                    lesson.slug,
-                )
-        for slug in known:
-            if not (root / "lessons" / slug / "lesson.py").exists():
-                yield Violation(f"{name} knows {slug}, which is no lesson", str(path), course_command("build"))
-
-
-def _stale_checks(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
-    """If the lessons stand beside the package, the checks that learners have must be theirs."""
-    folder = the_course().derived_in(root)
-    if folder is not None and checks_are_stale(root, lessons, [folder.name for folder in find_lessons(root)]):
-        path = folder / NAME
-        yield Violation(f"{path.relative_to(root)} is outdated", str(path), course_command("build"))
-
-
-def _stale_hints(root: Path) -> Iterator[Violation]:
-    """Where the lessons stand beside the package, its hints must be theirs; elsewhere they are only read."""
-    folder = the_course().derived_in(root)
-    if folder is None:
-        derived_hints(root)
-    elif hints_are_stale(root):
-        path = folder / "hints.json"
-        yield Violation(f"{path.relative_to(root)} is outdated", str(path), course_command("build"))
+                yield Violation(f"{name} is outdated about {lesson.slug}", str(path), again, lesson.slug)
+        for slug in (one for one in known if one not in slugs):
+            yield Violation(f"{name} knows {slug}, which is no lesson", str(path), again)
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
-from nbproof.authoring.violation import Violation
 from nbproof.cells import CellKind
 from nbproof.command import course_command
+from nbproof.errors import Violation
 
 __all__ = ["Heading", "contradictions", "heading_of", "statement_of", "time_in", "unannounced"]
 

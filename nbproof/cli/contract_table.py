@@ -5,9 +5,8 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.authoring.checkup import Checkup
+from nbproof.authoring.checkup import Checkup, redundant
 from nbproof.authoring.contract import Record
-from nbproof.authoring.redundancy import redundant
 from nbproof.terminal.console import console_for_output, say
 
 __all__ = ["print_contract", "print_redundant"]

@@ -101,7 +101,7 @@ class _Desk:
             return
         if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
             return
-        from nbproof.authoring.demo import DEMO, SIMULATED, prepare_demo
+        from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
         if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
             raise UsageError(
@@ -115,7 +115,7 @@ class _Desk:
         except OSError as error:
             raise trouble_with_disk(error, root) or error from None
         self.say(
-            f"submitted/ is empty: grading a simulated class of {len(SIMULATED)} learners, which lives in {DEMO}/ by itself"
+            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners, which lives in {DEMO}/ by itself"
         )
 
     def run(self, start: float) -> Told:
@@ -190,7 +190,7 @@ class _Desk:
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
         intake = take_in(self.root, lessons, known)
-        from nbproof.authoring.demo import simulated_before
+        from nbproof.authoring.simulate import simulated_before
 
         if old := simulated_before(self.root):
             self.say(
