@@ -32,7 +32,6 @@ __all__ = [
     "MIN_MUTANTS",
     "Record",
     "check_contract",
-    "chosen",
     "select",
 ]
 
@@ -70,16 +69,13 @@ class Record:
         self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
 
 
-def select(root: Path, names: list[str]) -> list[tuple[Lesson, Exercise]]:
+def select(root: Path, names: Sequence[str], syllabus: Syllabus | None = None) -> list[tuple[Lesson, Exercise]]:
     """The exercises of the named lessons, or those named themselves; all where nothing is named.
 
-    Raises UsageError for an unknown name, LessonError for a broken lesson, unless only others are named.
+    ``syllabus``: the lessons, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson,
+    unless only others are named.
     """
-    return chosen(read_syllabus(root, names), root, names)
-
-
-def chosen(syllabus: Syllabus, root: Path, names: Sequence[str]) -> list[tuple[Lesson, Exercise]]:
-    """As :func:`select`, of lessons that are read already."""
+    syllabus = syllabus or read_syllabus(root, names)
     pairs = [(lesson, exercise) for lesson in syllabus.lessons for exercise in lesson.exercises]
     known = {lesson.slug for lesson in syllabus.lessons} | {exercise.id for _, exercise in pairs}
     for name in names:

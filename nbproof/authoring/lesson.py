@@ -109,21 +109,15 @@ class Lesson:
 def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     """The lesson folders below ``root``/lessons, or those named. Raises UsageError for an unknown name."""
     folder = root / "lessons"
-    known = sorted(path.parent for path in folder.glob("*/lesson.py"))
+    known = {path.parent.name: path.parent for path in sorted(folder.glob("*/lesson.py"))}
     if not known:
         raise UsageError(
             "no lessons here", f"{folder} holds no <slug>/lesson.py", "cd into the course's folder, or --course DIR"
         )
-    if not names:
-        return known
-    chosen = []
-    for name in names:
-        match = [path for path in known if path.name == name]
-        if not match:
-            listed = ", ".join(path.name for path in known)
-            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {listed}")
-        chosen += match
-    return chosen
+    for name in names or ():
+        if name not in known:
+            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {', '.join(known)}")
+    return [known[name] for name in names or known]
 
 
 def read_lesson(folder: Path) -> Lesson:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbproof.command import Command, course_command, this_python
+from nbproof.text import counted
 
 __all__ = ["COMMANDS"]
 
@@ -23,8 +24,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.bundle import bundle
 
     made = bundle(arguments.course, arguments.names, arguments.out)
-    lessons = f"{len(made.lessons)} lesson{'s' * (len(made.lessons) != 1)}"
-    print(f"{made.path}: {lessons}, {made.files} files, {made.size / 1e6:.1f} MB")
+    print(f"{made.path}: {counted(len(made.lessons), 'lesson')}, {made.files} files, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     print("learners unpack it and open START.html")
     return 0

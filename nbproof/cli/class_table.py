@@ -19,7 +19,7 @@ from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
 from nbproof.terminal.console import say
-from nbproof.text import counted
+from nbproof.text import counted, some_of
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected
@@ -138,7 +138,7 @@ def _newer(scores: Sequence[Score]) -> Iterator[str]:
             older.setdefault((score.lesson, exercise), []).append(score.learner)
     graded = Counter(score.lesson for score in scores if not score.problem)
     for (lesson, exercise), learners in sorted(older.items()):
-        listed = ", ".join(learners[:3]) + (f" and {len(learners) - 3} more" if len(learners) > 3 else "")
+        listed = some_of(learners, 3)
         have = graded[lesson] - len(learners)
         if have > len(learners):
             yield (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
@@ -17,7 +16,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
 from nbproof.terminal.console import console_for_output, say
-from nbproof.text import printable
+from nbproof.text import printable, some_of
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]
 
@@ -65,7 +64,7 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
     for note in collected.notes:
         say(console, printable(note))
     if collected.missing:
-        say(console, f"nothing came from {_some(collected.missing)}")
+        say(console, f"nothing came from {some_of(collected.missing, 8)}")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
     say(console, told or "no file came")
     if needs := len(collected.needs_person):
@@ -126,10 +125,6 @@ def _ending(line: Line) -> str:
     colour = "red" if line.needs_person else "green" if line.status in PLACED else "dim"
     why = line.why or ("" if line.status in PLACED else STATUSES[line.status])
     return f"[{colour}]{line.status}[/]" + (f": {escape(printable(why))}" if why else "")
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
 
 def write_json(collected: Collected, path: Path) -> None:

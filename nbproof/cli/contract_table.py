@@ -8,6 +8,7 @@ from rich.table import Table
 from nbproof.authoring.checkup import Checkup, redundant
 from nbproof.authoring.contract import Record
 from nbproof.terminal.console import console_for_output, say
+from nbproof.text import counted
 
 __all__ = ["print_contract", "print_redundant"]
 
@@ -38,13 +39,13 @@ def print_contract(checkup: Checkup) -> None:
     mutants = sum(len(record.exercise.mutants) for record in records)
     demands = f"{sum(len(r.demands.broken) for r in records)} of {sum(r.demands.count for r in records)} demands"
     console.print(
-        f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
+        f"{counted(len(records), 'exercise')}, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
         f"{sum(r.seen for r in records) / max(mutants, 1):.1%} by visible checks, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
         f"{demands} have a mutant, "
-        f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
+        f"{counted(len(violations), 'violation')}, {checkup.seconds:.1f} s",
         highlight=False,
     )
 
@@ -63,7 +64,7 @@ def print_redundant(checkup: Checkup) -> None:
     more = sum(len(group.mutants) - 1 for group in groups)
     say(
         console,
-        f"{more} mutant{'s' * (more != 1)} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
+        f"{counted(more, 'mutant')} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
     )
 
 

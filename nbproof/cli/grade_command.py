@@ -27,7 +27,7 @@ from nbproof.run.journal import journal_of
 from nbproof.run.lock import only_run
 from nbproof.run.selection import Selection, select
 from nbproof.run.ungraded_log import note_problems
-from nbproof.sandbox.isolation import Isolation
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal.console import console_for_output, say
 from nbproof.terminal.progress_bar import progress
 
@@ -134,7 +134,8 @@ class _Desk:
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
             failed = self._write_feedback(graded) if not request.no_feedback else ()
-            attendance = self._attendance(intake, lessons) if not request.only else Attendance()
+            handed_in = {(one.learner, one.lesson) for one in intake.submissions}
+            attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
         intake = replace(intake, notes=(), passed_over=False) if request.only else intake
         notes = (*_unfit(graded), *intake.notes)
         folder = root / "feedback" if not request.no_feedback else None
@@ -142,17 +143,11 @@ class _Desk:
         took = time.perf_counter() - start
         return Told(graded, notes, folder, took, failed, collected, attendance, root, passed_over)
 
-    def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
-        handed_in = {(one.learner, one.lesson) for one in intake.submissions}
-        return attend(self.root, people_of(self.root), handed_in, lessons)
-
     def _isolation(self) -> str:
         if self.request.dask and not self.request.unsafe:
             wanted = f" as wanted ({self.request.isolation})" if self.request.isolation else ""
             return f"isolation: on every Dask worker; one that cannot isolate submissions{wanted} is not used"
         if not self.request.stock:
-            from nbproof.sandbox.isolation import isolation_or_refuse
-
             chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
             self.level = chosen.level
             return chosen.line
@@ -218,7 +213,6 @@ class _Desk:
                 return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
             launched = None
             if not request.dask and (request.force or anything_new(self.root, intake)):
-                from nbproof.sandbox.isolation import isolation_or_refuse
                 from nbproof.sandbox.launch import launch
 
                 launched = launch(self.level or isolation_or_refuse().level)

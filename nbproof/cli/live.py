@@ -16,6 +16,7 @@ from rich.text import Text
 from nbproof.marking.results import STATUSES, SubmissionVerdict
 from nbproof.run.watch import Watch
 from nbproof.terminal.console import say
+from nbproof.text import counted, some_of
 
 __all__ = ["Counting", "duration", "watching"]
 
@@ -89,7 +90,7 @@ class _Lines(Counting):
         _tell(reasons)
         if total:
             unchanged = f", {kept} need not" if kept else ""
-            _tell([f"grading {total} submission{'' if total == 1 else 's'}{unchanged}"])
+            _tell([f"grading {counted(total, 'submission')}{unchanged}"])
 
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         super().marked(name, verdict)
@@ -137,8 +138,7 @@ class _Block(Counting):
             for number, what in ((self.recovered, "recovered"), (self.not_gradable, "not gradable"))
             if number
         )
-        names = list(self.now)
-        now = ", ".join(names[:_NOW]) + (f" and {len(names) - _NOW} more" if len(names) > _NOW else "")
+        now = some_of(list(self.now), _NOW)
         lines = [counts + Text(others, style="yellow"), Text(f"now: {now}" if now else "", "dim", no_wrap=True)]
         return Group(self._bar.get_renderable(), *(Text("  ") + line for line in lines if line))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nbproof.command import course_command, nbgrader_command, with_extra
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
-from nbproof.text import printable
+from nbproof.text import counted, printable, some_of
 
 if TYPE_CHECKING:
     from nbproof.marking.results import Score
@@ -107,8 +107,7 @@ def _comment(work: Score, titles: dict[str, str]) -> str:
         told.append("A written answer is still to be marked.")
     open_ones = [titles.get(one.id, one.id).replace("`", "") for one in work.verdict.exercises if not one.is_whole]
     if open_ones:
-        more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
-        told.append(f"To work on: {', '.join(open_ones[:5])}{more}.")
+        told.append(f"To work on: {some_of(open_ones, 5)}.")
     return " ".join(told)
 
 
@@ -162,8 +161,7 @@ def _print_report(findings: Findings, page: Path) -> None:
     if findings.misconceptions:
         say("commonest misconceptions")
         for fell in findings.misconceptions[:3]:
-            count = len(fell.learners)
-            say(f"  {count} {'learner' if count == 1 else 'learners'}  {fell.name.replace('`', '')}")
+            say(f"  {counted(len(fell.learners), 'learner')}  {fell.name.replace('`', '')}")
     serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
     parts = [f"{serious} {'fault' if serious == 1 else 'faults'} or time-outs"]
     if not findings.anonymous:

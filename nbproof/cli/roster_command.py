@@ -22,7 +22,7 @@ from nbproof.report.removal import Traces, remove, traces
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal.console import console_for_output, say
-from nbproof.text import printable
+from nbproof.text import counted, printable
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
 
@@ -40,7 +40,7 @@ def show_roster(root: Path) -> int:
         return 0
     late = late_by_word(root)
     columns = sorted({lesson for _, lesson in came} | {one.lesson for one in found.useless if one.lesson})
-    table = Table(title="1 learner" if len(people) == 1 else f"{len(people)} learners")
+    table = Table(title=counted(len(people), "learner"))
     for head in ("learner", "name", "email"):
         table.add_column(head, overflow="fold")
     for lesson in columns:
@@ -116,7 +116,7 @@ def _told(one: Traces, with_uploads: bool) -> str:
     parts = list(one.folders)
     if one.in_gradebook:
         hand = f", {one.by_hand} marks and comments given by hand among it" if one.by_hand else ""
-        parts.append(f"the gradebook's {one.lessons} submission{'' if one.lessons == 1 else 's'}{hand}")
+        parts.append(f"the gradebook's {counted(one.lessons, 'submission')}{hand}")
     if one.on_roster:
         parts.append(f"the line in {ROSTER}")
     if one.uploads:

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from nbproof.display.hints import Hint, all_hints
 from nbproof.terminal.console import console_for_output, say
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from nbproof.display.progress import Overview
@@ -73,7 +74,7 @@ def print_progress(seen: Overview) -> None:
                 escape(one.title),
                 f"[dim]{one.id}[/]",
                 f"{one.minutes} min",
-                f"{tries} check{'' if tries == 1 else 's'}" if tries else "",
+                counted(tries, "check") if tries else "",
             )
         console.print(table)
     say(console, seen.total)

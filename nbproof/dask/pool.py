@@ -92,14 +92,14 @@ class DaskPool:
 
     def __init__(self, cluster: Cluster, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> None:
         self._cluster, self._blueprints, self._seed, self._limits = cluster, dict(blueprints), seed, limits
+        self._given = {name: getattr(limits, name) for name in limits.traits(config=True)}
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """Each job once, as it is done. Raises ClusterLost where no worker is left, or the scheduler."""
         if not jobs:
             return
         told = self._cluster
-        limits = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        setup = tasks.Setup(self._blueprints, self._seed, limits, told.isolation)
+        setup = tasks.Setup(self._blueprints, self._seed, self._given, told.isolation)
         crew = Crew(told.client, told.address, tasks.packed(setup), told.patience, told.say)
         try:
             yield from _Round(told, crew, jobs, self._blueprints, self._seed, self._limits).go()
@@ -108,10 +108,11 @@ class DaskPool:
 
     def apart(self, job: Job) -> SubmissionVerdict:
         """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
-        given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
         blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
         told = self._cluster
-        one = partial(_one_alone, job, blueprint, self._seed, given, told.address.text, told.isolation, told.patience)
+        one = partial(
+            _one_alone, job, blueprint, self._seed, self._given, told.address.text, told.isolation, told.patience
+        )
         return in_a_process_of_its_own(one)
 
 

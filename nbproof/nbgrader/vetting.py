@@ -24,7 +24,7 @@ from nbproof.gradebook.receipts import RECEIPTS, receipt_in, time_in
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_attachments
 from nbproof.run.intake import submission_at
-from nbproof.text import printable
+from nbproof.text import printable, some_of
 
 __all__ = ["NotGradable", "VettedCourse"]
 
@@ -108,10 +108,9 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         # nbgrader looks whether there is one. It is read elsewhere, and not by nbgrader.
         (place / f"{lesson}.ipynb").touch()
         if left_out:
-            more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-            told = "; ".join(printable(one) for one in left_out[:_SHOWN])
+            told = some_of([printable(one) for one in left_out], _SHOWN, "; ")
             self._say(
-                f"{learner}: left out of what is graded: {told}{more} (in {folder}). "
+                f"{learner}: left out of what is graded: {told} (in {folder}). "
                 "If an answer needs it, have the file itself handed in, and grade again with --force"
             )
         self._shown = (learner, lesson)
