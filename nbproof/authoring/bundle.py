@@ -29,7 +29,7 @@ from nbproof.run.intake import lessons_with_source
 
 __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
 
-FOR_LEARNERS = ("checks", "display", "terminal", "values")
+FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
 NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")

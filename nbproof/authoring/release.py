@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,16 +14,14 @@ from nbproof.authoring.derived_files import OUTLINE, derived_files, outline_of, 
 from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Lesson, find_lessons
 from nbproof.authoring.orphans import orphans
-from nbproof.authoring.stated import contradictions, unannounced
-from nbproof.cells import CellKind
+from nbproof.authoring.stated import contradictions, unannounced, unasked
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError, Violation
-from nbproof.marking.manual_answers import HEADER
 from nbproof.nbgrader_setup import course_config
 from nbproof.regions import private_lines
 
-__all__ = ["check_release", "leaks", "unasked"]
+__all__ = ["check_release", "leaks"]
 
 
 def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
@@ -54,25 +51,6 @@ def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | Non
             yield Violation(f"{step}/{lesson.slug} is missing", str(root / place), course_command("build"))
         elif (root / place).read_bytes() != (scratch / place).read_bytes():
             yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
-
-
-_EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
-
-
-def unasked(lesson: Lesson) -> Iterator[Violation]:
-    """A written answer needs its question right above it, with the points that it brings."""
-    for before, cell in zip(lesson.cells, lesson.cells[1:], strict=False):
-        if cell.kind is not CellKind.WRITTEN:
-            continue
-        header = list(HEADER.finditer(before.source)) if before.kind is CellKind.PROSE else []
-        asked = before.source[header[-1].end() :].strip() if header else ""
-        effort = _EFFORT.match(asked.partition("\n")[0])
-        if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:
-            yield Violation(
-                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {cell.points:g} points",
-                cell.place,
-                f"begin the text above with '### In your own words: <title>' and '5 min · {cell.points:g} points'",
-            )
 
 
 def _stale_files(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:

@@ -78,7 +78,7 @@ def _build(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.checkup import check_up
     from nbproof.cli.contract_table import print_contract, print_redundant
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     with progress("candidates") as step:
         checkup = check_up(arguments.course, arguments.names, step)

@@ -18,7 +18,7 @@ from nbproof.command import course_command
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
-from nbproof.terminal.console import say
+from nbproof.terminal import say
 from nbproof.text import counted, some_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from nbproof.collect.owners import HIDDEN
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
-from nbproof.terminal.console import console_for_output, say
+from nbproof.terminal import console_for_output, say
 from nbproof.text import printable, some_of
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]

@@ -28,8 +28,7 @@ from nbproof.run.lock import only_run
 from nbproof.run.selection import Selection, select
 from nbproof.run.ungraded_log import note_problems
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
-from nbproof.terminal.console import console_for_output, say
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import console_for_output, progress, say
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected

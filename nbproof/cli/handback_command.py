@@ -14,7 +14,7 @@ from nbproof.report.handback import HandedBack, Parcel, hand_back
 from nbproof.report.records import ClassRecords, read_class
 from nbproof.report.sheets import Sheet, match, read_sheet
 from nbproof.run.ungraded_log import problems_of
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import progress
 from nbproof.text import counted, printable
 
 __all__ = ["addresses_of", "hand_back_pages"]
@@ -42,7 +42,7 @@ def hand_back_pages(request: Namespace) -> int:
     ``request``: a call of the command.
     """
     from nbproof.run.lock import only_run
-    from nbproof.terminal.console import console_for_output
+    from nbproof.terminal import console_for_output
 
     root: Path = request.course
     keys = chosen_submissions(root, request.names, request.lesson, pages=True)

@@ -39,7 +39,7 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
 def _collect(arguments: argparse.Namespace) -> int:
     from nbproof.cli.collected_table import print_collected, write_json
     from nbproof.collect import collect
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     with progress("collecting") as step:
         collected = collect(
@@ -155,7 +155,7 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
 def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
     from nbproof.run.ungraded_log import problems_of
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     given = arguments
     if given.target != "folder" and (given.addresses or given.excel):
@@ -242,7 +242,7 @@ def _alone(arguments: argparse.Namespace) -> int:
     from nbproof.run.check_notebook import check_notebook
     from nbproof.run.intake import lessons_with_source
     from nbproof.sandbox.isolation import Isolation, why_not_isolated
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)

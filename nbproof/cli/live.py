@@ -15,7 +15,7 @@ from rich.text import Text
 
 from nbproof.marking.results import STATUSES, SubmissionVerdict
 from nbproof.run.watch import Watch
-from nbproof.terminal.console import say
+from nbproof.terminal import say
 from nbproof.text import counted, some_of
 
 __all__ = ["Counting", "duration", "watching"]

@@ -39,7 +39,7 @@ def report(request: Namespace) -> int:
         )
     from nbproof.report.records import read_class
     from nbproof.report.report import folder_of, make_report
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     exports = [path for path in (request.canvas, request.moodle) if path is not None]
     if request.anonymous and exports:
@@ -126,7 +126,7 @@ def _print_report(findings: Findings, page: Path) -> None:
     from rich.table import Table
 
     from nbproof.report.attendance import latecomers, some
-    from nbproof.terminal.console import console_for_output
+    from nbproof.terminal import console_for_output
 
     console = console_for_output()
     records = findings.records

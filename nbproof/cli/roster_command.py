@@ -21,7 +21,7 @@ from nbproof.report.attendance import attend, people_of
 from nbproof.report.removal import Traces, remove, traces
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
-from nbproof.terminal.console import console_for_output, say
+from nbproof.terminal import console_for_output, say
 from nbproof.text import counted, printable
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.display.hints import Hint, all_hints
-from nbproof.terminal.console import console_for_output, say
+from nbproof.terminal import console_for_output, say
 from nbproof.text import counted
 
 if TYPE_CHECKING:
