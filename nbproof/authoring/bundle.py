@@ -164,13 +164,8 @@ def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:
 
 def _package_files(package: Path) -> list[str]:
     """The files of a package, without what Python and editors leave there, as relative POSIX paths."""
-    found = []
-    for path in sorted(package.rglob("*")):
-        name = path.relative_to(package).as_posix()
-        hidden = "__pycache__" in path.parts or path.name.startswith(".")
-        if path.is_file() and not hidden:
-            found.append(name)
-    return found
+    files = (path for path in sorted(package.rglob("*")) if path.is_file() and not path.name.startswith("."))
+    return [path.relative_to(package).as_posix() for path in files if "__pycache__" not in path.parts]
 
 
 def is_for_learners(name: str) -> bool:

@@ -140,7 +140,7 @@ def read_lesson(folder: Path) -> Lesson:
     checks = CheckCells(folder)
     cells = tuple(_tested(cell, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
     checks.refuse_unused(ids)
-    return Lesson(folder.name, path, cells, _exercises(Lesson(folder.name, path, cells, ()), folder))
+    return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
 def _tested(cell: Cell, checks: CheckCells) -> Cell:
@@ -220,11 +220,11 @@ def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
         seen[cell.grade_id] = cell.place
 
 
-def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
-    answers = [cell for cell in lesson.cells if cell.kind is CellKind.ANSWER]
+def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
+    answers = [cell for cell in cells if cell.kind is CellKind.ANSWER]
     ids = {cell.grade_id for cell in answers}
     tests: dict[str, list[Cell]] = {name: [] for name in ids}
-    for cell in lesson.cells:
+    for cell in cells:
         if cell.kind is CellKind.TEST:
             name = exercise_of(cell.grade_id, ids)
             if not name:
@@ -249,6 +249,6 @@ def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
         accepted = read_candidates(folder / answer.grade_id, "accepted")
         mutants = read_candidates(folder / answer.grade_id, "mutant")
         exercises.append(
-            Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants)
+            Exercise(answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )
     return tuple(exercises)

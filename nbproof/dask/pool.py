@@ -178,18 +178,14 @@ class _Round:
         """Keep every thread busy, with as much again on the way; more would only fill the scheduler's memory."""
         room = 2 * sum(self.crew.fit.values()) - len(self.flying)
         while room > 0 and self.waiting:
-            job = self.waiting.popleft()
-            done = self._submit(job)
-            if done is not None:
-                yield done
+            yield from self._submit(self.waiting.popleft())
             room -= 1
         # What a worker died of may have been a neighbour: on its own, a second time, it says which.
         if self.suspects and self.crew.fit and not self.flying and not self.waiting:
-            done = self._submit(self.suspects.popleft())
-            if done is not None:
-                yield done
+            yield from self._submit(self.suspects.popleft())
 
-    def _submit(self, job: Job) -> tuple[Job, SubmissionVerdict] | None:
+    def _submit(self, job: Job) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """Send it off; a verdict at once if there is nothing that could be sent."""
         from nbproof.marking.blueprint import Damaged
 
         submission = job.submission
@@ -197,7 +193,8 @@ class _Round:
         try:
             order = job.order(self.limits)
         except (Damaged, OSError) as error:
-            return job, self._refused(submission, str(error))
+            yield job, self._refused(submission, str(error))
+            return
         key = f"mark-{uuid.uuid4().hex}"
         places = frozenset(self.crew.fit)
         future = self.cluster.client.submit(
@@ -206,7 +203,6 @@ class _Round:
         )  # fmt: skip
         self.flying[key] = _Flight(job, future, places)
         future.add_done_callback(lambda done: self.landed.put(str(done.key)))
-        return None
 
     def _rescue(self) -> None:
         """Call back what waits for workers that are all gone: Dask keeps it for them."""
