@@ -26,7 +26,7 @@ from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.marking.results import UNCERTAIN, Score
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import progress
 from tests.damage import KINDS, WAITS, Damage, damaged, text_of
 
 ROOT = Path(__file__).parent.parent

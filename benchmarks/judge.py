@@ -31,7 +31,7 @@ from nbproof.marking.comparison import pack
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox import evidence_wire, wire
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import progress
 from nbproof.values import leaf
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import ProbeResult

@@ -27,7 +27,7 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.engine import Engine
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import progress
 
 ROOT = Path(__file__).parent.parent
 

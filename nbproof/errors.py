@@ -6,11 +6,15 @@
     ├── HintError       a file of hints is incomplete, or names a hint twice
     ├── LessonError     a lesson file breaks the author contract's form
     └── UsageError      a command was asked for something that is not there
+
+A :class:`Violation` says the same of a broken clause of the author contract: there may be many, so none is raised.
 """
 
 from __future__ import annotations
 
-__all__ = ["CourseError", "HintError", "LessonError", "UsageError"]
+from dataclasses import dataclass, field
+
+__all__ = ["CourseError", "HintError", "LessonError", "UsageError", "Violation"]
 
 
 class CourseError(Exception):
@@ -45,3 +49,14 @@ class UsageError(CourseError):
     """A command that names something unknown, or finds nothing to work on."""
 
     exit_code = 2
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken clause of the author contract."""
+
+    fact: str
+    place: str
+    next_command: str
+    lesson: str = field(default="", compare=False)
+    """The slug of the lesson that it concerns as a whole; empty if it concerns one exercise, or the course."""

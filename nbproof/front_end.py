@@ -7,14 +7,16 @@ import sys
 from html import escape
 from typing import Any
 
-__all__ = ["FRAME", "MONO", "person_at_work", "prose", "ran_before", "shell", "show", "sign"]
+__all__ = ["MONO", "framed", "person_at_work", "prose", "ran_before", "shell", "show", "sign"]
 
-FRAME = (
+_FRAME = (
     "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:{width}em;line-height:1.45;"
     "font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:var(--jp-ui-font-size1,14px);"
     "color:var(--jp-ui-font-color1,inherit);background:var(--jp-layout-color2,rgba(128,128,128,.08))"
 )
 """A panel's style. JupyterLab's own variables follow its theme; the fallbacks serve nbconvert's pages and print."""
+
+_CALM = "#5b8fd6"
 
 MONO = "font-family:var(--jp-code-font-family,monospace);font-size:.95em;overflow-wrap:anywhere"
 
@@ -23,6 +25,11 @@ def prose(text: str) -> str:
     """Escaped text in which `backticks` mark code."""
     parts = escape(text).split("`")
     return "".join(f'<code style="{MONO}">{part}</code>' if i % 2 else part for i, part in enumerate(parts))
+
+
+def framed(page: str, attributes: str = 'role="note"', accent: str = _CALM, width: int = 46) -> str:
+    """A piece of HTML as a panel."""
+    return f'<div {attributes} style="{_FRAME.format(accent=accent, width=width)}">{page}</div>'
 
 
 def sign(mark: str, colour: str) -> str:

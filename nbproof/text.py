@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["code_parts", "counted", "printable", "readable"]
+from collections.abc import Sequence
+
+__all__ = ["code_parts", "counted", "printable", "readable", "some_of"]
 
 
 def readable(text: str) -> str:
@@ -18,6 +20,11 @@ def printable(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 page``, ``2 pages``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def some_of(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """``ada, ben and 3 more``: of many names the first ones."""
+    return between.join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def code_parts(text: str) -> list[str]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from argparse import Namespace
 from email.message import Message
 from email.parser import BytesParser
 from importlib.metadata import packages_distributions
@@ -16,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from nbproof.authoring.bundle import contents_of
-from nbproof.cli.report_command import ReportRequest, report
+from nbproof.cli.report_command import report
 from nbproof.command import with_extra
 from nbproof.display.lab import released_lessons
 from nbproof.errors import UsageError
@@ -146,5 +147,5 @@ def test_an_extra_is_installed_from_the_clone_or_as_the_tool_was(
 def test_a_report_without_its_libraries_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(UsageError, match="not installed") as error:
-        report(ReportRequest(ROOT))
+        report(Namespace(course=ROOT))
     assert error.value.place == "sklearn" and "[report]" in error.value.next_command

@@ -18,7 +18,7 @@ from nbproof.authoring.bundle import is_for_learners
 ROOT = Path(__file__).parent.parent
 ROOMS = (
     "cli", "nbgrader", "dask", "report", "feedback", "authoring", "run", "collect", "gradebook", "marking", "sandbox",
-    "checks", "recover", "display", "terminal", "values", "",
+    "checks", "recover", "display", "values", "",
 )  # fmt: skip
 """From the roof to the ground, where the modules lie that belong to no room."""
 FOR_THE_COURSE = {"", "checks", "display", "values"}

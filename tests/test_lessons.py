@@ -8,9 +8,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nbproof.authoring.contract import check_contract, check_release, select
+from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
-from nbproof.authoring.release import unasked
+from nbproof.authoring.release import check_release
+from nbproof.authoring.stated import unasked
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from tests import SLUGS, some_by_day, the_lesson, the_lessons

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.check_texts import in_the_notebook
+from nbproof.authoring.derived_files import in_the_notebook
 from nbproof.checks import visible
 from nbproof.checks.check import check, collecting, listing
 from nbproof.checks.test_cells import probe_part

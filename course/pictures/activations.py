@@ -64,8 +64,7 @@ def draw_activation_histograms(history: Mapping[str, Iterable[torch.Tensor]], ti
     rows = max(1, math.ceil(len(layers) / columns))
     wide, high = 2.85, 2.3
     picture = Picture(max(0.15 + wide * columns, 5.6), 0.55 + (high * rows + 0.3 if layers else 0.45), alt)
-    tall = picture.get_figheight()
-    picture.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
+    tall = picture.titled(title)
     if not layers:
         picture.write(0.15, 0.3, "Nothing recorded yet: has the hook run?", fontsize=10)
         return picture

@@ -60,9 +60,7 @@ def draw_autograd_graph(
     heading = title or "Autograd graph"
     alt = f"{heading}. Gradients run from the output to the leaves: {listed(graph.in_words(), 40)}"
     picture = Picture(2 * half, high, alt)
-    axes = picture.inches(0, 0, 2 * half, high)
-    axes.set(xlim=(middle - half, middle + half), ylim=(-below, high - below))
-    axes.axis("off")
+    axes = picture.sheet(0, 0, 2 * half, high, middle - half, -below)
     paint_graph(axes, graph)
     for place, kind in enumerate(kinds):
         y = -below + 0.17 + 0.25 * (len(kinds) - 1 - place)

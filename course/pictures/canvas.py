@@ -52,6 +52,19 @@ class Picture(Figure):  # type: ignore[misc]
         wide, high = self.get_size_inches()
         return self.add_axes((left / wide, bottom / high, width / wide, height / high), **options)
 
+    def sheet(self, left: float, bottom: float, width: float, height: float, x: float = 0.0, y: float = 0.0) -> Any:
+        """Axes at such a place that are measured in inches, too, from (x, y) on, and have no frame."""
+        axes = self.inches(left, bottom, width, height)
+        axes.set(xlim=(x, x + width), ylim=(y, y + height))
+        axes.axis("off")
+        return axes
+
+    def titled(self, title: str) -> float:
+        """Write a title at the top; returns the picture's height in inches."""
+        tall = float(self.get_figheight())
+        self.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
+        return tall
+
     def write(self, x: float, y: float, text: str, **options: Any) -> Any:
         """Text at a place measured in inches from the lower left corner."""
         wide, high = self.get_size_inches()

@@ -11,7 +11,7 @@ from torch.nn.functional import adaptive_avg_pool2d, adaptive_max_pool2d
 from course.pictures.canvas import MONO, QUIET, RED, WIRE, Picture, in_own_style
 from course.pictures.words import cut, number
 
-__all__ = ["Frame", "Grid", "cell_text", "draw_frames", "draw_grids"]
+__all__ = ["Frame", "Grid", "cell_text", "draw_frames", "draw_grids", "span"]
 
 _WIDE, _LEFT = 5.2, 0.85
 WRONG = "#fbe3df"
@@ -59,7 +59,7 @@ class Grid:
             return f"{self.heading}: empty"
         if len(flat) <= 16:
             return f"{self.heading}: {', '.join(map(cell_text, flat))}"
-        low, high = _span(flat)
+        low, high = span(flat)
         odd = 0 if flat.isfinite().all() else int(flat.isfinite().logical_not().sum())
         if odd == len(flat):
             return f"{self.heading}: NaN or inf everywhere"
@@ -218,7 +218,7 @@ def _shades(
     if grid.difference:
         # Whatever differs shows, however little.
         plain = plain.abs()
-        most = _span(plain)[1]
+        most = span(plain)[1]
         plain = torch.where(bad, (plain / (most or 1.0)).mul(0.75).add(0.25), 0.0)
         ends = (0.0, 1.0)
     pool = adaptive_max_pool2d if grid.difference else adaptive_avg_pool2d
@@ -232,12 +232,12 @@ def _shades(
 
 def _ends(values: list[torch.Tensor]) -> tuple[float, float]:
     """One scale for yours and wanted."""
-    spans = [_span(one) for one in values if one.numel()]
+    spans = [span(one) for one in values if one.numel()]
     low, high = min((one for one, _ in spans), default=0.0), max((one for _, one in spans), default=1.0)
     return low, high if high > low else low + 1.0
 
 
-def _span(values: torch.Tensor) -> tuple[float, float]:
+def span(values: torch.Tensor) -> tuple[float, float]:
     """The least and the largest of the finite values."""
     plain = (values.abs() if values.is_complex() else values).float()
     low, high = (float(one) for one in plain.aminmax())

@@ -60,7 +60,7 @@ def draw_place(place: Place) -> Picture | None:
 
 
 def _drawn(place: Place, title: str | None) -> Picture | None:
-    got, hidden = place.got, place.wanted is HIDDEN
+    got, hidden, title = place.got, place.wanted is HIDDEN, title or place.where
     wanted = None if hidden else snapshot(plainly(place.wanted))
     if isinstance(wanted, Unreadable) or isinstance(got, Unreadable):
         return None
@@ -69,11 +69,7 @@ def _drawn(place: Place, title: str | None) -> Picture | None:
         return _tensors(place, numbers[0], numbers[1], title)
     if isinstance(got, TensorRecord) or (isinstance(wanted, TensorRecord) and not isinstance(got, list)):
         got, wanted = in_words(got, 40), None if hidden else in_words(wanted, 40)
-    return draw_orders(_as_words(got), None if hidden else _as_words(wanted), _title(title, place))
-
-
-def _title(title: str | None, place: Place) -> str:
-    return title or place.where
+    return draw_orders(_as_words(got), None if hidden else _as_words(wanted), title)
 
 
 def _as_words(side: Evidence) -> list[str]:
@@ -106,19 +102,19 @@ def _as_tensor(side: Evidence) -> torch.Tensor | None:
     return None
 
 
-def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str | None) -> Picture | None:
+def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title: str) -> Picture | None:
     if max(got.numel(), 0 if wanted is None else wanted.numel()) > _MOST:
         return None
     listed = isinstance(place.got, list)
     grids = [Grid("yours", got, listed=listed)]
     if wanted is None:
-        return draw_grids(grids, _title(title, place), "")
+        return draw_grids(grids, title, "")
     grids.append(Grid("wanted", wanted, listed=listed))
     if got.shape != wanted.shape:
         words = f"{len(got)} items, wanted {len(wanted)}" if listed else f"shape {_s(got)}, wanted {_s(wanted)}"
-        return draw_grids(grids, _title(title, place), words)
+        return draw_grids(grids, title, words)
     if got.dtype != wanted.dtype:
-        return draw_grids(grids, _title(title, place), f"dtype {_d(got)}, wanted {_d(wanted)}")
+        return draw_grids(grids, title, f"dtype {_d(got)}, wanted {_d(wanted)}")
     bad, size = _apart(got, wanted, place.tolerance or tolerance_of(_d(wanted)))
     grids = [Grid(grid.label, grid.values, bad, listed=listed) for grid in grids]
     grids.append(Grid("difference", size, bad, difference=True))
@@ -128,7 +124,7 @@ def _tensors(place: Place, got: torch.Tensor, wanted: torch.Tensor | None, title
         worst = int(torch.where(bad, size.abs().nan_to_num(torch.inf), -1.0).argmax())
         words += f", most at {[int(one) for one in torch.unravel_index(torch.tensor(worst), bad.shape)]}"
         words += f": {cell_text(got.flatten()[worst])} for {cell_text(wanted.flatten()[worst])}"
-    return draw_grids(grids, _title(title, place), words)
+    return draw_grids(grids, title, words)
 
 
 def _apart(

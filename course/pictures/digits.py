@@ -37,8 +37,7 @@ def draw_digits(
     row = _SIDE + 0.12 + _LINE * max((caption.count("\n") + 1 for caption in captions), default=1)
     wide = max(7.6, 0.15 + columns * (_SIDE + _GAP))
     picture = Picture(wide, 0.5 + max(1, rows) * row, f"{title}. {listed(words) if words else 'No picture.'}")
-    tall = picture.get_figheight()
-    picture.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
+    tall = picture.titled(title)
     for n, (image, caption) in enumerate(zip(images, captions, strict=True)):
         left, top = 0.15 + n % 10 * (_SIDE + _GAP), tall - 0.5 - n // 10 * row
         picture.shade(image.numpy(), (left, top - _SIDE, _SIDE, _SIDE), cmap="gray_r")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 
 from course.pictures.canvas import BLUE, INK, ORANGE, PAPER, QUIET, Picture, in_own_style
+from course.pictures.cells import span
 from course.pictures.words import cut, listed, number, told
 
 __all__ = ["draw_clobber", "draw_feature_maps"]
@@ -79,8 +80,7 @@ def draw_clobber(
     picture = Picture(spread + 2.05, height, alt)
     if title:
         picture.write(0.15, height - 0.25, title, fontsize=11.5, fontweight="bold")
-    finite = rows[0][rows[0].isfinite()]
-    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    low, high = span(rows[0])
     bins = torch.linspace(low, high if high > low else low + 1, 41).tolist()
     for row, (maps, label, look) in enumerate(zip(rows, labels, ((BLUE, ""), (ORANGE, "///")), strict=True)):
         bottom = height - top - size * (row + 1)
@@ -116,12 +116,11 @@ def _limit(maps: torch.Tensor) -> float:
 
 
 def _range(maps: torch.Tensor) -> str:
-    finite = maps.detach().abs().float() if maps.is_complex() else maps.detach().float()
-    finite = finite[finite.isfinite()]
-    if not len(finite):
+    finite = maps.isfinite()
+    if not finite.any():
         return "all NaN or inf"
-    lost = "" if finite.numel() == maps.numel() else ", NaN or inf among them"
-    return f"from {number(float(finite.min()))} to {number(float(finite.max()))}{lost}"
+    low, high = span(maps.detach())
+    return f"from {number(low)} to {number(high)}" + ("" if finite.all() else ", NaN or inf among them")
 
 
 def _map(picture: Picture, one: torch.Tensor, limit: float, box: tuple[float, float, float, float]) -> None:

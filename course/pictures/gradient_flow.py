@@ -148,8 +148,7 @@ def _drawn(rows: list[_Row], title: str, note: str, alt: str) -> Picture:
     high = pitch * max(len(rows), 2)
     room, right = 3.6, 0.3 + 0.0095 * size * max([16, *(len(row.says) for row in rows)])
     picture = Picture(left + room + right, top + high + 0.75, alt)
-    tall = picture.get_figheight()
-    picture.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
+    tall = picture.titled(title)
     if note:
         picture.write(0.15, tall - 0.5, note, color=QUIET)
     axes = picture.inches(left, 0.75, room, high, facecolor=PAPER)
@@ -207,9 +206,7 @@ def _limits(rows: list[_Row]) -> tuple[float, float]:
 
 def _legend(picture: Picture, left: float) -> None:
     """What bar, diamond and ring stand for."""
-    axes = picture.inches(left, 0.08, 5.4, 0.26)
-    axes.set(xlim=(0, 5.4), ylim=(0, 0.26))
-    axes.axis("off")
+    axes = picture.sheet(left, 0.08, 5.4, 0.26)
     axes.barh(0.13, 0.3, height=0.12, color=BLUE)
     axes.text(0.38, 0.13, "mean |grad|", va="center", fontsize=8.5, color=INK)
     axes.plot([1.4, 1.7], [0.13, 0.13], color=INK, linewidth=1.3)

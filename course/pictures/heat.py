@@ -8,6 +8,7 @@ import torch
 from torch.nn.functional import interpolate
 
 from course.pictures.canvas import INK, PAPER, QUIET, WIRE, Picture, in_own_style
+from course.pictures.cells import span
 from course.pictures.words import number, told
 
 __all__ = ["draw_heat"]
@@ -24,9 +25,7 @@ def draw_heat(picture: torch.Tensor, heat: torch.Tensor, title: str | None = Non
     image, stretched = _image(picture)
     plain = _heat(heat)
     high, wide = image.shape[:2]
-    finite = plain[plain.isfinite()]
-    low, top = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
-    lost = int(plain.numel() - len(finite))
+    (low, top), lost = span(plain), int(plain.isfinite().logical_not().sum())
     filled = plain.nan_to_num(nan=low, posinf=top, neginf=low)
     large = interpolate(filled[None, None], size=(high, wide), mode="bilinear", align_corners=False)[0, 0]
     large = large.clamp(low, top)
@@ -55,8 +54,7 @@ def _drawn(
     gap = max(0.2, 2.0 - w)
     alt = f"{title}. Three pictures side by side: {words[0]}; {words[1]}; the heat map laid over the picture."
     canvas = Picture(0.2 + 3 * w + 2 * gap + 0.95, h + 1.15, alt)
-    tall = canvas.get_figheight()
-    canvas.write(0.2, tall - 0.25, title, fontsize=11.5, weight="bold")
+    canvas.write(0.2, canvas.get_figheight() - 0.25, title, fontsize=11.5, weight="bold")
     canvas.write(0.2, 0.2, words[1], fontsize=8.5, color=QUIET)
     grey = image[..., 0] if image.shape[-1] == 1 else image
     low, top = limits
@@ -83,8 +81,8 @@ def _drawn(
             spine.set(edgecolor=WIRE, linewidth=0.8)
     bar = canvas.inches(0.2 + 3 * w + 2 * gap + 0.15, 0.45, 0.16, h)
     canvas.colorbar(shown, cax=bar)
-    bar.set_yticks([low, top] if limits[1] > low else [low], labels=[number(one) for one in
-                   ([low, top] if limits[1] > low else [low])])  # fmt: skip
+    ticks = [low, top] if limits[1] > low else [low]
+    bar.set_yticks(ticks, labels=list(map(number, ticks)))
     bar.tick_params(labelsize=8, colors=INK, length=2)
     return canvas
 

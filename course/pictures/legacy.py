@@ -44,15 +44,14 @@ def draw_legacy_comparison(model: nn.Module, *inputs: torch.Tensor, title: str |
         below = "\n".join(textwrap.wrap(side.words[2], 52)[:2])
         picture.write(left + 0.2, high - 0.86, below, fontsize=8.5, color=QUIET, va="top", linespacing=1.4)
         if side.graph is not None:
-            axes = picture.inches(left, 0, widths[number], high - 1.1)
-            low, top = side.graph.ends
-            middle = (low + top) / 2
-            floor = -side.graph.height / 2 - 0.15
-            axes.set(xlim=(middle - widths[number] / 2, middle + widths[number] / 2), ylim=(floor, floor + high - 1.1))
-            axes.axis("off")
+            start, floor = (sum(side.graph.ends) - widths[number]) / 2, -side.graph.height / 2 - 0.15
+            axes = picture.sheet(left, 0, widths[number], high - 1.1, start, floor)
             paint_graph(axes, side.graph, side.graph.rows[0][0] if side.legacy else None)
     if any(side.graph for side in sides):
-        picture.add_artist(_rule(widths[0] / sum(widths), (high - 1.3) / high))
+        from matplotlib.lines import Line2D
+
+        edge = [widths[0]] * 2, [0.04 * high, high - 1.3]
+        picture.put(Line2D(*edge, color=INK, linewidth=0.8, linestyle=(0, (4, 3))))
     return picture
 
 
@@ -188,10 +187,3 @@ def _label_inputs(
         box = boxes.get(get_gradient_edge(tensor).node)
         if box is not None:
             box.gradient = f"[{number}]: {in_short(gradient)}"
-
-
-def _rule(x: float, top: float) -> Any:
-    """A line between the two sides."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([x, x], [0.04, top], color=INK, linewidth=0.8, linestyle=(0, (4, 3)))

@@ -38,12 +38,9 @@ def draw_memory(parts: Mapping[str, Mapping[str, float]], title: str | None = No
     lines = _legend_lines(kinds)
     left = 0.4 + 0.082 * max((len(cut(label, 40)) for label in bars), default=0)
     picture = Picture(max(7.6, left + 5.4), 0.55 + _ROW * max(1, len(bars)) + 0.3 * len(lines) + 0.15, alt)
-    tall = picture.get_figheight()
-    picture.write(0.15, tall - 0.25, title, fontsize=11.5, weight="bold")
+    tall = picture.titled(title)
     room = picture.get_figwidth() - left - 1.15
-    axes = picture.inches(0, 0, picture.get_figwidth(), tall)
-    axes.set(xlim=(0, picture.get_figwidth()), ylim=(0, tall))
-    axes.axis("off")
+    axes = picture.sheet(0, 0, picture.get_figwidth(), tall)
     if not bars:
         picture.write(0.15, tall / 2 - 0.1, "Nothing was measured.", fontsize=10)
     longest = max((sum(bar.values()) for bar in bars.values()), default=0.0) or 1.0

@@ -64,9 +64,7 @@ def draw_module_tree(module: nn.Module, numbers: Mapping[str, int] | None = None
     what = "the tree" if not numbers else "the tree with its visit order"
     alt = f"{title or type(module).__name__}: {what}, {listed((box.in_words() for box in boxes), 40)}"
     picture = Picture(width, height, alt)
-    axes = picture.inches(0, 0, width, height)
-    axes.set(xlim=(0, width), ylim=(0, height))
-    axes.axis("off")
+    axes = picture.sheet(0, 0, width, height)
     if title:
         axes.text(edge, height - _MARGIN, title, fontsize=11.5, fontweight="bold", color=INK, va="top")
     for box in boxes:

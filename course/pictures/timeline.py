@@ -67,6 +67,8 @@ def _what_fits(events: list[Event]) -> tuple[list[Event], str]:
 def _drawn(
     events: list[Event], kinds: dict[str, str], labels: dict[str, str], heading: str, notes: list[str], alt: str
 ) -> Picture:
+    from matplotlib.patches import Rectangle
+
     lanes = list(dict.fromkeys(event.name for event in events))
     depth = {name: min(event.depth for event in events if event.name == name) for name in lanes}
     row = {name: number for number, name in enumerate(lanes)}
@@ -90,14 +92,14 @@ def _drawn(
     axes.axis("off")
     for number, text in enumerate(names):
         if number % 2 == 0:
-            _band(picture, foot + pitch * (len(lanes) - number - 1), pitch, left + room + 0.05)
+            corner = 0.1, foot + pitch * (len(lanes) - number - 1)
+            picture.put(Rectangle(corner, left + room - 0.05, pitch, color=FAINT, linewidth=0, alpha=0.6, zorder=-1))
         y = foot + pitch * (len(lanes) - number - 0.5)
         picture.write(0.15, y, text, fontsize=size, family=MONO)
     for start, end, event in _spans(events):
         axes.plot([start, end], [row[event.name]] * 2, color=_KINDS[event.kind][2], linewidth=2.2, zorder=2)
-    numbered = step >= 0.16
     _draw_marks(axes, events, row, 46.0 if step >= 0.16 else max(9.0, 46 * step / 0.16))
-    if numbered:
+    if step >= 0.16:
         for number, event in enumerate(events, 1):
             axes.annotate(
                 str(number), (number, row[event.name]), (0, 6), textcoords="offset points", ha="center", fontsize=7,
@@ -106,15 +108,6 @@ def _drawn(
     _draw_sides(axes, events, (high - head - foot, pitch))
     _draw_legend(picture, [kind for kind in _KINDS if any(event.kind == kind for event in events)], labels)
     return picture
-
-
-def _band(picture: Picture, bottom: float, high: float, wide: float) -> None:
-    from matplotlib.patches import Rectangle
-
-    picture.add_artist(
-        Rectangle((0.1, bottom), wide - 0.1, high, transform=picture.dpi_scale_trans, color=FAINT, linewidth=0,
-                  alpha=0.6, zorder=-1)
-    )  # fmt: skip
 
 
 def _spans(events: list[Event]) -> Iterator[tuple[int, int, Event]]:
@@ -160,10 +153,7 @@ def _draw_sides(axes: Any, events: list[Event], measures: tuple[float, float]) -
 
 
 def _draw_legend(picture: Picture, kinds: list[str], labels: dict[str, str]) -> None:
-    wide = picture.get_figwidth()
-    axes = picture.inches(0, 0.1, wide, 0.4)
-    axes.set(xlim=(0, wide), ylim=(0, 0.4))
-    axes.axis("off")
+    axes = picture.sheet(0, 0.1, picture.get_figwidth(), 0.4)
     x = 0.25
     for kind in kinds:
         _, marker, colour, hollow = _KINDS[kind]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nbproof.authoring.exercise_folder import CHECKS
 from nbproof.authoring.lesson import Exercise, Lesson
-from nbproof.authoring.violation import Violation
+from nbproof.errors import Violation
 from nbproof.regions import stub_of
 
 __all__ = ["untried"]

@@ -18,12 +18,10 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.check_texts import in_the_notebook, write_checks
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, how_to_install, write_where_it_differs
-from nbproof.authoring.hint_texts import write_hints
+from nbproof.authoring.derived_files import derived_files, in_the_notebook
 from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in
 from nbproof.authoring.orphans import sweep
-from nbproof.authoring.outlining import write_outline
 from nbproof.authoring.stated import contradictions
 from nbproof.authoring.syllabus import read_syllabus, refuse_abandoned
 from nbproof.cells import CellKind
@@ -114,8 +112,8 @@ def build(root: Path, names: list[str] | None = None, say: Callable[[str], None]
         sweep(root, say)
     if the_course().derived_in(root) is not None:
         slugs = [folder.name for folder in find_lessons(root)]
-        derived = (write_outline(root, lessons, slugs), write_checks(root, lessons, slugs), write_hints(root))
-        changed += [path for path in derived if path]
+        files = derived_files(root, lessons, slugs)
+        changed += [path for path, text in files.items() if write_where_it_differs(text, path)]
     return changed
 
 

@@ -29,7 +29,7 @@ from nbproof.run.intake import lessons_with_source
 
 __all__ = ["Bundle", "bundle", "contents_of", "is_for_learners", "refuse_leaks", "write_wheels"]
 
-FOR_LEARNERS = ("checks", "display", "terminal", "values")
+FOR_LEARNERS = ("checks", "display", "values")
 """Rooms of the tool that learners need. The others hold no answer, but nobody can learn from them either."""
 
 NEEDED_BESIDE = ("cli/__init__.py", "cli/main.py", "cli/self_study.py")
@@ -164,13 +164,8 @@ def _for_graders(root: Path) -> Iterable[tuple[str, bytes]]:
 
 def _package_files(package: Path) -> list[str]:
     """The files of a package, without what Python and editors leave there, as relative POSIX paths."""
-    found = []
-    for path in sorted(package.rglob("*")):
-        name = path.relative_to(package).as_posix()
-        hidden = "__pycache__" in path.parts or path.name.startswith(".")
-        if path.is_file() and not hidden:
-            found.append(name)
-    return found
+    files = (path for path in sorted(package.rglob("*")) if path.is_file() and not path.name.startswith("."))
+    return [path.relative_to(package).as_posix() for path in files if "__pycache__" not in path.parts]
 
 
 def is_for_learners(name: str) -> bool:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbproof.authoring.awkward import untried
-from nbproof.authoring.contract import Record, check_contract, check_release, chosen
+from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.authoring.demands import demands_of, unbroken
 from nbproof.authoring.hinting import check_hints, check_share
-from nbproof.authoring.lesson import Lesson
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson
+from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import Syllabus, read_syllabus, refuse_abandoned
-from nbproof.authoring.violation import Violation
+from nbproof.authoring.trial import Way
 from nbproof.command import course_command
 from nbproof.course_file import the_course
+from nbproof.errors import Violation
 from nbproof.nbgrader_setup import course_config
+from nbproof.text import counted
 
-__all__ = ["Checkup", "check_up"]
+__all__ = ["Alike", "Checkup", "check_up", "redundant"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], N
     course_config(root)  # raises before the work, and not after it
     refuse_abandoned(root)
     syllabus = read_syllabus(root, names)
-    pairs = chosen(syllabus, root, names)
+    pairs = select(root, names, syllabus)
     lessons = [
         one for one in syllabus.lessons if not names or one.slug in names or one in [lesson for lesson, _ in pairs]
     ]
@@ -68,7 +72,7 @@ def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], N
         others += check_share(records)
     of = [len(record.exercise.candidates) for record in records]
     looked_at = (
-        f"{len(records)} exercise{'s' * (len(records) != 1)} with {sum(of)} candidates; prose, hints and derived notebooks of "
+        f"{counted(len(records), 'exercise')} with {sum(of)} candidates; prose, hints and derived notebooks of "
         + ", ".join(lesson.slug for lesson in lessons)
     )
     left = _left_out(syllabus, lessons, records) if names else ()
@@ -82,15 +86,41 @@ def _left_out(syllabus: Syllabus, lessons: Sequence[Lesson], records: Sequence[R
         rest = [exercise.id for exercise in lesson.exercises if exercise.id not in seen]
         if rest:
             found.append(
-                f"the candidates of {len(rest)} other exercise{'s' * (len(rest) != 1)} of {lesson.slug}: "
+                f"the candidates of {counted(len(rest), 'other exercise')} of {lesson.slug}: "
                 + course_command(f"check {lesson.slug}")
             )
     for error in syllabus.unread:
         found.append(f"a lesson that cannot be read: {error.fact} ({error.place})")
     rest = [lesson.slug for lesson in syllabus.lessons if lesson not in lessons]
     if rest:
-        found.append(f"{len(rest)} other lesson{'s' * (len(rest) != 1)}: {', '.join(rest)}")
+        found.append(f"{counted(len(rest), 'other lesson')}: {', '.join(rest)}")
     found.append(
         f"what concerns the course as a whole, such as the share of mutants with a hint: {course_command('check')}"
     )
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Mutants of one exercise that nothing tells apart."""
+
+    exercise: Exercise
+    mutants: tuple[Candidate, ...]
+    checks: tuple[str, ...]
+    """The checks that all of them fail."""
+
+
+def redundant(records: Sequence[Record]) -> Iterator[Alike]:
+    """Which mutants say the same thing twice: the same hint, by just the same checks, for just the same evidence.
+
+    In the order of the lessons. The author knows whether two stand for different slips: nothing is taken away.
+    """
+    for record in records:
+        groups: dict[tuple[str | None, Way], list[Candidate]] = defaultdict(list)
+        for mutant in record.exercise.mutants:
+            if mutant.name in record.ways:
+                groups[mutant.hint, record.ways[mutant.name]].append(mutant)
+        for (_, way), mutants in groups.items():
+            if len(mutants) > 1:
+                checks = dict.fromkeys(found[2] for found in way[:-1])
+                yield Alike(record.exercise, tuple(mutants), tuple(checks))

@@ -9,35 +9,29 @@ checks are sound in themselves. Per lesson, in
 
 from __future__ import annotations
 
-import ast
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.authoring.demands import Demands
+from nbproof.authoring.derived_files import checks_in
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson
-from nbproof.authoring.redundancy import Way, way_of
-from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import Syllabus, read_syllabus
-from nbproof.authoring.trial import Outcome, Trial
-from nbproof.authoring.violation import Violation
+from nbproof.authoring.trial import Outcome, Trial, Way
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.hints import all_hints, known_hint
-from nbproof.errors import UsageError
-from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN, visible_of
+from nbproof.errors import UsageError, Violation
+from nbproof.regions import visible_of
 
 __all__ = [
     "MAX_UNSEEN",
     "MIN_ACCEPTED",
     "MIN_MUTANTS",
     "Record",
-    "Violation",
     "check_contract",
-    "check_release",
-    "chosen",
     "select",
 ]
 
@@ -75,16 +69,13 @@ class Record:
         self.violations.append(Violation(f"{self.exercise.id}: {fact}", place, again))
 
 
-def select(root: Path, names: list[str]) -> list[tuple[Lesson, Exercise]]:
+def select(root: Path, names: Sequence[str], syllabus: Syllabus | None = None) -> list[tuple[Lesson, Exercise]]:
     """The exercises of the named lessons, or those named themselves; all where nothing is named.
 
-    Raises UsageError for an unknown name, LessonError for a broken lesson, unless only others are named.
+    ``syllabus``: the lessons, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson,
+    unless only others are named.
     """
-    return chosen(read_syllabus(root, names), root, names)
-
-
-def chosen(syllabus: Syllabus, root: Path, names: Sequence[str]) -> list[tuple[Lesson, Exercise]]:
-    """As :func:`select`, of lessons that are read already."""
+    syllabus = syllabus or read_syllabus(root, names)
     pairs = [(lesson, exercise) for lesson in syllabus.lessons for exercise in lesson.exercises]
     known = {lesson.slug for lesson in syllabus.lessons} | {exercise.id for _, exercise in pairs}
     for name in names:
@@ -231,7 +222,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         )
         return
     record.killed += 1
-    record.ways[candidate.name] = way_of(outcome)
+    record.ways[candidate.name] = outcome.way
     if failing[0] <= set(outcome.hearsay):
         record.broken(
             f"what the notebook says about itself is all that finds the mutant {candidate.name}: "
@@ -275,19 +266,5 @@ def _cure_of_hint(shown: str | None, declared: str | None, check: str) -> str:
 def _hidden_checks(exercise: Exercise) -> Iterator[str]:
     """test_id/Check of every check class between the hidden-test markers."""
     for cell in exercise.tests:
-        lines = cell.source.splitlines()
-        inside, hidden = False, set()
-        for number, line in enumerate(lines, 1):
-            if line.strip() == BEGIN_HIDDEN:
-                inside = True
-            elif line.strip() == END_HIDDEN:
-                inside = False
-            elif inside:
-                hidden.add(number)
-        for node in ast.walk(ast.parse(cell.source)):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-                continue
-            if node.func.id == "check" and node.lineno in hidden:
-                for argument in node.args[1:]:
-                    if isinstance(argument, ast.Name):
-                        yield f"{cell.grade_id}/{argument.id}"
+        shown = checks_in(visible_of(cell.source))
+        yield from (f"{cell.grade_id}/{name}" for name in checks_in(cell.source) if name not in shown)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from nbproof.authoring.candidates import nothing_to_break
 from nbproof.authoring.lesson import Exercise, Lesson
 from nbproof.authoring.stated import statement_of
-from nbproof.authoring.violation import Violation
+from nbproof.errors import Violation
 
 __all__ = ["Demands", "demands_of", "sentences", "unbroken"]
 

@@ -10,7 +10,7 @@ import nbformat
 
 from nbproof.course_file import the_course
 
-__all__ = ["LIMITS", "METADATA", "as_text", "beside_the_course", "cell_id", "how_to_install", "write_where_it_differs"]
+__all__ = ["LIMITS", "METADATA", "as_text", "cell_id", "how_to_install", "write_where_it_differs"]
 
 LIMITS = "<!-- grading limits -->"
 """In a lesson's prose: stands for the sentence that nbgrader_config.py's limits make."""
@@ -58,11 +58,6 @@ def as_text(notebook: nbformat.NotebookNode) -> str:
     """What stands in the file."""
     text: str = nbformat.writes(notebook, sort_keys=True, indent=1, ensure_ascii=False)
     return text if text.endswith("\n") else text + "\n"
-
-
-def beside_the_course(root: Path, name: str) -> Path:
-    """Where a build in ``root`` writes this file for ``course.toml``'s folder; in a folder that only holds lessons, there."""
-    return (the_course().derived_in(root) or root) / name
 
 
 def write_where_it_differs(text: str, path: Path) -> bool:

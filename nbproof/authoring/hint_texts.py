@@ -24,14 +24,12 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from nbproof.authoring.derived import beside_the_course, write_where_it_differs
 from nbproof.authoring.exercise_folder import HINTS
 from nbproof.errors import HintError
 
-__all__ = ["WAY_IN", "derived_hints", "hints_are_stale", "place_of", "write_hints"]
+__all__ = ["WAY_IN", "derived_hints", "place_of"]
 
 WAY_IN = "way_in"
-_NAME = "hints.json"
 _STEPS = ("question", "idea", "read")
 
 
@@ -98,15 +96,3 @@ def place_of(root: Path, key: str) -> str:
             if line.strip() == wanted:
                 return f"{path}:{number}"
     return str(root / "lessons")
-
-
-def hints_are_stale(root: Path) -> bool:
-    """Whether the package beside the lessons has other hints than they have."""
-    path = beside_the_course(root, _NAME)
-    return not path.exists() or path.read_text(encoding="utf-8") != derived_hints(root)
-
-
-def write_hints(root: Path) -> Path | None:
-    """Bring hints.json up to date; the path where it changed."""
-    path = beside_the_course(root, _NAME)
-    return path if write_where_it_differs(derived_hints(root), path) else None

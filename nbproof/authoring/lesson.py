@@ -109,21 +109,15 @@ class Lesson:
 def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     """The lesson folders below ``root``/lessons, or those named. Raises UsageError for an unknown name."""
     folder = root / "lessons"
-    known = sorted(path.parent for path in folder.glob("*/lesson.py"))
+    known = {path.parent.name: path.parent for path in sorted(folder.glob("*/lesson.py"))}
     if not known:
         raise UsageError(
             "no lessons here", f"{folder} holds no <slug>/lesson.py", "cd into the course's folder, or --course DIR"
         )
-    if not names:
-        return known
-    chosen = []
-    for name in names:
-        match = [path for path in known if path.name == name]
-        if not match:
-            listed = ", ".join(path.name for path in known)
-            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {listed}")
-        chosen += match
-    return chosen
+    for name in names or ():
+        if name not in known:
+            raise UsageError(f"no lesson is called {name!r}", str(folder), f"choose from: {', '.join(known)}")
+    return [known[name] for name in names or known]
 
 
 def read_lesson(folder: Path) -> Lesson:
@@ -146,7 +140,7 @@ def read_lesson(folder: Path) -> Lesson:
     checks = CheckCells(folder)
     cells = tuple(_tested(cell, checks) if cell.kind is CellKind.TEST else cell for cell in cells)
     checks.refuse_unused(ids)
-    return Lesson(folder.name, path, cells, _exercises(Lesson(folder.name, path, cells, ()), folder))
+    return Lesson(folder.name, path, cells, _exercises(cells, folder))
 
 
 def _tested(cell: Cell, checks: CheckCells) -> Cell:
@@ -234,11 +228,11 @@ def _refuse_duplicates(cells: tuple[Cell, ...]) -> None:
         seen[cell.grade_id] = cell.place
 
 
-def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
-    answers = [cell for cell in lesson.cells if cell.kind is CellKind.ANSWER]
+def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
+    answers = [cell for cell in cells if cell.kind is CellKind.ANSWER]
     ids = {cell.grade_id for cell in answers}
     tests: dict[str, list[Cell]] = {name: [] for name in ids}
-    for cell in lesson.cells:
+    for cell in cells:
         if cell.kind is CellKind.TEST:
             name = exercise_of(cell.grade_id, ids)
             if not name:
@@ -263,6 +257,6 @@ def _exercises(lesson: Lesson, folder: Path) -> tuple[Exercise, ...]:
         accepted = read_candidates(folder / answer.grade_id, "accepted")
         mutants = read_candidates(folder / answer.grade_id, "mutant")
         exercises.append(
-            Exercise(answer.grade_id, lesson.slug, answer, tuple(tests[answer.grade_id]), accepted, mutants)
+            Exercise(answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )
     return tuple(exercises)

@@ -13,8 +13,7 @@ from string import Template
 from nbproof.authoring.lesson import find_lessons, read_lesson
 from nbproof.authoring.stated import contradictions
 from nbproof.authoring.syllabus import read_syllabus
-from nbproof.authoring.violation import Violation
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, Violation
 
 __all__ = ["FIRST", "new_course", "new_exercise"]
 

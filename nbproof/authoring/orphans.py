@@ -15,9 +15,9 @@ import nbformat
 from nbgrader.utils import compute_checksum
 
 from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id
-from nbproof.authoring.violation import Violation
 from nbproof.cells import grading_of, name_of
 from nbproof.command import course_command
+from nbproof.errors import Violation
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 

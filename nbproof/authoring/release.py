@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,23 +10,18 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.build import derive
-from nbproof.authoring.check_texts import checks_are_stale
-from nbproof.authoring.hint_texts import derived_hints, hints_are_stale
+from nbproof.authoring.derived_files import OUTLINE, derived_files, outline_of, read_outline
+from nbproof.authoring.hint_texts import derived_hints
 from nbproof.authoring.lesson import Lesson, find_lessons
 from nbproof.authoring.orphans import orphans
-from nbproof.authoring.outlining import outline_of, read_outline
-from nbproof.authoring.stated import contradictions, unannounced
-from nbproof.authoring.violation import Violation
-from nbproof.cells import CellKind
-from nbproof.checks.visible import NAME
+from nbproof.authoring.stated import contradictions, unannounced, unasked
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import LessonError
-from nbproof.marking.manual_answers import HEADER
+from nbproof.errors import LessonError, Violation
 from nbproof.nbgrader_setup import course_config
 from nbproof.regions import private_lines
 
-__all__ = ["Violation", "check_release", "leaks", "unasked"]
+__all__ = ["check_release", "leaks"]
 
 
 def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
@@ -44,8 +38,7 @@ def check_release(root: Path, lessons: list[Lesson]) -> list[Violation]:
                 mine += leaks(lesson, release)
             mine += [*unasked(lesson), *unannounced(lesson), *contradictions(lesson)]
             found += [replace(violation, lesson=lesson.slug) for violation in mine]
-    found += [*_stale_outline(root, lessons), *_stale_checks(root, lessons), *_stale_hints(root)]
-    return found
+    return [*found, *_stale_files(root, lessons)]
 
 
 def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | None) -> Iterator[Violation]:
@@ -60,60 +53,24 @@ def _stale(root: Path, lesson: Lesson, scratch: Path, refused: LessonError | Non
             yield Violation(f"{step}/{lesson.slug} is outdated", str(root / place), course_command("build"))
 
 
-_EFFORT = re.compile(r"(?P<minutes>\d+) min · (?P<points>[\d.]+) points?$")
-
-
-def unasked(lesson: Lesson) -> Iterator[Violation]:
-    """A written answer needs its question right above it, with the points that it brings."""
-    for before, cell in zip(lesson.cells, lesson.cells[1:], strict=False):
-        if cell.kind is not CellKind.WRITTEN:
+def _stale_files(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
+    """Where the lessons stand beside the package, what it has of them must be theirs; elsewhere hints are only read."""
+    if the_course().derived_in(root) is None:
+        derived_hints(root)
+        return
+    slugs = [folder.name for folder in find_lessons(root)]
+    for path, text in derived_files(root, lessons, slugs).items():
+        name, again = path.relative_to(root), course_command("build")
+        if path.name != OUTLINE:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
+                yield Violation(f"{name} is outdated", str(path), again)
             continue
-        header = list(HEADER.finditer(before.source)) if before.kind is CellKind.PROSE else []
-        asked = before.source[header[-1].end() :].strip() if header else ""
-        effort = _EFFORT.match(asked.partition("\n")[0])
-        if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:
-            yield Violation(
-                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {cell.points:g} points",
-                cell.place,
-                f"begin the text above with '### In your own words: <title>' and '5 min · {cell.points:g} points'",
-            )
-
-
-def _stale_outline(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
-    """Where the lessons stand beside the package, its outline must be theirs."""
-    folder = the_course().derived_in(root)
-    if folder is not None:
-        known, path = read_outline(root), folder / "outline.json"
-        name = path.relative_to(root)
+        known = read_outline(root)
         for lesson in lessons:
             if known.get(lesson.slug) != outline_of(lesson):
-                yield Violation(
-                    f"{name} is outdated about {lesson.slug}",
-                    str(path),
-                    course_command("build"),
-                    lesson.slug,
-                )
-        for slug in known:
-            if not (root / "lessons" / slug / "lesson.py").exists():
-                yield Violation(f"{name} knows {slug}, which is no lesson", str(path), course_command("build"))
-
-
-def _stale_checks(root: Path, lessons: list[Lesson]) -> Iterator[Violation]:
-    """If the lessons stand beside the package, the checks that learners have must be theirs."""
-    folder = the_course().derived_in(root)
-    if folder is not None and checks_are_stale(root, lessons, [folder.name for folder in find_lessons(root)]):
-        path = folder / NAME
-        yield Violation(f"{path.relative_to(root)} is outdated", str(path), course_command("build"))
-
-
-def _stale_hints(root: Path) -> Iterator[Violation]:
-    """Where the lessons stand beside the package, its hints must be theirs; elsewhere they are only read."""
-    folder = the_course().derived_in(root)
-    if folder is None:
-        derived_hints(root)
-    elif hints_are_stale(root):
-        path = folder / "hints.json"
-        yield Violation(f"{path.relative_to(root)} is outdated", str(path), course_command("build"))
+                yield Violation(f"{name} is outdated about {lesson.slug}", str(path), again, lesson.slug)
+        for slug in (one for one in known if one not in slugs):
+            yield Violation(f"{name} knows {slug}, which is no lesson", str(path), again)
 
 
 def _extras(root: Path, lesson: Lesson) -> Iterator[Violation]:

@@ -1,18 +1,38 @@
-"""A simulated class: learners whose answers are drawn from the accepted answers and the mutants."""
+"""A simulated class: learners whose answers are drawn from the accepted answers and the mutants.
+
+Where nobody has handed in anything it is graded as a course of its own in ``demo/``, so that nothing of it ever meets the real
+one. Every run looks whether it is there: what reads lessons is slow to import, and waits until a class is made up.
+"""
 
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
-
-from nbproof.authoring.lesson import Candidate, Exercise, find_lessons, read_lesson
 from nbproof.cells import name_of
 
-__all__ = ["LEARNERS", "Learner", "as_handed_in", "hand_in", "simulate_class"]
+if TYPE_CHECKING:
+    import nbformat
+
+    from nbproof.authoring.lesson import Candidate, Exercise
+
+__all__ = [
+    "DEMO",
+    "LEARNERS",
+    "Learner",
+    "as_handed_in",
+    "hand_in",
+    "prepare_demo",
+    "simulate_class",
+    "simulated_before",
+]
+
+DEMO = "demo"
+"""The folder, beside the real ``submitted/``; ``--course demo`` leads every command there."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,8 @@ LEARNERS = (
 
 def hand_in(release: Path, answers: Mapping[str, str]) -> nbformat.NotebookNode:
     """The released notebook with these TODO cells (grade_id -> text) filled in, as a learner saves it."""
+    import nbformat
+
     notebook = nbformat.read(release, as_version=4)
     for cell in notebook.cells:
         if name_of(cell) in answers:
@@ -50,6 +72,10 @@ def simulate_class(root: Path, lessons: list[str], seed: int = 0, into: Path | N
 
     ``into``: the folder that holds ``submitted/``, if it is not the course's own.
     """
+    import nbformat
+
+    from nbproof.authoring.lesson import find_lessons, read_lesson
+
     written = []
     for folder in find_lessons(root, lessons):
         lesson = read_lesson(folder)
@@ -78,3 +104,25 @@ def as_handed_in(candidate: Candidate) -> str:
     """The answer's text, without the line in which a mutant names its misconception."""
     text = candidate.source.split("\n", 1)[1] if candidate.role == "mutant" else candidate.source
     return text.strip("\n")
+
+
+def prepare_demo(root: Path) -> Path:
+    """The folder of the demo, with the lessons as they are now; learners hand in where nobody has yet."""
+    demo = root / DEMO
+    for name in ("source", "release"):
+        fresh = demo / f".{name}.coming"
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(root / name, fresh)
+        shutil.rmtree(demo / name, ignore_errors=True)
+        fresh.rename(demo / name)
+    shutil.copyfile(root / "nbgrader_config.py", demo / "nbgrader_config.py")
+    if not any(demo.glob("submitted/*/*/*.ipynb")):
+        simulate_class(root, [], into=demo)
+    return demo
+
+
+def simulated_before(root: Path) -> list[str]:
+    """The simulated class where an earlier version of this course put it: among the real learners. Else empty."""
+    names = [one.name for one in LEARNERS]
+    there = all((root / "submitted" / name).is_dir() or (root / "autograded" / name).is_dir() for name in names)
+    return names if there and root.resolve().name != DEMO else []

@@ -20,8 +20,8 @@ import nbformat
 from nbproof.authoring.bundle import refuse_leaks
 from nbproof.authoring.chapter import PICTURES, chapter_of, plain
 from nbproof.authoring.derived import as_text
+from nbproof.authoring.derived_files import read_outline
 from nbproof.authoring.lesson import find_lessons
-from nbproof.authoring.outlining import read_outline
 from nbproof.authoring.shown import Shown, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
 from nbproof.authoring.stated import time_in

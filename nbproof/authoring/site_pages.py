@@ -13,6 +13,7 @@ from markdown_it.token import Token
 
 from nbproof.authoring.chapter import plain
 from nbproof.course_file import the_course
+from nbproof.text import counted
 
 __all__ = ["Chapter", "home", "home_title", "readers_pages"]
 
@@ -66,7 +67,7 @@ def home(root: Path, chapters: Sequence[Chapter], pages: Mapping[str, str]) -> s
 
 def _card(chapter: Chapter) -> str:
     minutes = " + ".join(str(one) for one in (chapter.core, chapter.further) if one)
-    exercises = f"{chapter.exercises} exercise{'s' * (chapter.exercises != 1)}"
+    exercises = counted(chapter.exercises, "exercise")
     wrong = the_course().goes_wrong.get(chapter.slug, "")
     return (
         f"::::{{grid-item-card}} {_number(chapter.slug)}{chapter.title}\n:link: lessons/{chapter.slug}\n:link-type: doc\n\n"

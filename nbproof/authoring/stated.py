@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from nbproof.authoring.lesson import Cell, Exercise, Lesson
-from nbproof.authoring.violation import Violation
 from nbproof.cells import CellKind
 from nbproof.command import course_command
+from nbproof.errors import Violation
+from nbproof.marking.manual_answers import HEADER
 
-__all__ = ["Heading", "contradictions", "heading_of", "statement_of", "time_in", "unannounced"]
+__all__ = ["Heading", "contradictions", "heading_of", "statement_of", "time_in", "unannounced", "unasked"]
 
 _NUMBER = r"\d+(?:\.\d+)?"
 _HEADING = re.compile(
@@ -146,6 +147,22 @@ def unannounced(lesson: Lesson) -> Iterator[Violation]:
                 place,
                 "take it out, or bring its TODO cell back",
                 lesson.slug,
+            )
+
+
+def unasked(lesson: Lesson) -> Iterator[Violation]:
+    """A written answer needs its question right above it, with the points that it brings."""
+    for before, cell in itertools.pairwise(lesson.cells):
+        if cell.kind is not CellKind.WRITTEN:
+            continue
+        header = list(HEADER.finditer(before.source)) if before.kind is CellKind.PROSE else []
+        asked = before.source[header[-1].end() :].strip() if header else ""
+        effort = _EFFORT.match(asked.partition("\n")[0])
+        if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:
+            yield Violation(
+                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {cell.points:g} points",
+                cell.place,
+                f"begin the text above with '### In your own words: <title>' and '5 min · {cell.points:g} points'",
             )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -32,10 +33,13 @@ with contextlib.suppress(ImportError):
 # For the forks' sake: every trial finds it loaded.
 the_course().enter()
 
-__all__ = ["Outcome", "Trial", "prepare", "try_candidate"]
-
+__all__ = ["Outcome", "Trial", "Way", "prepare", "try_candidate"]
 
 _RAISES = "the cell raises"
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
+
+Way = tuple[tuple[str, ...], ...]
+"""How a trial ended: under each seed each check that failed, with its sentence, and what else the trial said."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,18 @@ class Outcome:
             return {self.ended or "nothing ran"}
         verdicts = self.findings[index]
         return {f"{cell}/{one.check}" for cell, found in verdicts.items() for one in found if not one.passed}
+
+    @property
+    def way(self) -> Way:
+        """Equal for two that differ in nothing that a check has seen."""
+        found = [
+            (str(seed), cell, one.check, one.hint or "", _ADDRESS.sub("0x", one.sentence))
+            for seed, verdicts in enumerate(self.findings)
+            for cell, findings in sorted(verdicts.items())
+            for one in findings
+            if not one.passed
+        ]
+        return (*found, (self.ended, *(_ADDRESS.sub("0x", error) for error in self.errors)))
 
     def cells_lost(self, index: int) -> set[str]:
         """The test cells that earn nothing under seed number ``index``."""

@@ -29,9 +29,9 @@ def what_is_offered() -> str:
 
 
 def _cure() -> str:
-    if _is_on(_RESTRICTED):
+    if _says(_RESTRICTED, "1"):
         return f"AppArmor forbids them here. A profile for this Python allows them: {course_command('isolation --apparmor')}"
-    if _is_zero(Path("/proc/sys/user/max_user_namespaces")):
+    if _says(Path("/proc/sys/user/max_user_namespaces"), "0"):
         return "this machine has none: `sysctl user.max_user_namespaces` says 0. Its administrator can raise that."
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         return (
@@ -41,16 +41,9 @@ def _cure() -> str:
     return f"ask the machine's administrator for them ({_PAGE})."
 
 
-def _is_on(path: Path) -> bool:
+def _says(path: Path, text: str) -> bool:
     try:
-        return path.read_text().strip() == "1"
-    except OSError:
-        return False
-
-
-def _is_zero(path: Path) -> bool:
-    try:
-        return path.read_text().strip() == "0"
+        return path.read_text().strip() == text
     except OSError:
         return False
 

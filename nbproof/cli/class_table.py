@@ -18,7 +18,8 @@ from nbproof.command import course_command
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
-from nbproof.text import counted
+from nbproof.terminal import say
+from nbproof.text import counted, some_of
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected
@@ -75,41 +76,30 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
         if looked_at:
             console.print(_table_of(scores, looked_at[:MANY], "late, recovered, not graded"))
         if len(looked_at) > MANY:
-            console.print(
-                f"and {len(looked_at) - MANY} more; --all prints all {len(learners)} learners", highlight=False
-            )
+            say(console, f"and {len(looked_at) - MANY} more; --all prints all {len(learners)} learners")
         else:
-            console.print(f"--all prints all {len(learners)} learners", highlight=False)
+            say(console, f"--all prints all {len(learners)} learners")
     print_problems(console, told)
     ended = Counter(status for score in scores for status in score.statuses)
     if ended:
         parts = ", ".join(f"{ended[status]} {status}" for status in STATUSES if ended[status])
-        console.print(f"exercises: {parts}", highlight=False)
+        say(console, f"exercises: {parts}")
     recovered = sum(bool(score.verdict.recovered or score.verdict.damage) for score in scores)
     if recovered:
-        console.print(
-            f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how",
-            highlight=False, markup=False,
-        )  # fmt: skip
+        say(console, f"(r) damaged, and recovered: {counted(recovered, 'submission')}; feedback and --json say how")
     for line in late_lines(scores):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(console, line)
     if fined := [score.penalty for score in scores if score.penalty]:
-        line = f"{sum(fined):g} marks taken off {counted(len(fined), 'submission')} for being late"
-        console.print(line, highlight=False)
+        say(console, f"{sum(fined):g} marks taken off {counted(len(fined), 'submission')} for being late")
     waiting = sum(score.waiting for score in scores)
     if waiting:
         line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
-        console.print(
-            f"{line} for your marks: {course_command('formgrader', told.root)}",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
-        )
-    console.print(summary_line(told), highlight=False, soft_wrap=True)
-    console.print(f"gradebook: {told.graded.gradebook}", highlight=False, soft_wrap=True)
+        say(console, f"{line} for your marks: {course_command('formgrader', told.root)}")
+    say(console, summary_line(told))
+    say(console, f"gradebook: {told.graded.gradebook}")
     if told.feedback is not None:
-        console.print(f"feedback:  {told.feedback.resolve()}", highlight=False, soft_wrap=True)
-    console.print(f"report:    {course_command('report', told.root)}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"feedback:  {told.feedback.resolve()}")
+    say(console, f"report:    {course_command('report', told.root)}")
 
 
 def print_problems(console: Console, told: Told) -> None:
@@ -117,23 +107,23 @@ def print_problems(console: Console, told: Told) -> None:
     for score in told.graded.scores:
         if score.problem:
             place = f"submitted/{score.learner}/{score.lesson}"
-            console.print(f"! not graded: {place}: {score.problem}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"! not graded: {place}: {score.problem}")
         uncertain = {one.id for one in score.verdict.exercises if one.status == UNCERTAIN}
         by_reason: dict[tuple[str, str], list[str]] = {}
         for exercise, reason in score.missing.items():
             by_reason.setdefault((UNCERTAIN if exercise in uncertain else "missing", reason), []).append(exercise)
         for (what, reason), exercises in by_reason.items():
             line = f"! {what}: submitted/{score.learner}/{score.lesson}: {', '.join(exercises)}: {reason}"
-            console.print(line, highlight=False, markup=False, soft_wrap=True)
+            say(console, line)
     for line in (*_newer(told.graded.scores), *lines_of(told.attendance)):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(console, line)
     for note in told.notes:
-        console.print(note, highlight=False, markup=False, soft_wrap=True)
+        say(console, note)
     for learner, lesson, reason in told.failed_pages:
         place = f"feedback/{learner}/{lesson or 'index.html'}"
-        console.print(f"! not written: {place}: {reason}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"! not written: {place}: {reason}")
     for lesson, count in told.graded.plain_tests.items():
-        console.print(said_aloud(lesson, count), highlight=False, markup=False, soft_wrap=True)
+        say(console, said_aloud(lesson, count))
 
 
 def _newer(scores: Sequence[Score]) -> Iterator[str]:
@@ -148,7 +138,7 @@ def _newer(scores: Sequence[Score]) -> Iterator[str]:
             older.setdefault((score.lesson, exercise), []).append(score.learner)
     graded = Counter(score.lesson for score in scores if not score.problem)
     for (lesson, exercise), learners in sorted(older.items()):
-        listed = ", ".join(learners[:3]) + (f" and {len(learners) - 3} more" if len(learners) > 3 else "")
+        listed = some_of(learners, 3)
         have = graded[lesson] - len(learners)
         if have > len(learners):
             yield (

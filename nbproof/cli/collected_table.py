@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
 from rich.markup import escape
@@ -16,8 +15,8 @@ from nbproof.collect.owners import HIDDEN
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
-from nbproof.terminal.console import console_for_output
-from nbproof.text import printable
+from nbproof.terminal import console_for_output, say
+from nbproof.text import printable, some_of
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]
 
@@ -55,31 +54,29 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
         table.add_column("lesson", overflow="fold", ratio=2)
         table.add_column("what became of it", overflow="fold", ratio=4)
         for line in sorted(rows, key=lambda one: (one.needs_person, one.learner, one.lesson, one.name)):
-            table.add_row(*(escape(_printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
+            table.add_row(*(escape(printable(cell)) for cell in (line.name, line.learner, line.lesson)), _ending(line))
         console.print(table)
     if usual:
         told = ", ".join(f"{count} {status}" for status, count in usual.items())
-        console.print(f"not shown: {told}; --all lists every file", highlight=False)
+        say(console, f"not shown: {told}; --all lists every file")
     if junk := Counter(line.status for line in collected.lines)["junk"]:
-        console.print(
-            f"not listed: {junk} that learners did not write (archives, .DS_Store and the like)", highlight=False
-        )
+        say(console, f"not listed: {junk} that learners did not write (archives, .DS_Store and the like)")
     for note in collected.notes:
-        console.print(_printable(note), highlight=False, markup=False, soft_wrap=True)
+        say(console, printable(note))
     if collected.missing:
-        console.print(f"nothing came from {_some(collected.missing)}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"nothing came from {some_of(collected.missing, 8)}")
     told = ", ".join(f"{count} {status}" for status, count in collected.counts.items() if status != "junk")
-    console.print(told or "no file came", highlight=False)
+    say(console, told or "no file came")
     if needs := len(collected.needs_person):
         console.print(
             f"[red]{needs} need{'s' if needs == 1 else ''} you[/]: the last rows of the table", highlight=False
         )
         for told in cures(collected, root):
-            console.print(f"  {told}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"  {told}")
     for upload in collected.uploads:
         if upload.folder:
             place = root / "collected" / upload.folder / "list.json"
-            console.print(f"kept: {place}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"kept: {place}")
 
 
 def _is_usual(line: Line) -> bool:
@@ -95,7 +92,7 @@ def cures(collected: Collected, root: Path) -> list[str]:
             found += _whose(collected, root)
         elif status in _NEXT:
             found.append(f"{status}: {_NEXT[status]}")
-    return [_printable(line) for line in found]
+    return [printable(line) for line in found]
 
 
 def _whose(collected: Collected, root: Path) -> list[str]:
@@ -127,15 +124,7 @@ def _whose(collected: Collected, root: Path) -> list[str]:
 def _ending(line: Line) -> str:
     colour = "red" if line.needs_person else "green" if line.status in PLACED else "dim"
     why = line.why or ("" if line.status in PLACED else STATUSES[line.status])
-    return f"[{colour}]{line.status}[/]" + (f": {escape(_printable(why))}" if why else "")
-
-
-def _printable(text: str) -> str:
-    return printable(text)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    return f"[{colour}]{line.status}[/]" + (f": {escape(printable(why))}" if why else "")
 
 
 def write_json(collected: Collected, path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.markup import escape
 from rich.table import Table
 
-from nbproof.authoring.checkup import Checkup
+from nbproof.authoring.checkup import Checkup, redundant
 from nbproof.authoring.contract import Record
-from nbproof.authoring.redundancy import redundant
-from nbproof.terminal.console import console_for_output
+from nbproof.terminal import console_for_output, say
+from nbproof.text import counted
 
 __all__ = ["print_contract", "print_redundant"]
 
@@ -31,42 +31,41 @@ def print_contract(checkup: Checkup) -> None:
     console.print(table)
     for violation in violations:
         console.print(f"[red]error:[/] {escape(violation.fact)}", highlight=False, markup=True, soft_wrap=True)
-        console.print(f"  at:   {violation.place}", highlight=False, markup=False, soft_wrap=True)
-        console.print(f"  next: {violation.next_command}", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"looked at: {checkup.looked_at}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"  at:   {violation.place}")
+        say(console, f"  next: {violation.next_command}")
+    say(console, f"looked at: {checkup.looked_at}")
     for line in checkup.left_out:
-        console.print(f"not looked at: {line}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"not looked at: {line}")
     mutants = sum(len(record.exercise.mutants) for record in records)
     demands = f"{sum(len(r.demands.broken) for r in records)} of {sum(r.demands.count for r in records)} demands"
     console.print(
-        f"{len(records)} exercise{'s' * (len(records) != 1)}, {sum(r.accepted for r in records)} accepted answers, "
+        f"{counted(len(records), 'exercise')}, {sum(r.accepted for r in records)} accepted answers, "
         f"{sum(r.killed for r in records)} of {mutants} mutants killed, "
         f"{sum(r.seen for r in records) / max(mutants, 1):.1%} by visible checks, "
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
         f"{demands} have a mutant, "
-        f"{len(violations)} violation{'s' * (len(violations) != 1)}, {checkup.seconds:.1f} s",
+        f"{counted(len(violations), 'violation')}, {checkup.seconds:.1f} s",
         highlight=False,
     )
 
 
 def print_redundant(checkup: Checkup) -> None:
     """A line for each group of mutants that nothing tells apart, with their places below."""
-
     console, groups = console_for_output(), list(redundant(checkup.records))
     for group in groups:
-        console.print(
+        say(
+            console,
             f"alike: {group.exercise.id}: {', '.join(one.name for one in group.mutants)}: the hint "
             f"{group.mutants[0].hint or 'none'}, for the same evidence in {', '.join(group.checks)}",
-            highlight=False, markup=False, soft_wrap=True,
-        )  # fmt: skip
+        )
         for mutant in group.mutants:
-            console.print(f"  at:   {mutant.place}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"  at:   {mutant.place}")
     more = sum(len(group.mutants) - 1 for group in groups)
-    console.print(
-        f"{more} mutant{'s' * (more != 1)} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
-        highlight=False, markup=False, soft_wrap=True,
-    )  # fmt: skip
+    say(
+        console,
+        f"{counted(more, 'mutant')} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
+    )
 
 
 def _state(record: Record, checkup: Checkup) -> str:

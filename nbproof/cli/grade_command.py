@@ -6,7 +6,8 @@ import contextlib
 import os
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,54 +27,20 @@ from nbproof.run.journal import journal_of
 from nbproof.run.lock import only_run
 from nbproof.run.selection import Selection, select
 from nbproof.run.ungraded_log import note_problems
-from nbproof.sandbox.isolation import Isolation
-from nbproof.terminal.progress_bar import progress
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
+from nbproof.terminal import console_for_output, progress, say
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected
     from nbproof.run.class_run import PoolMaker
 
-__all__ = ["Request", "UploadGiven", "grade"]
+__all__ = ["grade"]
 
 
-@dataclass(frozen=True)
-class UploadGiven:
-    """What is to be collected first: ``--from``, and what goes with it."""
-
-    paths: tuple[Path, ...] = ()
-    lesson: str | None = None
-    names: Path | None = None
-    pattern: str | None = None
-
-
-@dataclass(frozen=True)
-class Request:
-    """A call of the command."""
-
-    root: Path
-    lessons: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    upload: UploadGiven = field(default_factory=UploadGiven)
-    force: bool = False
-    workers: int | None = None
-    seed: int | None = None
-    feedback: bool = True
-    unsafe: bool = False
-    stock: bool = False
-    dask: str | None = None
-    wait: float = 60.0
-    quiet: bool = False
-    json: str | None = None
-    everybody: bool = False
-    isolation: str | None = None
-    """The level that is demanded; the best that is there where it is None."""
-    anyway: bool = False
-
-
-def grade(request: Request) -> int:
+def grade(request: Namespace) -> int:
     """0 where all is graded, 1 where something could not be, 130 where it was interrupted.
 
-    Raises CourseError where nothing, or not all, could be tried.
+    ``request``: a call of the command. Raises CourseError where nothing, or not all, could be tried.
     """
     start = time.perf_counter()
     if request.json:
@@ -92,14 +59,14 @@ def grade(request: Request) -> int:
     code = 1 if is_incomplete(told) else 0
     if request.quiet:
         print_problems(Console(stderr=True, soft_wrap=True), told)
-        desk.console.print(summary_line(told), highlight=False, soft_wrap=True)
+        say(desk.console, summary_line(told))
     else:
-        print_class(desk.console, told, request.everybody)
+        print_class(desk.console, told, request.all)
     _write(request, class_as_json(told, code))
     return code
 
 
-def _write(request: Request, told: dict[str, object]) -> None:
+def _write(request: Namespace, told: dict[str, object]) -> None:
     if not request.json:
         return
     try:
@@ -112,12 +79,11 @@ def _write(request: Request, told: dict[str, object]) -> None:
 
 
 class _Desk:
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Namespace) -> None:
         self.request = request
-        self.root = request.root
+        self.root: Path = request.course
         # Standard output belongs to the JSON, where it was asked for there.
-        console = Console(stderr=request.json == "-")
-        self.console = console if console.is_terminal else Console(stderr=request.json == "-", width=120)
+        self.console = console_for_output(stderr=request.json == "-")
         self.counting = Counting()
         self.level: Isolation | None = Isolation.NONE if request.unsafe else None
         """How far submissions are isolated on this machine; settled when the run begins."""
@@ -125,16 +91,16 @@ class _Desk:
     def say(self, text: str) -> None:
         """What is not needed."""
         if not self.request.quiet:
-            self.console.print(text, highlight=False, markup=False, soft_wrap=True)
+            say(self.console, text)
 
     def settle(self) -> None:
         """Where nobody has handed in anything, and no class is known: grade the simulated class, in a folder of its own."""
         request, root = self.request, self.root
-        if request.only or request.upload.paths or any(path.name[:1] != "." for path in root.glob("submitted/*")):
+        if request.only or request.uploads or any(path.name[:1] != "." for path in root.glob("submitted/*")):
             return
         if not any(root.glob("lessons/*/lesson.py")) or is_class_known(root):
             return
-        from nbproof.authoring.demo import DEMO, SIMULATED, prepare_demo
+        from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo
 
         if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
             raise UsageError(
@@ -147,14 +113,13 @@ class _Desk:
                 self.root = prepare_demo(root)
         except OSError as error:
             raise trouble_with_disk(error, root) or error from None
-        self.request = replace(request, root=self.root)
         self.say(
-            f"submitted/ is empty: grading a simulated class of {len(SIMULATED)} learners, which lives in {DEMO}/ by itself"
+            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners, which lives in {DEMO}/ by itself"
         )
 
     def run(self, start: float) -> Told:
         """All of it, with the course locked."""
-        lessons = lessons_with_source(self.root, list(self.request.lessons))
+        lessons = lessons_with_source(self.root, self.request.names_of_lessons)
         known = lessons_with_source(self.root, [])
         self.say(self._isolation())
         self.settle()
@@ -167,26 +132,21 @@ class _Desk:
             graded = self._graded(chosen, lessons)
             with contextlib.suppress(OSError):  # a report that comes later tells them then as not graded yet
                 note_problems(root, graded.scores)
-            failed = self._write_feedback(graded) if request.feedback else ()
-            attendance = self._attendance(intake, lessons) if not request.only else Attendance()
+            failed = self._write_feedback(graded) if not request.no_feedback else ()
+            handed_in = {(one.learner, one.lesson) for one in intake.submissions}
+            attendance = attend(root, people_of(root), handed_in, lessons) if not request.only else Attendance()
         intake = replace(intake, notes=(), passed_over=False) if request.only else intake
         notes = (*_unfit(graded), *intake.notes)
-        folder = root / "feedback" if request.feedback else None
+        folder = root / "feedback" if not request.no_feedback else None
         passed_over = intake.passed_over or bool(graded.unfit and not graded.anyway)
         took = time.perf_counter() - start
         return Told(graded, notes, folder, took, failed, collected, attendance, root, passed_over)
-
-    def _attendance(self, intake: Intake, lessons: list[str]) -> Attendance:
-        handed_in = {(one.learner, one.lesson) for one in intake.submissions}
-        return attend(self.root, people_of(self.root), handed_in, lessons)
 
     def _isolation(self) -> str:
         if self.request.dask and not self.request.unsafe:
             wanted = f" as wanted ({self.request.isolation})" if self.request.isolation else ""
             return f"isolation: on every Dask worker; one that cannot isolate submissions{wanted} is not used"
         if not self.request.stock:
-            from nbproof.sandbox.isolation import isolation_or_refuse
-
             chosen = isolation_or_refuse(self.request.unsafe, self.request.isolation)
             self.level = chosen.level
             return chosen.line
@@ -199,8 +159,8 @@ class _Desk:
         )
 
     def _collect(self) -> Collected | None:
-        upload = self.request.upload
-        if not upload.paths:
+        request = self.request
+        if not request.uploads:
             return None
         from nbproof.cli.collected_table import cures
         from nbproof.collect import collect
@@ -208,13 +168,13 @@ class _Desk:
         with progress("collecting") as step:
             collected = collect(
                 self.root,
-                list(upload.paths),
-                lesson=upload.lesson,
-                names=upload.names,
-                pattern=upload.pattern,
+                request.uploads,
+                lesson=request.lesson,
+                names=request.names,
+                pattern=request.pattern,
                 step=step,
             )
-        if self.request.quiet and collected.needs_person:
+        if request.quiet and collected.needs_person:
             print(collected, file=sys.stderr)
         self.say(str(collected))
         for told in cures(collected, self.root):
@@ -224,7 +184,7 @@ class _Desk:
     def _intake(self, lessons: list[str], known: list[str]) -> Intake:
         request, folder = self.request, self.root / "submitted"
         intake = take_in(self.root, lessons, known)
-        from nbproof.authoring.demo import simulated_before
+        from nbproof.authoring.simulate import simulated_before
 
         if old := simulated_before(self.root):
             self.say(
@@ -235,7 +195,7 @@ class _Desk:
             for note in intake.notes:
                 self.say(note)
             raise UsageError(
-                "nothing was handed in for " + (", ".join(request.lessons) or "any lesson"),
+                "nothing was handed in for " + (", ".join(request.names_of_lessons) or "any lesson"),
                 str(folder.resolve()),
                 f"put notebooks at submitted/<learner>/<lesson>/<lesson>.ipynb, or: {course_command('collect UPLOAD')}",
             )
@@ -243,7 +203,7 @@ class _Desk:
 
     def _graded(self, chosen: Selection, lessons: list[str]) -> GradedClass:
         request, intake = self.request, chosen.intake
-        whole = not request.only and not request.lessons
+        whole = not request.only and not request.names_of_lessons
         with contextlib.ExitStack() as stack:
             if request.stock:
                 from nbproof.run.stock import grade_with_stock_nbgrader
@@ -252,7 +212,6 @@ class _Desk:
                 return grade_with_stock_nbgrader(self.root, intake, lessons, request.force, step)
             launched = None
             if not request.dask and (request.force or anything_new(self.root, intake)):
-                from nbproof.sandbox.isolation import isolation_or_refuse
                 from nbproof.sandbox.launch import launch
 
                 launched = launch(self.level or isolation_or_refuse().level)

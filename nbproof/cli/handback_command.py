@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from nbproof.command import course_command
@@ -14,10 +14,10 @@ from nbproof.report.handback import HandedBack, Parcel, hand_back
 from nbproof.report.records import ClassRecords, read_class
 from nbproof.report.sheets import Sheet, match, read_sheet
 from nbproof.run.ungraded_log import problems_of
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import progress
 from nbproof.text import counted, printable
 
-__all__ = ["HandbackRequest", "addresses_of", "hand_back_pages"]
+__all__ = ["addresses_of", "hand_back_pages"]
 
 _LARGE = 50_000_000
 """Bytes of a zip that many an LMS does not take at once."""
@@ -36,34 +36,22 @@ _REMARK = {
 }
 
 
-@dataclass(frozen=True)
-class HandbackRequest:
-    """A call of the command."""
+def hand_back_pages(request: Namespace) -> int:
+    """0 where all is packed, or was before; 1 where something could not be, and is listed. Raises CourseError.
 
-    root: Path
-    target: str
-    learners: tuple[str, ...] = ()
-    lessons: tuple[str, ...] = ()
-    out: Path | None = None
-    addresses: Path | None = None
-    force: bool = False
-    excel: bool = False
-    workers: int | None = None
-
-
-def hand_back_pages(request: HandbackRequest) -> int:
-    """0 where all is packed, or was before; 1 where something could not be, and is listed. Raises CourseError."""
+    ``request``: a call of the command.
+    """
     from nbproof.run.lock import only_run
-    from nbproof.terminal.console import console_for_output
+    from nbproof.terminal import console_for_output
 
-    root = request.root
-    keys = chosen_submissions(root, request.learners, request.lessons, pages=True)
+    root: Path = request.course
+    keys = chosen_submissions(root, request.names, request.lesson, pages=True)
     with only_run(root):
         with progress("feedback") as step:
             graded = [key for key in keys if (root / "autograded" / key[0] / key[1]).is_dir()]
             problems = {key: one.why for key, one in problems_of(root).items() if key in set(keys)}
             feedback = write_feedback(root, graded, step, problems=problems, workers=request.workers)
-        records = read_class(root, list(request.lessons))
+        records = read_class(root, request.lesson)
         emails: Mapping[str, str] = {}
         if request.target == "folder":
             emails = addresses_of(root, records, [learner for learner, _ in keys], request.addresses)

@@ -39,7 +39,7 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
 def _collect(arguments: argparse.Namespace) -> int:
     from nbproof.cli.collected_table import print_collected, write_json
     from nbproof.collect import collect
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     with progress("collecting") as step:
         collected = collect(
@@ -118,7 +118,7 @@ def _seed(text: str) -> int:
 
 
 def _grade(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.grade_command import Request, UploadGiven, grade
+    from nbproof.cli.grade_command import grade
 
     given = arguments
     if not given.uploads and (given.lesson or given.names or given.pattern):
@@ -126,14 +126,7 @@ def _grade(arguments: argparse.Namespace) -> int:
             "--lesson, --names and --pattern say how to read an upload, and there is none", course_command("grade"),
             f"add --from PATH; to grade one lesson only: {course_command('grade LESSON')}",
         )  # fmt: skip
-    return grade(
-        Request(
-            given.course, tuple(given.names_of_lessons), tuple(given.only),
-            UploadGiven(tuple(given.uploads), given.lesson, given.names, given.pattern), given.force, given.workers,
-            given.seed, not given.no_feedback, given.unsafe, given.stock, given.dask, given.wait, given.quiet,
-            given.json, given.all, given.isolation, given.anyway,
-        )
-    )  # fmt: skip
+    return grade(given)
 
 
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:
@@ -162,21 +155,16 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
 def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
     from nbproof.run.ungraded_log import problems_of
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     given = arguments
     if given.target != "folder" and (given.addresses or given.excel):
         raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
                          "add --for folder, or leave them out")  # fmt: skip
     if given.target:
-        from nbproof.cli.handback_command import HandbackRequest, hand_back_pages
+        from nbproof.cli.handback_command import hand_back_pages
 
-        return hand_back_pages(
-            HandbackRequest(
-                given.course, given.target, tuple(given.names), tuple(given.lesson), given.out, given.addresses,
-                given.force, given.excel, given.workers,
-            )
-        )  # fmt: skip
+        return hand_back_pages(given)
     if given.out:
         raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
                          "add --for moodle, --for canvas or --for folder")  # fmt: skip
@@ -220,15 +208,9 @@ def _report_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from nbproof.cli.report_command import ReportRequest, report
+    from nbproof.cli.report_command import report
 
-    given = arguments
-    return report(
-        ReportRequest(
-            given.course, tuple(given.names), given.out, given.canvas, given.moodle, given.anonymous, given.excel,
-            given.json,
-        )
-    )  # fmt: skip
+    return report(arguments)
 
 
 def _isolation_arguments(command: argparse.ArgumentParser) -> None:
@@ -260,7 +242,7 @@ def _alone(arguments: argparse.Namespace) -> int:
     from nbproof.run.check_notebook import check_notebook
     from nbproof.run.intake import lessons_with_source
     from nbproof.sandbox.isolation import Isolation, why_not_isolated
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     start = time.perf_counter()
     root, file = arguments.course, Path(arguments.notebook)

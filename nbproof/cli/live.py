@@ -15,6 +15,8 @@ from rich.text import Text
 
 from nbproof.marking.results import STATUSES, SubmissionVerdict
 from nbproof.run.watch import Watch
+from nbproof.terminal import say
+from nbproof.text import counted, some_of
 
 __all__ = ["Counting", "duration", "watching"]
 
@@ -88,7 +90,7 @@ class _Lines(Counting):
         _tell(reasons)
         if total:
             unchanged = f", {kept} need not" if kept else ""
-            _tell([f"grading {total} submission{'' if total == 1 else 's'}{unchanged}"])
+            _tell([f"grading {counted(total, 'submission')}{unchanged}"])
 
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:
         super().marked(name, verdict)
@@ -120,7 +122,7 @@ class _Block(Counting):
     def planned(self, total: int, kept: int, reasons: Sequence[str]) -> None:
         super().planned(total, kept, reasons)
         for reason in reasons:
-            self._console.print(reason, highlight=False, markup=False, soft_wrap=True)
+            say(self._console, reason)
 
     def __rich__(self) -> Group | Text:
         if not self.total:
@@ -136,8 +138,7 @@ class _Block(Counting):
             for number, what in ((self.recovered, "recovered"), (self.not_gradable, "not gradable"))
             if number
         )
-        names = list(self.now)
-        now = ", ".join(names[:_NOW]) + (f" and {len(names) - _NOW} more" if len(names) > _NOW else "")
+        now = some_of(list(self.now), _NOW)
         lines = [counts + Text(others, style="yellow"), Text(f"now: {now}" if now else "", "dim", no_wrap=True)]
         return Group(self._bar.get_renderable(), *(Text("  ") + line for line in lines if line))
 

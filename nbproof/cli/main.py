@@ -91,9 +91,8 @@ def _commands() -> list[Command]:
     if (Path(__file__).parent.parent / "sandbox").is_dir():
         from nbproof.cli.authors import COMMANDS as OF_AUTHORS
         from nbproof.cli.instructors import COMMANDS as OF_INSTRUCTORS
-        from nbproof.cli.new_command import COMMANDS as OF_BEGINNERS
 
-        found += [*OF_INSTRUCTORS, *OF_AUTHORS, *OF_BEGINNERS]
+        found += [*OF_INSTRUCTORS, *OF_AUTHORS]
     return found
 
 

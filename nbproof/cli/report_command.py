@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from argparse import Namespace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nbproof.command import course_command, nbgrader_command, with_extra
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import replace_file
-from nbproof.text import printable
+from nbproof.text import counted, printable, some_of
 
 if TYPE_CHECKING:
     from nbproof.marking.results import Score
@@ -19,29 +19,17 @@ if TYPE_CHECKING:
     from nbproof.report.lms import Grade, GradeFile
     from nbproof.report.records import ClassRecords
 
-__all__ = ["ReportRequest", "grades_of", "report"]
-
-
-@dataclass(frozen=True)
-class ReportRequest:
-    """A call of the command."""
-
-    root: Path
-    lessons: tuple[str, ...] = ()
-    out: Path | None = None
-    canvas: Path | None = None
-    moodle: Path | None = None
-    anonymous: bool = False
-    excel: bool = False
-    json: bool = False
-
+__all__ = ["grades_of", "report"]
 
 _LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
 """What grading needs none of: an extra of the tool's."""
 
 
-def report(request: ReportRequest) -> int:
-    """0 where all is written; 1 where a grade file lacks learners, who are listed. Raises CourseError."""
+def report(request: Namespace) -> int:
+    """0 where all is written; 1 where a grade file lacks learners, who are listed. Raises CourseError.
+
+    ``request``: a call of the command.
+    """
     missing = [name for name in _LIBRARIES if find_spec(name) is None]
     if missing:
         raise UsageError(
@@ -49,10 +37,9 @@ def report(request: ReportRequest) -> int:
             ", ".join(missing),
             with_extra("report"),
         )
-    from nbproof.cli.report_table import print_report
     from nbproof.report.records import read_class
     from nbproof.report.report import folder_of, make_report
-    from nbproof.terminal.progress_bar import progress
+    from nbproof.terminal import progress
 
     exports = [path for path in (request.canvas, request.moodle) if path is not None]
     if request.anonymous and exports:
@@ -60,19 +47,19 @@ def report(request: ReportRequest) -> int:
             "grade files name learners, and --anonymous hides them", str(exports[0]), "two calls, one with --anonymous"
         )
     with progress("reading") as step:
-        records = read_class(request.root, list(request.lessons), step)
+        records = read_class(request.course, request.names, step)
     made = _grade_files(request, records)
     with progress("report") as step:
         done = make_report(
-            request.root, records, request.out, anonymous=request.anonymous, excel=request.excel, step=step
+            request.course, records, request.out, anonymous=request.anonymous, excel=request.excel, step=step
         )
-    folder = folder_of(request.root, request.out, request.anonymous)
+    folder = folder_of(request.course, request.out, request.anonymous)
     for name, file in made.items():
         _save(folder / f"{name}.csv", file.data)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        print_report(done.findings, done.files[0])
+        _print_report(done.findings, done.files[0])
     incomplete = False
     for name, file in made.items():
         _tell(name, file, folder / f"{name}.csv", quiet=request.json)
@@ -81,7 +68,7 @@ def report(request: ReportRequest) -> int:
     return 1 if incomplete else 0
 
 
-def _grade_files(request: ReportRequest, records: ClassRecords) -> dict[str, GradeFile]:
+def _grade_files(request: Namespace, records: ClassRecords) -> dict[str, GradeFile]:
     from nbproof.report.lms import canvas_file, moodle_file
 
     made: dict[str, GradeFile] = {}
@@ -89,12 +76,12 @@ def _grade_files(request: ReportRequest, records: ClassRecords) -> dict[str, Gra
         return made
     grades = grades_of(records)
     if not grades:
-        raise UsageError("nobody has a grade yet", str(request.root.resolve()), course_command("grade"))
+        raise UsageError("nobody has a grade yet", str(request.course.resolve()), course_command("grade"))
     titles = {lesson.slug: lesson.title for lesson in records.lessons}
     if request.canvas is not None:
         made["canvas"] = canvas_file(request.canvas, grades, records.learners, titles)
     if request.moodle is not None:
-        lesson = request.lessons[0] if len(request.lessons) == 1 else ""
+        lesson = request.names[0] if len(request.names) == 1 else ""
         made["moodle"] = moodle_file(request.moodle, grades, records.learners, titles, lesson)
     return made
 
@@ -120,8 +107,7 @@ def _comment(work: Score, titles: dict[str, str]) -> str:
         told.append("A written answer is still to be marked.")
     open_ones = [titles.get(one.id, one.id).replace("`", "") for one in work.verdict.exercises if not one.is_whole]
     if open_ones:
-        more = f" and {len(open_ones) - 5} more" if len(open_ones) > 5 else ""
-        told.append(f"To work on: {', '.join(open_ones[:5])}{more}.")
+        told.append(f"To work on: {some_of(open_ones, 5)}.")
     return " ".join(told)
 
 
@@ -132,6 +118,66 @@ def _save(path: Path, data: bytes) -> None:
         raise CourseError(
             f"the grade file cannot be written: {error.strerror}", str(path), "choose a place: --out DIR"
         ) from None
+
+
+def _print_report(findings: Findings, page: Path) -> None:
+    """A plain summary on standard output."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from nbproof.report.attendance import latecomers, some
+    from nbproof.terminal import console_for_output
+
+    console = console_for_output()
+    records = findings.records
+    table = Table(title=f"{escape(records.course)}: {len(records.learners)} learners")
+    table.add_column("lesson", no_wrap=True)
+    for name in ("graded", "missing", "not graded", "to mark", "of", "mean", "median"):
+        table.add_column(name, justify="right")
+    for one in findings.lessons:
+        table.add_row(
+            one.lesson, str(one.handed_in), str(len(one.missing)), str(one.ungraded), str(one.pending),
+            f"{one.max_score:g}", "-" if one.mean is None else f"{one.mean:.1f}",
+            "-" if one.median is None else f"{one.median:g}",
+        )  # fmt: skip
+    console.print(table)
+
+    def say(text: str = "") -> None:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    for one in findings.lessons:
+        if one.missing:
+            say(f"nothing handed in: {one.lesson}: {some(one.missing)}")
+        late = [work for work in records.of_lesson(one.lesson) if work.late]
+        if late:
+            say(f"late: {one.lesson}: {latecomers(late)}")
+    for work in records.ungraded():
+        say(f"! not graded: {work.learner}: {work.lesson}: {work.problem}")
+    hardest = sorted(findings.exercises, key=lambda one: (one.pass_rate, one.mean_share, one.lesson, one.exercise))[:5]
+    if hardest:
+        say("hardest exercises")
+        for hard in hardest:
+            say(f"  {hard.pass_rate:4.0%} passed  {hard.exercise}  ({hard.lesson})")
+    if findings.misconceptions:
+        say("commonest misconceptions")
+        for fell in findings.misconceptions[:3]:
+            say(f"  {counted(len(fell.learners), 'learner')}  {fell.name.replace('`', '')}")
+    serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
+    parts = [f"{serious} {'fault' if serious == 1 else 'faults'} or time-outs"]
+    if not findings.anonymous:
+        parts.append(f"{len(findings.groups)} groups of near copies")
+    say("also: " + ", ".join(parts))
+    if findings.to_talk_to:
+        say("talk first to")
+        called = {person.id: person.called for person in records.learners}
+        for person in findings.to_talk_to[:5]:
+            say(f"  {printable(called.get(person.learner, person.learner))}: {'; '.join(person.reasons)}")
+        more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)
+        if more or rest:
+            say(f"  {more} more on the page; {rest} others show a sign, needs_help.csv has them")
+    for note in records.notes:
+        say(f"note: {note}")
+    say(f"report:    {page.resolve()}")
 
 
 def _tell_absent(findings: Findings, file: GradeFile, quiet: bool) -> None:

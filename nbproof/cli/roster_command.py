@@ -21,8 +21,8 @@ from nbproof.report.attendance import attend, people_of
 from nbproof.report.removal import Traces, remove, traces
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
-from nbproof.terminal.console import console_for_output
-from nbproof.text import printable
+from nbproof.terminal import console_for_output, say
+from nbproof.text import counted, printable
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
 
@@ -40,7 +40,7 @@ def show_roster(root: Path) -> int:
         return 0
     late = late_by_word(root)
     columns = sorted({lesson for _, lesson in came} | {one.lesson for one in found.useless if one.lesson})
-    table = Table(title="1 learner" if len(people) == 1 else f"{len(people)} learners")
+    table = Table(title=counted(len(people), "learner"))
     for head in ("learner", "name", "email"):
         table.add_column(head, overflow="fold")
     for lesson in columns:
@@ -53,19 +53,16 @@ def show_roster(root: Path) -> int:
             cell = "[red]![/]" if came.get(key) or key in useless else "yes" if key in came else "-"
             cells.append(cell + (" (l)" if key in late else ""))
         star = "" if member.learner in listed or not listed else " *"
-        table.add_row(
-            *(escape(_printable(part)) for part in (member.learner + star, member.name, member.email)), *cells
-        )
+        table.add_row(*(escape(printable(part)) for part in (member.learner + star, member.name, member.email)), *cells)
     console.print(table)
     notes = ["- nothing, ! nothing that can be graded"]
     notes += ["(l) late, as the LMS says"] if late else []
     notes += [f"* not in {ROSTER}"] if listed and set(people) - listed else []
-    console.print("; ".join(notes), highlight=False, markup=False, soft_wrap=True)
+    say(console, "; ".join(notes))
     for one in found.useless:
-        console.print(f"! {_printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}", highlight=False,
-                      markup=False, soft_wrap=True)  # fmt: skip
+        say(console, f"! {printable(one.learner)}: {one.lesson or 'no lesson known'}: {one}")
     if listed:
-        console.print(f"roster:    {(root / ROSTER).resolve()}", highlight=False, markup=False, soft_wrap=True)
+        say(console, f"roster:    {(root / ROSTER).resolve()}")
     return 0
 
 
@@ -105,7 +102,7 @@ def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads
             print("nothing was removed")
             return 1
         staying = remove(root, [one.learner for one in found], with_uploads)
-    print(f"removed: {', '.join(_printable(one.learner) for one in found)}")
+    print(f"removed: {', '.join(printable(one.learner) for one in found)}")
     for path in dict.fromkeys(staying):
         print(f"note: {path} stays: others are in it as well")
     for folder in ("report", "report-anonymous"):
@@ -119,13 +116,13 @@ def _told(one: Traces, with_uploads: bool) -> str:
     parts = list(one.folders)
     if one.in_gradebook:
         hand = f", {one.by_hand} marks and comments given by hand among it" if one.by_hand else ""
-        parts.append(f"the gradebook's {one.lessons} submission{'' if one.lessons == 1 else 's'}{hand}")
+        parts.append(f"the gradebook's {counted(one.lessons, 'submission')}{hand}")
     if one.on_roster:
         parts.append(f"the line in {ROSTER}")
     if one.uploads:
         stays = "their files" if with_uploads else "their name in the lists; the files stay"
         parts.append(f"in {', '.join(f'collected/{name}' for name in one.uploads)}: {stays}")
-    return f"{_printable(one.learner)}: {'; '.join(parts)}"
+    return f"{printable(one.learner)}: {'; '.join(parts)}"
 
 
 def _agreed(count: int) -> bool:
@@ -145,10 +142,6 @@ def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
     close += [name for name in difflib.get_close_matches(unknown[0], known, 3, 0.6) if name not in close]
     then = f"did you mean {' or '.join(close)}?" if close else f"{course_command('roster', root)} shows everybody"
     return UsageError(f"no learner is called {', '.join(map(repr, unknown))}", str(root.resolve()), then)
-
-
-def _printable(text: str) -> str:
-    return printable(text)
 
 
 def run_roster(arguments: Namespace) -> int:

@@ -9,7 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.display.hints import Hint, all_hints
-from nbproof.terminal.console import console_for_output
+from nbproof.terminal import console_for_output, say
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from nbproof.display.progress import Overview
@@ -35,16 +36,14 @@ def print_notebook(verdict: SubmissionVerdict, seconds: float) -> None:
         wrong = next((test for test in exercise.tests if test.score < test.max_score), exercise.tests[0])
         lines = [exercise.sentence] if unasked else _said(exercise, wrong, hints)
         for line in lines:
-            console.print(f"    {line}", highlight=False, markup=False, soft_wrap=True)
+            say(console, f"    {line}")
     for name, how in verdict.recovered.items():
-        console.print(f"note: {name}: {how}", highlight=False, markup=False)
+        say(console, f"note: {name}: {how}")
     for one in verdict.written:
         told = "your text is there" if one.answered else "nothing is written yet"
         console.print(f"[dim]·[/] [bold]{one.id}[/]  not checked automatically: {told}", highlight=False)
     most = sum(test.max_score for exercise in verdict.exercises for test in exercise.tests)
-    console.print(
-        f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}", highlight=False
-    )
+    say(console, f"{verdict.lesson}: {verdict.score:g} of {most:g} points, {seconds:.1f} s, seed {verdict.seed}")
 
 
 def _said(exercise: ExerciseVerdict, wrong: TestVerdict, hints: Mapping[str, Hint]) -> list[str]:
@@ -75,11 +74,11 @@ def print_progress(seen: Overview) -> None:
                 escape(one.title),
                 f"[dim]{one.id}[/]",
                 f"{one.minutes} min",
-                f"{tries} check{'' if tries == 1 else 's'}" if tries else "",
+                counted(tries, "check") if tries else "",
             )
         console.print(table)
-    console.print(seen.total, highlight=False)
+    say(console, seen.total)
     if seen.next is not None:
-        console.print(f"go on with: {seen.next[1].title}, in {seen.next[0].slug}", highlight=False, markup=False)
+        say(console, f"go on with: {seen.next[1].title}, in {seen.next[0].slug}")
     if seen.trouble:
-        console.print(f"progress is not kept: {seen.trouble}", highlight=False, markup=False)
+        say(console, f"progress is not kept: {seen.trouble}")

@@ -112,14 +112,6 @@ class Address:
             next_command or "see that scheduler and workers run; then grade again: the run goes on where it stopped",
         )  # fmt: skip
 
-    def without_workers(self, seconds: float) -> ClusterLost:
-        """A scheduler without workers."""
-        return ClusterLost(
-            f"no Dask worker came within {seconds:g} s", f"--dask {self.text}",
-            f"start one on each machine (dask worker {self.text}), or wait longer with --wait; "
-            "then grade again: the run goes on where it stopped",
-        )  # fmt: skip
-
 
 def _noted_in(path: Path) -> str:
     import json

@@ -92,14 +92,14 @@ class DaskPool:
 
     def __init__(self, cluster: Cluster, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> None:
         self._cluster, self._blueprints, self._seed, self._limits = cluster, dict(blueprints), seed, limits
+        self._given = {name: getattr(limits, name) for name in limits.traits(config=True)}
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
         """Each job once, as it is done. Raises ClusterLost where no worker is left, or the scheduler."""
         if not jobs:
             return
         told = self._cluster
-        limits = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
-        setup = tasks.Setup(self._blueprints, self._seed, limits, told.isolation)
+        setup = tasks.Setup(self._blueprints, self._seed, self._given, told.isolation)
         crew = Crew(told.client, told.address, tasks.packed(setup), told.patience, told.say)
         try:
             yield from _Round(told, crew, jobs, self._blueprints, self._seed, self._limits).go()
@@ -108,10 +108,11 @@ class DaskPool:
 
     def apart(self, job: Job) -> SubmissionVerdict:
         """By way of a coordinator of its own, in a fresh process: what ended ours may have been an order or its verdict."""
-        given = {name: getattr(self._limits, name) for name in self._limits.traits(config=True)}
         blueprint = replace(self._blueprints[job.submission.lesson])  # without what it has cached
         told = self._cluster
-        one = partial(_one_alone, job, blueprint, self._seed, given, told.address.text, told.isolation, told.patience)
+        one = partial(
+            _one_alone, job, blueprint, self._seed, self._given, told.address.text, told.isolation, told.patience
+        )
         return in_a_process_of_its_own(one)
 
 
@@ -177,18 +178,14 @@ class _Round:
         """Keep every thread busy, with as much again on the way; more would only fill the scheduler's memory."""
         room = 2 * sum(self.crew.fit.values()) - len(self.flying)
         while room > 0 and self.waiting:
-            job = self.waiting.popleft()
-            done = self._submit(job)
-            if done is not None:
-                yield done
+            yield from self._submit(self.waiting.popleft())
             room -= 1
         # What a worker died of may have been a neighbour: on its own, a second time, it says which.
         if self.suspects and self.crew.fit and not self.flying and not self.waiting:
-            done = self._submit(self.suspects.popleft())
-            if done is not None:
-                yield done
+            yield from self._submit(self.suspects.popleft())
 
-    def _submit(self, job: Job) -> tuple[Job, SubmissionVerdict] | None:
+    def _submit(self, job: Job) -> Iterator[tuple[Job, SubmissionVerdict]]:
+        """Send it off; a verdict at once if there is nothing that could be sent."""
         from nbproof.marking.blueprint import Damaged
 
         submission = job.submission
@@ -196,7 +193,8 @@ class _Round:
         try:
             order = job.order(self.limits)
         except (Damaged, OSError) as error:
-            return job, self._refused(submission, str(error))
+            yield job, self._refused(submission, str(error))
+            return
         key = f"mark-{uuid.uuid4().hex}"
         places = frozenset(self.crew.fit)
         future = self.cluster.client.submit(
@@ -205,7 +203,6 @@ class _Round:
         )  # fmt: skip
         self.flying[key] = _Flight(job, future, places)
         future.add_done_callback(lambda done: self.landed.put(str(done.key)))
-        return None
 
     def _rescue(self) -> None:
         """Call back what waits for workers that are all gone: Dask keeps it for them."""

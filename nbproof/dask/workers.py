@@ -136,7 +136,11 @@ class Crew:
                 "(docs/more_machines.md, 'A cluster by hand')",
             )
         if now - self._alone_since > self.patience and not self.trying:
-            raise self.address.without_workers(self.patience)
+            raise self.address.lost(
+                f"no Dask worker came within {self.patience:g} s",
+                f"start one on each machine (dask worker {self.address.text}), or wait longer with --wait; "
+                "then grade again: the run goes on where it stopped",
+            )
         if not self.trying and not self._told_waiting and now - self._alone_since > 1.0:
             self._told_waiting = True
             self.say(

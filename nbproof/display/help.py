@@ -11,7 +11,7 @@ from html import escape
 
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.display.outline import outline
-from nbproof.front_end import FRAME, MONO, prose, show
+from nbproof.front_end import MONO, framed, prose, show
 from nbproof.values.results import CheckResult
 
 __all__ = ["remember", "say", "show_next_step", "steps"]
@@ -101,10 +101,9 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
         f'<div style="margin:.15em 0"><span style="opacity:.75">{number} of 3, {name}:</span> {prose(text)}</div>'
         for number, (name, text) in enumerate(seen, 1)
     )
-    page = (
-        f'<div role="note" style="{FRAME.format(accent="#5b8fd6", width=46)}">'
+    page = framed(
         f'<div style="font-weight:600"><span style="{MONO}">{escape(exercise)}</span>: {prose(title)}</div>'
-        f'{rows}<div style="opacity:.75">{after}</div></div>'
+        f'{rows}<div style="opacity:.75">{after}</div>'
     )
     plain = [f"{exercise}: {title}", *(f"  {n} of 3, {name}: {text}" for n, (name, text) in enumerate(seen, 1)), after]
     if not show(page, "\n".join(plain)):
@@ -113,8 +112,5 @@ def _show(exercise: str, title: str, seen: tuple[tuple[str, str], ...], more: bo
 
 def say(fact: str, then: str) -> None:
     """Show a fact, and what to do about it."""
-    page = (
-        f'<div role="note" style="{FRAME.format(accent="#5b8fd6", width=46)}"><b>{prose(fact)}</b> {prose(then)}</div>'
-    )
-    if not show(page, f"{fact} {then}"):
+    if not show(framed(f"<b>{prose(fact)}</b> {prose(then)}"), f"{fact} {then}"):
         print(f"{fact} {then}")

@@ -8,12 +8,13 @@ from html import escape
 
 from nbproof.course_file import the_course
 from nbproof.display.hints import Hint, all_hints
-from nbproof.front_end import FRAME, MONO, prose, shell, show, sign
+from nbproof.front_end import MONO, framed, prose, shell, show, sign
 from nbproof.values.results import CheckResult
 
 __all__ = ["html_of", "say_untouched", "show_findings", "text_of"]
 
 _GOOD, _BAD, _NEUTRAL = "#2f9e63", "#e2604c", "#8a8f98"
+_STATUS = 'role="status"'
 
 
 def _hint(finding: CheckResult) -> Hint | None:
@@ -53,7 +54,7 @@ def html_of(
         rows.append(f"<div>{sign(mark, colour)} {prose(finding.asked)}</div>")
         if finding is wrong:
             rows.append(_details(finding, ask, picture))
-    return f'<div role="status" style="{FRAME.format(accent=accent, width=46)}">{"".join(rows)}</div>'
+    return framed("".join(rows), _STATUS, accent)
 
 
 def _details(finding: CheckResult, ask: bool, picture: str) -> str:
@@ -109,11 +110,8 @@ def _outcome(findings: Sequence[CheckResult], withheld: int) -> tuple[str, str]:
 def say_untouched(exercise: str) -> None:
     """What a check says of a TODO cell that is as it was handed out."""
     said = "is still as you got it. Write your answer into the TODO cell above, run that cell, then this one."
-    page = (
-        f'<div role="status" style="{FRAME.format(accent=_NEUTRAL, width=46)}">'
-        f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}</div>'
-    )
-    show(page, f"{exercise} {said}")
+    page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}'
+    show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {said}")
 
 
 def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int = 0) -> None:

@@ -9,7 +9,7 @@ from html import escape
 from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
 from nbproof.display.progress_store import DiaryError, StoredTry, entries
-from nbproof.front_end import FRAME, MONO, prose, show, sign
+from nbproof.front_end import MONO, framed, prose, show, sign
 
 __all__ = ["Overview", "html_of", "overview", "show_progress", "text_of"]
 
@@ -111,12 +111,9 @@ def html_of(seen: Overview) -> str:
         )
     if seen.trouble:
         after += f"<div>Progress is not kept: {escape(seen.trouble)}</div>"
-    return (
-        f'<div role="region" aria-label="Your progress" style="{FRAME.format(accent="#5b8fd6", width=64)}">'
-        f'<div style="font-weight:600">Your progress <span style="font-weight:400">'
-        f"(kept on this computer only) &nbsp; {legend}</span></div>"
-        f"{rows}{after}</div>"
-    )
+    title = f'Your progress <span style="font-weight:400">(kept on this computer only) &nbsp; {legend}</span>'
+    page = f'<div style="font-weight:600">{title}</div>{rows}{after}'
+    return framed(page, 'role="region" aria-label="Your progress"', width=64)
 
 
 def _row(seen: Overview, lesson: OutlinedLesson) -> str:

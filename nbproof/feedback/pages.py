@@ -307,7 +307,7 @@ def _write_overviews(root: Path, learners: Sequence[str]) -> list[tuple[str, str
 
 def print_feedback(feedback: Feedback, folder: Path, seconds: float) -> None:
     """What became of the pages, those that could not be written first."""
-    from nbproof.terminal.console import console_for_output
+    from nbproof.terminal import console_for_output
 
     console = console_for_output()
     for learner, lesson, reason in feedback.failed:

@@ -9,6 +9,7 @@ comments on what to work on.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ __all__ = ["CanvasExport", "MoodleExport"]
 
 class _LmsExport(ExportPlugin):  # type: ignore[misc]
     template = Unicode("", help="the export of the LMS's gradebook that is to be filled").tag(config=True)
+    fill: Callable[[Path, Grades, Sequence[Person], Mapping[str, str]], GradeFile]
 
     def export(self, gradebook: Any) -> None:
         """Write the file named by ``--to`` (default: beside the template, with ``-graded`` in its name)."""
@@ -42,7 +44,8 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
                 if not self.student or learner in map(str, self.student):
                     grades[learner, assignment.name] = Grade(marks.score, marks.max_score)
         try:
-            made = self.fill(template, grades, people_in(gradebook))
+            titles = {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
+            made = self.fill(template, grades, people_in(gradebook), titles)
         except CourseError as error:
             for line in error.lines():
                 self.log.error(line)
@@ -55,26 +58,14 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
         for note in made.notes:
             self.log.warning(note)
 
-    def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
-        """The file to write."""
-        raise NotImplementedError
-
 
 class CanvasExport(_LmsExport):
     """Fills a Canvas gradebook export."""
 
-    def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
-        """See :func:`nbproof.report.lms.canvas_file`."""
-        return canvas_file(
-            template, grades, people, {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
-        )
+    fill = staticmethod(canvas_file)
 
 
 class MoodleExport(_LmsExport):
     """Fills a Moodle grading worksheet or gradebook export."""
 
-    def fill(self, template: Path, grades: Grades, people: list[Person]) -> GradeFile:
-        """See :func:`nbproof.report.lms.moodle_file`."""
-        return moodle_file(
-            template, grades, people, {lesson: title_of(lesson).replace("`", "") for _, lesson in grades}
-        )
+    fill = staticmethod(moodle_file)

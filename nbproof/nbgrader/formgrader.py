@@ -1,15 +1,29 @@
-"""nbgrader's formgrader on this course, in the browser: look through graded notebooks, mark what people wrote."""
+"""nbgrader's formgrader on this course: opened in the browser, and what it shows of a graded notebook.
+
+A lesson has a hundred cells, most of them prose and pictures that the grader knows. nbgrader_config.py hangs
+:class:`ReadingView` into formgrader's pages. It changes the page alone: graded notebooks and feedback stay whole, and
+never hold a mark scheme.
+"""
 
 from __future__ import annotations
 
+import re
+from html import escape
 from pathlib import Path
+from typing import Any
 
+import nbformat
+from nbconvert.preprocessors import Preprocessor
+from nbgrader.coursedir import CourseDirectory
+
+from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.command import course_command
 from nbproof.display.lab import start_server
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
+from nbproof.regions import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION
 
-__all__ = ["open_formgrader"]
+__all__ = ["ReadingView", "open_formgrader"]
 
 # Handing out and fetching by nbgrader's exchange, a folder that all users of a machine share, is not what this course does.
 _EXCHANGE = ("assignment_list", "course_list")
@@ -27,3 +41,71 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
     print("nbgrader's exchange is not used: what formgrader says about it, and its Release and Collect, do not matter")
     off = [f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{name}=False" for name in _EXCHANGE]
     return start_server(root, "/formgrader", [*off, *extra])
+
+
+_ASKS = re.compile(r"^### (?:Exercise: |In your own words: )", re.MULTILINE)
+_MARKERS = re.compile(rf"^(?:{BEGIN_SOLUTION}|{END_SOLUTION}|{BEGIN_SCHEME}|{END_SCHEME})\n?", re.MULTILINE)
+# formgrader's style sheet takes the triangle away by which one sees that there is more to open.
+_SUMMARY = '<summary style="display:list-item;cursor:pointer">'
+_SCHEME = (
+    f"<details>{_SUMMARY}<i>Reference answer and mark scheme: learners never see this</i></summary>"
+    "\n\n{}\n\n</details>"
+)
+_NOTE = (
+    "*Left out here: the lesson's prose and pictures, and the text of the tests. The whole notebook is in "
+    "`autograded/`, the lesson with all its tests in `source/`.*"
+)
+
+
+class ReadingView(Preprocessor):  # type: ignore[misc]
+    """Leaves out what nobody wrote, adds mark schemes; does nothing outside of formgrader."""
+
+    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
+        """The cells in order: questions, answers with their outputs, verdicts."""
+        # Only formgrader names a submission by its id.
+        if "submission_id" not in resources:
+            return nb, resources
+        schemes = self._schemes(str(resources["assignment_id"]), str(resources["notebook_id"]))
+        # formgrader's template puts these into the page as they are, and a learner may be called anything.
+        for key in ("student", "first_name", "last_name", "notebook_path"):
+            if isinstance(resources.get(key), str):
+                resources[key] = escape(resources[key])
+        cells = [nbformat.v4.new_markdown_cell(_NOTE)]
+        for cell in nb.cells:
+            cells += _shown(cell, schemes)
+        # A notebook of another make, in which nothing is asked as here, is shown as it is.
+        if any(_ASKS.match(cell.source) for cell in cells):
+            nb.cells = cells
+        return nb, resources
+
+    def _schemes(self, lesson: str, notebook: str) -> dict[str, str]:
+        """By grade_id; empty where the instructor's notebook cannot be read: the page is there all the same."""
+        course = CourseDirectory(config=self.config)
+        path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
+        try:
+            cells = nbformat.read(path, as_version=4).cells
+        except Exception:  # nbformat raises whatever json and its schemas raise
+            return {}
+        found = {}
+        for cell in cells:
+            if kind_of(cell) is CellKind.WRITTEN:
+                parted = cell.source.replace(BEGIN_SCHEME, f"---\n\n{BEGIN_SCHEME}")
+                found[name_of(cell)] = _MARKERS.sub("", parted)
+        return found
+
+
+def _shown(cell: Any, schemes: dict[str, str]) -> list[Any]:
+    kind = kind_of(cell)
+    if name_of(cell) in schemes:
+        return [cell, nbformat.v4.new_markdown_cell(_SCHEME.format(schemes[name_of(cell)]))]
+    if kind in (CellKind.ANSWER, CellKind.MANUAL, CellKind.WRITTEN, CellKind.TASK):
+        return [cell]
+    if kind is CellKind.TEST:
+        lines = len(cell.source.splitlines())
+        cell.source = f"# The tests, {lines} lines of them visible to learners. What they found stands below."
+        return [cell]
+    asks = _ASKS.search(cell.source) if cell.cell_type == "markdown" else None
+    if asks is None:
+        return []
+    cell.source = cell.source[asks.start() :].replace("<summary>", _SUMMARY)
+    return [cell]

@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["blueprint_of", "engine_for", "judge_for", "limits_in", "registered", "seed"]
+from nbproof.limits import GradingLimits
+
+__all__ = ["blueprint_of", "engine_for", "judge_for", "registered", "seed"]
 
 
 def blueprint_of(root: Path, lesson: str) -> Any:
@@ -57,7 +59,7 @@ def registered(root: Path, lessons: list[str], course: Any) -> tuple[Any, Any]:
     config.CourseDirectory.db_url = course.db_url
     config.CourseDirectory.course_id = course.course_id
     states = {
-        name: LessonState(root / "source" / name / f"{name}.ipynb", config, limits_in(config)) for name in lessons
+        name: LessonState(root / "source" / name / f"{name}.ipynb", config, GradingLimits(config=config)) for name in lessons
     }  # fmt: skip
     state = RunState(root)
     with Writer(course.db_url, course.course_id) as writer:
@@ -69,13 +71,6 @@ def registered(root: Path, lessons: list[str], course: Any) -> tuple[Any, Any]:
 def seed() -> int:
     """Of all that this process grades."""
     return secrets.randbelow(10**9) + 1
-
-
-def limits_in(config: Any) -> Any:
-    """What one submission may use, as this configuration says."""
-    from nbproof.limits import GradingLimits
-
-    return GradingLimits(config=config)
 
 
 _engines: list[Any] = []

@@ -24,7 +24,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Unicode
 
 from nbproof.errors import CourseError
-from nbproof.nbgrader.nbgrader_process import blueprint_of, engine_for, judge_for, limits_in, registered, seed
+from nbproof.limits import GradingLimits
+from nbproof.nbgrader.nbgrader_process import blueprint_of, engine_for, judge_for, registered, seed
 
 __all__ = ["LookFirst", "Mark", "Rebuild"]
 
@@ -56,7 +57,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
         from nbproof.run.journal import JOURNAL
         from nbproof.run.suspects import InProgress
 
-        limits = limits_in(self.config)
+        limits = GradingLimits(config=self.config)
         whose = self._whose(converter)
         root = Path(converter.coursedir.root)
         lessons = lessons_with_source(root, sorted({lesson for _, lesson in whose.values()}))
@@ -174,7 +175,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
             for name, told in {**apart.recovered, **apart.lost}.items():
                 self.log.warning("%s: %s", name, told)
             return fill_in(blueprint, Rebuilt({})), resources
-        limits = limits_in(self.config)
+        limits = GradingLimits(config=self.config)
         data = read_file(folder / f"{lesson}.ipynb", limits.notebook_mb << 20)
         rebuilt = read_answers(engine_for(self, limits, _course(resources)), blueprint, data)
         for name, told in {**rebuilt.recovered, **rebuilt.lost}.items():
@@ -214,7 +215,7 @@ class Mark(NbGraderPreprocessor):  # type: ignore[misc]
             for cell in nb.cells
             if cell.metadata.get("nbgrader", {}).get("grade_id") in (*blueprint.stubs, *blueprint.written)
         }
-        limits = limits_in(self.config)
+        limits = GradingLimits(config=self.config)
         # nbgrader has copied the submission's own files next to the notebook.
         folder = Path(resources["metadata"]["path"])
         files = read_attachments(folder, folder / f"{blueprint.lesson}.ipynb", limits.attachment_mb << 20)

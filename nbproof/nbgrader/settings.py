@@ -33,14 +33,14 @@ def use_engine(c: Config, file: str = "") -> None:
 
     if sys.platform != "win32":
         # In nbgrader's exchange everybody may write: the file system says whose a folder is, not its name.
-        c.ExchangeFactory.collect = "nbproof.nbgrader.exchange_collect.CollectFromOwners"
-        c.ExchangeFactory.release_feedback = "nbproof.nbgrader.exchange_feedback.ReleaseFeedbackOrSay"
+        c.ExchangeFactory.collect = "nbproof.nbgrader.exchange.CollectFromOwners"
+        c.ExchangeFactory.release_feedback = "nbproof.nbgrader.exchange.ReleaseFeedbackOrSay"
 
     # Feedback, by nbgrader or by formgrader's button, is the page that the command `feedback` writes.
     c.GenerateFeedback.exporter_class = "nbproof.nbgrader.feedback_exporter.FeedbackPage"
 
     # formgrader shows what is asked, answered and found, with the mark scheme below each written answer.
-    c.HTMLExporter.preprocessors = ["nbproof.nbgrader.reading_view.ReadingView"]
+    c.HTMLExporter.preprocessors = ["nbproof.nbgrader.formgrader.ReadingView"]
 
     # What to do next, where one of nbgrader's own commands cannot go on: it is said below the error.
     c.Application.logging_config = {

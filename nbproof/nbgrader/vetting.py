@@ -24,7 +24,7 @@ from nbproof.gradebook.receipts import RECEIPTS, receipt_in, time_in
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_attachments
 from nbproof.run.intake import submission_at
-from nbproof.text import printable
+from nbproof.text import printable, some_of
 
 __all__ = ["NotGradable", "VettedCourse"]
 
@@ -69,7 +69,7 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         one = submission_at(learner, folder)
         told = one.problem
         if not told and one.path != folder / f"{lesson}.ipynb":
-            told = f"the notebook is called {_shown(one.path.name)}, and nbgrader wants {lesson}.ipynb"
+            told = f"the notebook is called {printable(one.path.name)}, and nbgrader wants {lesson}.ipynb"
         if told:
             raise NotGradable(
                 f"{learner} is not graded: {told}", str(folder),
@@ -108,16 +108,10 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         # nbgrader looks whether there is one. It is read elsewhere, and not by nbgrader.
         (place / f"{lesson}.ipynb").touch()
         if left_out:
-            more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
-            told = "; ".join(_shown(one) for one in left_out[:_SHOWN])
+            told = some_of([printable(one) for one in left_out], _SHOWN, "; ")
             self._say(
-                f"{learner}: left out of what is graded: {told}{more} (in {folder}). "
+                f"{learner}: left out of what is graded: {told} (in {folder}). "
                 "If an answer needs it, have the file itself handed in, and grade again with --force"
             )
         self._shown = (learner, lesson)
         return str(place)
-
-
-def _shown(text: str) -> str:
-    """For a terminal: without control characters and half surrogate pairs."""
-    return printable(text)

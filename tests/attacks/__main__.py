@@ -20,7 +20,7 @@ from rich.table import Table
 from stock_range import StockResult, stock_results
 
 from nbproof.sandbox.isolation import isolation_or_refuse
-from nbproof.terminal.progress_bar import progress
+from nbproof.terminal import progress
 
 
 def main() -> int:

@@ -13,11 +13,11 @@ from tiny import Sketch, write_lesson
 from nbproof.authoring.build import build, notebook_of
 from nbproof.authoring.derived import how_to_install
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
-from nbproof.authoring.release import Violation, check_release, leaks
+from nbproof.authoring.release import check_release, leaks
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
-from nbproof.errors import LessonError, UsageError
+from nbproof.errors import LessonError, UsageError, Violation
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOK = "00_tiny/00_tiny.ipynb"

@@ -12,10 +12,9 @@ from tiny import Sketch, write_lesson
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import Checkup, check_up
 from nbproof.authoring.lesson import Lesson
-from nbproof.authoring.violation import Violation
 from nbproof.cli.main import main
 from nbproof.command import course_command
-from nbproof.errors import UsageError
+from nbproof.errors import UsageError, Violation
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
+from nbproof.authoring.checkup import redundant
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.redundancy import redundant
 from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import LessonError, UsageError

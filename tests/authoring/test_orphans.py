@@ -12,8 +12,8 @@ from tiny import WRITTEN, Sketch, metadata, write_lesson
 
 from nbproof.authoring.build import LIMITS, build
 from nbproof.authoring.bundle import bundle
+from nbproof.authoring.derived_files import read_outline
 from nbproof.authoring.orphans import orphans
-from nbproof.authoring.outlining import read_outline
 from nbproof.authoring.release import check_release
 from nbproof.authoring.syllabus import read_syllabus
 from nbproof.command import course_command

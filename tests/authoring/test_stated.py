@@ -8,8 +8,8 @@ import pytest
 from tiny import WRITTEN, Sketch, metadata, write_lesson
 
 from nbproof.authoring.build import build
+from nbproof.authoring.derived_files import outline_of
 from nbproof.authoring.lesson import Lesson, read_lesson
-from nbproof.authoring.outlining import outline_of
 from nbproof.authoring.stated import contradictions, heading_of, unannounced
 from nbproof.command import course_command
 from nbproof.errors import LessonError

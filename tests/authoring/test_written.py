@@ -11,7 +11,8 @@ from tiny import WRITTEN, Sketch, write_lesson
 
 from nbproof.authoring.build import build
 from nbproof.authoring.lesson import read_lesson
-from nbproof.authoring.release import check_release, leaks, unasked
+from nbproof.authoring.release import check_release, leaks
+from nbproof.authoring.stated import unasked
 from nbproof.errors import LessonError
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"

@@ -17,7 +17,7 @@ from nbgrader.exchange import ExchangeFactory
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
-from nbproof.nbgrader.exchange_collect import CollectFromOwners
+from nbproof.nbgrader.exchange import CollectFromOwners
 from nbproof.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent.parent
@@ -131,7 +131,7 @@ def test_a_folder_that_cannot_be_copied_costs_nobody_else(
 ) -> None:
     _handed_in(inbound, "ada", _now(), **{LESSON: "hers"})
     _handed_in(inbound, "ben", _now(), **{LESSON: "his"})
-    monkeypatch.setattr("nbproof.nbgrader.exchange_collect._owner_of", lambda path: Path(path).name.partition("+")[0])
+    monkeypatch.setattr("nbproof.nbgrader.exchange._owner_of", lambda path: Path(path).name.partition("+")[0])
     real = CollectFromOwners._copy_plain_files
 
     def copy(self: CollectFromOwners, src: Path, dest: Path) -> None:

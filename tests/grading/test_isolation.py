@@ -190,7 +190,7 @@ def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch)
     refused = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
     monkeypatch.setattr("nbproof.sandbox.isolation.offered", lambda: refused)
     monkeypatch.setattr("nbproof.cli.apparmor.offered", lambda: refused)
-    monkeypatch.setattr("nbproof.cli.apparmor._is_on", lambda path: True)
+    monkeypatch.setattr("nbproof.cli.apparmor._says", lambda path, text: text == "1")
     said = what_is_offered()
     assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
     assert "isolation --apparmor" in said

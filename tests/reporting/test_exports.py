@@ -6,10 +6,12 @@ import csv
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from nbproof.errors import UsageError
+from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
 from nbproof.report.exports import as_data, safe_cell, tables, write_files
 from nbproof.report.findings import find
 from nbproof.report.lms import Grade, canvas_file, moodle_file
@@ -46,6 +48,23 @@ def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
     assert [row[-1] for row in rows[3:]] == ["41", "0", "", ""]
     assert made.data.startswith(b"\xef\xbb\xbf") and b"\r\n" in made.data
     assert made.unmatched == ("eve",) and made.filled == 2 and "scaled from 33" in made.notes[0]
+
+
+@pytest.mark.parametrize("plugin", [CanvasExport, MoodleExport])
+def test_nbgrader_s_own_export_fills_the_same_files(
+    plugin: type[CanvasExport | MoodleExport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = {"ada": SimpleNamespace(score=20.5, max_score=33.0), "zoe": SimpleNamespace(score=1.0, max_score=33.0)}
+    monkeypatch.setattr("nbproof.nbgrader.export_plugins.marks_in", lambda gradebook, lesson: marks)
+    monkeypatch.setattr("nbproof.nbgrader.export_plugins.people_in", lambda gradebook: [Person("ada")])
+    export = tmp_path / "c.csv"
+    moodle = "Identifier,Full name,Username,Grade,Maximum Grade,Feedback comments\nParticipant 1,Ada,ada,,66.00,\n"
+    export.write_text(CANVAS if plugin is CanvasExport else moodle)
+    one = plugin()
+    one.template, one.student = str(export), ["ada"]
+    one.export(SimpleNamespace(assignments=[SimpleNamespace(name="02_tensor_hooks")]))
+    rows = _rows((tmp_path / "c-graded.csv").read_bytes())
+    assert [row for row in rows if "41" in row] == [row for row in rows if "ada" in row] != []
 
 
 def test_two_learners_never_share_a_row(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Progress bars in the terminal."""
+"""How a terminal is written to: tables and lines, and progress bars."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-__all__ = ["progress"]
+__all__ = ["console_for_output", "progress", "say"]
+
+
+def console_for_output(stderr: bool = False) -> Console:
+    """Standard output, or standard error; in a file or a pipe wide enough for every table."""
+    console = Console(stderr=stderr)
+    return console if console.is_terminal else Console(stderr=stderr, width=120)
+
+
+def say(console: Console, text: str) -> None:
+    """Print a text as it is: what looks like markup stays, and no path or command is broken at the edge."""
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager

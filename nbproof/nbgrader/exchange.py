@@ -1,4 +1,4 @@
-"""Collecting from nbgrader's exchange, a folder in which every user of a machine may write.
+"""Collecting from nbgrader's exchange, a folder in which every user of a machine may write, and releasing feedback there.
 
 nbgrader's own collecting goes by a folder's name, which says whose work it is and when it came, and follows links in it with the
 instructor's rights. Whoever hands in can write any name, and can link to the instructor's notebook. Here the file system
@@ -7,6 +7,7 @@ says whose a folder is and when it was last changed, and nothing is copied but p
 
 from __future__ import annotations
 
+import glob
 import os
 import pwd
 import stat
@@ -14,10 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import ignore_patterns
 
-__all__ = ["CollectFromOwners"]
+from nbproof.nbgrader.next_step import step_before
+
+__all__ = ["CollectFromOwners", "ReleaseFeedbackOrSay"]
 
 _SLACK = timedelta(minutes=5)
 """From the moment that nbgrader notes when somebody hands in to the moment when all is copied."""
@@ -118,3 +121,18 @@ def _last_change(folder: str) -> datetime:
     for place, folders, files in os.walk(folder, followlinks=False):
         seen += [os.lstat(os.path.join(place, name)).st_ctime for name in (*folders, *files)]
     return datetime.fromtimestamp(max(seen), UTC).replace(tzinfo=None)
+
+
+class ReleaseFeedbackOrSay(ExchangeReleaseFeedback):  # type: ignore[misc]
+    """What `nbgrader release_feedback`, and formgrader's button, do instead: ``c.ExchangeFactory.release_feedback`` names it.
+
+    If there is no page to release, nbgrader's own command says nothing at all.
+    """
+
+    def copy_files(self) -> None:
+        """As nbgrader does it; fails if no page is there."""
+        if not glob.glob(os.path.join(self.src_path, "*.html")):
+            # Said here, because formgrader shows what this class says, and none of the filters of a program's log.
+            do = step_before("feedback", Path(self.coursedir.root), self.coursedir.assignment_id)
+            self.fail(f"There is no feedback to release in {self.src_path}\n  next: {do}")
+        super().copy_files()

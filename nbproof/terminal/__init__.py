@@ -1,1 +1,0 @@
-"""How anything is printed to a terminal."""
