@@ -12,7 +12,7 @@ from nbproof.collect.choosing import Choice, Copy, choose
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.items import COUNTED, Arrived, Item, find_owners, find_times, said_of, sort
 from nbproof.collect.layouts import Pattern, lesson_named
-from nbproof.collect.outcome import Line
+from nbproof.collect.outcome import STANDS, Line
 from nbproof.collect.placing import Desk, File, same_bytes, tier_of_held
 from nbproof.collect.roster import Roster
 from nbproof.text import printable
@@ -205,7 +205,7 @@ def _attach(items: Sequence[Item], desk: Desk) -> None:
 
 def _stands(item: Item) -> bool:
     """Whether this is a notebook that lies in submitted/, or will."""
-    return item.kind in COUNTED and item.ending[0] in {"taken", "taken though renamed", "already there"}
+    return item.kind in COUNTED and item.ending[0] in STANDS
 
 
 def _together(one: Item, other: Item) -> bool:

@@ -183,11 +183,6 @@ def _due(due: datetime | str | None) -> datetime | None:
 
 def _gradebook_dues(root: Path, book: LessonBook) -> Mapping[str, datetime | None]:
     """The due dates that the gradebook knows."""
-    config = root / "nbgrader_config.py"
-    if not (root / "gradebook.db").exists() and not (
-        config.exists() and "db_url" in config.read_text(encoding="utf-8")
-    ):
-        return dict.fromkeys(book.lessons)
     from nbproof.gradebook.reader import opened_gradebook
 
     try:

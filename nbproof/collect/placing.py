@@ -14,7 +14,7 @@ from nbproof.collect.choosing import CopyOrder
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.earlier import lists_in
 from nbproof.collect.layouts import read_time
-from nbproof.collect.outcome import Line
+from nbproof.collect.outcome import TAKEN, Line
 from nbproof.files import written_whole
 
 __all__ = ["CopyHeld", "Desk", "File"]
@@ -112,7 +112,7 @@ class Desk:
             there.parent.mkdir(parents=True, exist_ok=True)
             with written_whole(there) as coming:
                 shutil.copyfile(here / line.kept, coming)
-        if self.dry_run or line.status not in {"taken", "taken though renamed"}:
+        if self.dry_run or line.status not in TAKEN:
             return line
         fresh = target.with_name(f".{target.name}.coming")
         shutil.rmtree(fresh, ignore_errors=True)
