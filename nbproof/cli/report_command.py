@@ -62,21 +62,19 @@ def report(request: ReportRequest) -> int:
     with progress("reading") as step:
         records = read_class(request.root, list(request.lessons), step)
     made = _grade_files(request, records)
-    with progress("report") as step:
-        done = make_report(
-            request.root, records, request.out, anonymous=request.anonymous, excel=request.excel, step=step
-        )
     folder = folder_of(request.root, request.out, request.anonymous)
+    with progress("report") as step:
+        found = make_report(request.root, records, folder, anonymous=request.anonymous, excel=request.excel, step=step)
     for name, file in made.items():
         _save(folder / f"{name}.csv", file.data)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        print_report(done.findings, done.files[0])
+        print_report(found, folder / "index.html")
     incomplete = False
     for name, file in made.items():
         _tell(name, file, folder / f"{name}.csv", quiet=request.json)
-        _tell_absent(done.findings, file, quiet=request.json)
+        _tell_absent(found, file, quiet=request.json)
         incomplete = incomplete or bool(file.unmatched or file.unclear)
     return 1 if incomplete else 0
 

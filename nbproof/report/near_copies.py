@@ -19,7 +19,7 @@ spaces and the order of lines are gone; and once more as they are written, names
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,11 +87,7 @@ def sureness(probability: float) -> str:
     return "very likely" if probability >= 0.99 else "likely" if probability >= 0.9 else "worth a look"
 
 
-def near_copies(
-    lesson: ClassLesson,
-    works: Sequence[Score],
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> list[Pair]:
+def near_copies(lesson: ClassLesson, works: Sequence[Score]) -> list[Pair]:
     """Pairs that are more likely copies than not, surest first. A thousand submissions take some seconds."""
     import numpy as np
 
@@ -102,9 +98,8 @@ def near_copies(
     names = [name for name in lesson.stubs if any(work.verdict.answers.get(name, "").strip() for work in works)]
     compared = [_Compared(name, lesson.stubs[name], works, known) for name in names]
     sums = [np.zeros((count, count), dtype=np.float32) for _ in _COPIED]
-    for done, exercise in enumerate(compared, 1):
+    for exercise in compared:
         exercise.add_to(sums)
-        step(done, len(compared), f"{lesson.slug}/{exercise.name}")
     total = np.logaddexp2.reduce(sums) - math.log2(len(sums))
     both = np.minimum(total, total.T)
     prior = math.log2(_COPIERS / (count - 1))
