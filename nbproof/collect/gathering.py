@@ -18,9 +18,10 @@ from nbproof.collect.enrolled import enrol, kept_roster
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
 from nbproof.collect.layouts import Pattern, read_place, read_time
+from nbproof.collect.names import why_no_learner
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
-from nbproof.collect.roster import read_names, why_no_learner
+from nbproof.collect.roster import read_names
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.sandbox.exceptions import GradingError
