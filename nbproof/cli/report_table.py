@@ -51,7 +51,7 @@ def print_report(findings: Findings, page: Path) -> None:
         say("commonest misconceptions")
         for fell in findings.misconceptions[:3]:
             count = len(fell.learners)
-            say(f"  {count} {'learner' if count == 1 else 'learners'}  {fell.name.replace('`', '')}")
+            say(f"  {count} {'learner' if count == 1 else 'learners'}  {fell.hint.name.replace('`', '')}")
     serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
     parts = [f"{serious} {'fault' if serious == 1 else 'faults'} or time-outs"]
     if not findings.anonymous:

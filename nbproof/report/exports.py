@@ -166,8 +166,8 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
         ],
         "hand_ins": _hand_ins(findings),
         "misconceptions": [
-            {"id": one.id, "name": one.name, "exercises": one.exercises, "learners": len(one.learners), "of": one.of,
-             "share": one.share, "read": one.read, "example": one.example, "example_of": one.example_of}
+            {"id": one.hint.id, "name": one.hint.name, "exercises": one.exercises, "learners": len(one.learners), "of": one.of,
+             "share": one.share, "read": one.hint.read, "example": one.example, "example_of": one.example_of}
             for one in findings.misconceptions
         ],
         "unrecognised": [{**vars(one), "learners": len(one.learners)} for one in findings.unrecognised],

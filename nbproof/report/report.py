@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from nbproof.report.attendance import how_late
 from nbproof.report.charts import score_chart, status_chart
 from nbproof.report.exports import tables, write_files
 from nbproof.report.findings import Findings, find, under_codes
-from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Group, Pair, sureness
+from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Pair, sureness
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION
 
@@ -98,7 +98,7 @@ def html_of(findings: Findings, generated: str) -> str:
         status_charts=_status_charts(findings), serious=serious,
         recovered=[one for one in findings.faults if one.kind == "recovered"],
         too_small=[one.title for one in findings.lessons if one.handed_in < SMALLEST_CLASS],
-        copies=[_shown(records, group, index) for index, group in enumerate(findings.groups)],
+        copies=[(group, _telling(records, group.pairs[0])) for group in findings.groups], sureness=sureness,
         late={one.lesson: [w for w in records.of_lesson(one.lesson) if w.late] for one in findings.lessons}, how_late=how_late,
         learners=[_row(records, person) for person in records.learners],
         files=sorted([*tables(findings), "report.json"]),
@@ -141,17 +141,9 @@ def _row(records: ClassRecords, person: Person) -> dict[str, Any]:
     return {"shown": person.id, "cells": cells, "total": total, "share": total / most if most else 0.0}
 
 
-def _shown(records: ClassRecords, group: Group, index: int) -> dict[str, Any]:
-    """A group for the page: its surest pair, with the three most telling answers side by side."""
-    pair = group.pairs[0]
-    telling = [one for one in pair.evidence if one.bits > 0][:3]
-    percent = "over 99.9 %" if pair.probability > 0.999 else f"{100 * pair.probability:.3g} %"
-    return {
-        "learners": group.learners, "lesson": group.lesson, "index": index, "probability": pair.probability,
-        "sureness": sureness(pair.probability), "percent": percent, "first": pair.first, "second": pair.second,
-        "near": pair.near, "both": pair.both_answered, "others": len(group.pairs) - 1,
-        "shown": [_beside(records, pair, one) for one in telling] if index < 20 else [],
-    }  # fmt: skip
+def _telling(records: ClassRecords, pair: Pair) -> Iterator[dict[str, Any]]:
+    """The three most telling answers of two learners, side by side; made when the page asks for them."""
+    return (_beside(records, pair, one) for one in pair.evidence[:3] if one.bits > 0)
 
 
 def _beside(records: ClassRecords, pair: Pair, evidence: Evidence) -> dict[str, Any]:
