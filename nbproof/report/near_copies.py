@@ -131,15 +131,10 @@ class _Compared:
         self.who = np.flatnonzero(self.answered)
         ended = [next((one.is_whole for one in work.verdict.exercises if one.id == name), False) for work in works]
         self.right = np.array(ended, dtype=bool)[self.who]
-        cache: dict[str, tuple[list[str], list[str]]] = {}
-        documents = [
-            cache[texts[i]]
-            if texts[i] in cache
-            else cache.setdefault(texts[i], (features(texts[i], stub, known), raw_features(texts[i], stub)))
-            for i in self.who
-        ]
-        self.rows = vectors([code for code, _ in documents])
-        self.raw = vectors([raw for _, raw in documents])
+        # A class writes the same again and again.
+        seen = {text: (features(text, stub, known), raw_features(text, stub)) for text in {texts[i] for i in self.who}}
+        self.rows = vectors([seen[texts[i]][0] for i in self.who])
+        self.raw = vectors([seen[texts[i]][1] for i in self.who])
 
     def add_to(self, sums: Sequence[Any]) -> None:
         """Add the bits of every two who answered, in the eyes of the one in the row, for each of ``_COPIED``."""
