@@ -7,12 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from nbproof.collect.sheet import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.feedback.pages import chosen_submissions, write_feedback
 from nbproof.report.handback import HandedBack, Parcel, hand_back
 from nbproof.report.records import ClassRecords, read_class
-from nbproof.report.sheets import Sheet, match, read_sheet
+from nbproof.report.sheets import match
 from nbproof.run.ungraded_log import problems_of
 from nbproof.terminal import progress
 from nbproof.text import counted, printable
@@ -149,7 +150,7 @@ def addresses_of(root: Path, records: ClassRecords, learners: Iterable[str], tab
     roster = root / "roster.csv"
     if table is None and not (roster.is_file() and len(roster.read_bytes().strip().splitlines()) > 1):
         return found
-    sheet = read_sheet(table or roster, "--addresses")
+    sheet = read_sheet(table or roster, "the addresses", "--addresses")
     column = _email_column(sheet)
     if column is None:
         if table is None:

@@ -49,21 +49,21 @@ def report(request: Namespace) -> int:
     with progress("reading") as step:
         records = read_class(request.course, request.names, step)
     made = _grade_files(request, records)
-    with progress("report") as step:
-        done = make_report(
-            request.course, records, request.out, anonymous=request.anonymous, excel=request.excel, step=step
-        )
     folder = folder_of(request.course, request.out, request.anonymous)
+    with progress("report") as step:
+        found = make_report(
+            request.course, records, folder, anonymous=request.anonymous, excel=request.excel, step=step
+        )
     for name, file in made.items():
         _save(folder / f"{name}.csv", file.data)
     if request.json:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
-        _print_report(done.findings, done.files[0])
+        _print_report(found, folder / "index.html")
     incomplete = False
     for name, file in made.items():
         _tell(name, file, folder / f"{name}.csv", quiet=request.json)
-        _tell_absent(done.findings, file, quiet=request.json)
+        _tell_absent(found, file, quiet=request.json)
         incomplete = incomplete or bool(file.unmatched or file.unclear)
     return 1 if incomplete else 0
 
@@ -161,7 +161,7 @@ def _print_report(findings: Findings, page: Path) -> None:
     if findings.misconceptions:
         say("commonest misconceptions")
         for fell in findings.misconceptions[:3]:
-            say(f"  {counted(len(fell.learners), 'learner')}  {fell.name.replace('`', '')}")
+            say(f"  {counted(len(fell.learners), 'learner')}  {fell.hint.name.replace('`', '')}")
     serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
     parts = [f"{serious} {'fault' if serious == 1 else 'faults'} or time-outs"]
     if not findings.anonymous:

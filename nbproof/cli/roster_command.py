@@ -14,7 +14,8 @@ from rich.table import Table
 from nbproof.collect.earlier import late_by_word
 from nbproof.collect.enrolled import ROSTER, enrol, members_of
 from nbproof.collect.gathering import only_collect
-from nbproof.collect.roster import Member, plain, read_names, why_no_learner
+from nbproof.collect.names import plain, why_no_learner
+from nbproof.collect.roster import Member, read_names
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.report.attendance import attend, people_of

@@ -126,23 +126,28 @@ def kind_of(head: bytes) -> str:
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every entry of an archive but its folders. Raises NotUnpacked where it is none, or cannot be looked into."""
     with path.open("rb") as file:
-        kind = kind_of(file.read(512))
-        file.seek(0)
-        if kind == "zip":
-            yield from _zip(file, budget)
-        elif kind == "tar":
-            yield from _tar(file, budget)
-        elif kind in {"gzip", "xz", "bzip2"}:
-            yield from _packed(file, kind, path.name, budget)
-        elif kind:
-            raise NotUnpacked("unknown archive", f"a .{kind} archive cannot be unpacked here: ask for a zip")
-        else:
-            raise NotUnpacked("damaged", "it is no archive")
+        for entry in _entries(file, path.name, budget):
+            budget.files -= 1
+            if budget.files < 0:
+                problem = NotUnpacked("too large", "the archive holds too many files")
+                yield ArchiveEntry((entry.name[:80], "..."), problem=problem)
+                return
+            yield entry
 
 
-def _count(budget: Budget) -> bool:
-    budget.files -= 1
-    return budget.files >= 0
+def _entries(file: IO[bytes], name: str, budget: Budget) -> Iterator[ArchiveEntry]:
+    kind = kind_of(file.read(512))
+    file.seek(0)
+    if kind == "zip":
+        yield from _zip(file, budget)
+    elif kind == "tar":
+        yield from _tar(file, budget)
+    elif kind in {"gzip", "xz", "bzip2"}:
+        yield from _packed(file, kind, name, budget)
+    elif kind:
+        raise NotUnpacked("unknown archive", f"a .{kind} archive cannot be unpacked here: ask for a zip")
+    else:
+        raise NotUnpacked("damaged", "it is no archive")
 
 
 def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
@@ -154,11 +159,6 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
         for info in archive.infolist():
             if info.is_dir() and not info.file_size:
                 continue
-            if not _count(budget):
-                yield ArchiveEntry(
-                    (info.filename[:80], "..."), problem=NotUnpacked("too large", "the archive holds too many files")
-                )
-                return
             name = _zip_name(info)
             parts, problem = _parts(name)
             mode = info.external_attr >> 16
@@ -264,8 +264,7 @@ def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[A
         yield from _tar(unpacked(), budget)
         return
     inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)
-    if _count(budget):
-        yield ArchiveEntry((inner,), None, None, "", unpacked(), budget)
+    yield ArchiveEntry((inner,), None, None, "", unpacked(), budget)
 
 
 def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
@@ -282,11 +281,6 @@ def _tar(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
                 return
             if member.isdir():
                 continue
-            if not _count(budget):
-                yield ArchiveEntry(
-                    (member.name[:80], "..."), problem=NotUnpacked("too large", "the archive holds too many files")
-                )
-                return
             parts, problem = _parts(member.name)
             if problem is None and not member.isreg():
                 problem = NotUnpacked("link", "a link or device in the archive: ask for the file itself")

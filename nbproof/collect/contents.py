@@ -70,27 +70,33 @@ class LessonBook:
     root: Path
 
     @cached_property
+    def _notebooks(self) -> dict[str, Path]:
+        """By lesson: the released notebook, or the instructor's where there is none."""
+        paths = [path for folder in ("source", "release") for path in sorted(self.root.glob(f"{folder}/*/*.ipynb"))]
+        found = {path.stem: path for path in paths if path.stem == path.parent.name}
+        return dict(sorted(found.items()))
+
+    @cached_property
     def lessons(self) -> dict[str, _Lesson]:
         """By name. Raises UsageError where there is nothing to compare with."""
-        found = {path.stem: path for folder in ("source", "release") for path in sorted(self.root.glob(f"{folder}/*/*.ipynb"))
-                 if path.stem == path.parent.name}  # fmt: skip
+        found = self._notebooks
         if not found:
             raise UsageError(
                 "there is no lesson to collect for", str((self.root / "release").resolve()),
                 f"cd into the course's folder, or --course DIR; {course_command('build')}",
             )  # fmt: skip
-        texts = {name: _plain(path.read_text(encoding="utf-8")) for name, path in sorted(found.items())}
+        texts = {name: _plain(path.read_text(encoding="utf-8")) for name, path in found.items()}
         names = {name: {one for one in _NAME.findall(text) if len(one) > 3} for name, text in texts.items()}
         lines = {name: _lines(text) for name, text in texts.items()}
         in_names, in_lines = (
             Counter(n for s in names.values() for n in s),
             Counter(n for s in lines.values() for n in s),
         )
-        marks = {name: _marks(path) for name, path in sorted(found.items())}
+        marks = {name: _marks(path) for name, path in found.items()}
         every = {name: {name_of(cell) for cell, _ in marked} - {""} for name, marked in marks.items()}
         given = {name: every[name] | _given(marked) for name, marked in marks.items()}
         book = {}
-        for name, path in sorted(found.items()):
+        for name, path in found.items():
             ids = every[name]
             released = path.parent.parent.name == "release"
             stubs = {name_of(cell): text for cell, text in marks[name] if released and kind_of(cell) is CellKind.ANSWER}
@@ -107,14 +113,12 @@ class LessonBook:
     @cached_property
     def titles(self) -> tuple[str, ...]:
         """What the lessons are called in their first lines, whole and up to a colon."""
-        found = {}
-        for folder in ("source", "release"):
-            for path in sorted(self.root.glob(f"{folder}/*/*.ipynb")):
-                texts = [text for cell, text in _marks(path) if not grading_of(cell)]
-                found[path.stem] = next((line[2:].replace("`", "") for text in texts for line in text.splitlines()
-                                         if line.startswith("# ")), "")  # fmt: skip
+        found = []
+        for path in self._notebooks.values():
+            lines = [line for cell, text in _marks(path) if not grading_of(cell) for line in text.splitlines()]
+            found.append(next((line[2:].replace("`", "") for line in lines if line.startswith("# ")), ""))
         return tuple(dict.fromkeys(
-            part for title in found.values() for part in (title, title.partition(":")[0]) if len(_NAME.findall(part)) > 1
+            part for title in found for part in (title, title.partition(":")[0]) if len(_NAME.findall(part)) > 1
         ))  # fmt: skip
 
     @cached_property

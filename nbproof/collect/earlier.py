@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +31,14 @@ class Useless:
 
 def lists_in(root: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Every upload's list, in the order in which they came; one that cannot be read is passed over."""
-    for path in sorted((root / "collected").glob("*/list.json")):
+
+    def number(path: Path) -> tuple[int, str]:
+        return int(re.sub(r"\D.*", "", path.parent.name) or 0), path.parent.name
+
+    for path in sorted((root / "collected").glob("*/list.json"), key=number):
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
-            if isinstance(told, dict) and all(isinstance(one, dict) for one in told["files"]):
-                yield path, told
+            yield path, {**told, "files": [one for one in told["files"] if isinstance(one, dict)]}
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue
 

@@ -12,8 +12,8 @@ from nbproof.collect.choosing import Choice, Copy, choose
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.items import COUNTED, Arrived, Item, find_owners, find_times, said_of, sort
 from nbproof.collect.layouts import Pattern, lesson_named
-from nbproof.collect.outcome import Line
-from nbproof.collect.placing import Desk, File, same_bytes, tier_of_held
+from nbproof.collect.outcome import STANDS, Line
+from nbproof.collect.placing import Desk, File, same_bytes
 from nbproof.collect.roster import Roster
 from nbproof.text import printable
 
@@ -106,19 +106,16 @@ def _choose(
                 items[key].ending = ("unreadable", why)
             continue
         copies = [_copy(key, items[key]) for key in keys]
-        held = desk.held(learner, lesson)
+        held = desk.held(learner, lesson, book, due.get(lesson))
         if held is not None:
-            tier, untouched = tier_of_held(book, held, lesson)
-            until = due.get(lesson)
-            late = held.time > until if held.time and until else bool(held.late)
-            copies.append(Copy(-1, held.sha256, held.order, late, tier, True, untouched))
+            copies.append(held[0])
         choice = choose(copies, on_time=on_time)
         for key, ending in choice.others.items():
             if key >= 0:
                 items[key].ending = _dated(ending, choice, items)
                 items[key].look = False
         if choice.chosen.key >= 0:
-            _take(items[choice.chosen.key], choice, held.time if held else None, held is not None)
+            _take(items[choice.chosen.key], choice, held[1] if held else None, held is not None)
         elif choice.remark:
             for key in keys:
                 items[key].look = items[key].ending[0] == "order unknown"
@@ -205,7 +202,7 @@ def _attach(items: Sequence[Item], desk: Desk) -> None:
 
 def _stands(item: Item) -> bool:
     """Whether this is a notebook that lies in submitted/, or will."""
-    return item.kind in COUNTED and item.ending[0] in {"taken", "taken though renamed", "already there"}
+    return item.kind in COUNTED and item.ending[0] in STANDS
 
 
 def _together(one: Item, other: Item) -> bool:

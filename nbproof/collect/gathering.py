@@ -18,9 +18,10 @@ from nbproof.collect.enrolled import enrol, kept_roster
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
 from nbproof.collect.layouts import Pattern, read_place, read_time
+from nbproof.collect.names import why_no_learner
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
-from nbproof.collect.roster import read_names, why_no_learner
+from nbproof.collect.roster import read_names
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.sandbox.exceptions import GradingError
@@ -183,11 +184,6 @@ def _due(due: datetime | str | None) -> datetime | None:
 
 def _gradebook_dues(root: Path, book: LessonBook) -> Mapping[str, datetime | None]:
     """The due dates that the gradebook knows."""
-    config = root / "nbgrader_config.py"
-    if not (root / "gradebook.db").exists() and not (
-        config.exists() and "db_url" in config.read_text(encoding="utf-8")
-    ):
-        return dict.fromkeys(book.lessons)
     from nbproof.gradebook.reader import opened_gradebook
 
     try:

@@ -151,13 +151,11 @@ def find_times(items: Sequence[Item]) -> None:
     for item in items:
         if item.kind == "stamp" and not item.ending[0]:
             time = read_time(_short_text(item.path))
+            item.ending = ("junk", "it says when the notebook beside it was handed in")
             if item.upload in own:
                 item.ending = ("not believed", "the archive may be the learner's own")
             elif time is not None:
                 stamps[item.upload, item.piece.parts[:-1]] = time
-            item.ending = (
-                item.ending if item.ending[0] else ("junk", "it says when the notebook beside it was handed in")
-            )
     counts: dict[int, set[datetime]] = defaultdict(set)
     for item in items:
         if item.piece.time and item.piece.sure:

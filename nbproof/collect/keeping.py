@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from nbproof.collect.arrivals import Arrivals, ArrivedPiece, fingerprint
-from nbproof.collect.outcome import Collected, Line, Upload
+from nbproof.collect.earlier import lists_in
+from nbproof.collect.outcome import TAKEN, Collected, Line, Upload
 from nbproof.collect.placing import Desk, File
 from nbproof.collect.roster import Roster
 from nbproof.command import course_command
@@ -55,12 +56,9 @@ class Stage:
         folder.mkdir()
         for path in paths:
             arrivals.take(path)
-        known = next((one.name for one in self._earlier() if _fingerprint_of(one) == mark), "")
+        known = next((path.parent.name for path, told in lists_in(self._root) if told.get("fingerprint") == mark), "")
         self._uploads.append(Upload(str(paths[0]), mark, known, bool(known)))
         return name, folder, arrivals.pieces
-
-    def _earlier(self) -> list[Path]:
-        return sorted(path.parent for path in (self._root / "collected").glob("*/list.json"))
 
     def finish(self, told: list[list[File]], roster: Roster | None, desk: Desk, asked: str | None) -> Collected:
         """Give the uploads their folders, put into submitted/ what counts, and write the lists."""
@@ -78,6 +76,7 @@ class Stage:
                 upload = replace(upload, folder=final.name)
             uploads.append(upload)
         lines: list[Line] = []
+        notes: list[str] = []
         for upload, files in zip(uploads, told, strict=True):
             source = self._root / "collected" / upload.folder
             if not self._dry and not upload.known:
@@ -87,35 +86,25 @@ class Stage:
             source = self._root / "collected" / upload.folder
             here = self._folder / str(at) if upload.known or self._dry else source
             placed = [desk.put(file, here, source / "replaced") for file in files]
-            changed = any(file.beside or file.line.status in {"taken", "taken though renamed"} for file in files)
+            changed = any(file.beside or file.line.status in TAKEN for file in files)
             if not self._dry and (changed or not upload.known):
                 _write_list(source, upload, placed, asked)
+            if upload.known:
+                then = "" if changed else "; nothing changed"
+                called = Path(upload.path).name or upload.path
+                notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
             lines += placed
         missing = tuple(
             name
             for name in (roster.learners if roster and roster.strict else ())
             if name not in {line.learner for line in lines}
         )
-        notes = []
-        for upload, files in zip(uploads, told, strict=True):
-            if upload.known:
-                fresh = any(file.beside or file.line.status in {"taken", "taken though renamed"} for file in files)
-                then = "" if fresh else "; nothing changed"
-                called = Path(upload.path).name or upload.path
-                notes.append(f"{called}: the same upload came before, as collected/{upload.folder}{then}")
         notes += roster.notes if roster else ()
         strangers = sorted({line.learner for line in lines if line.learner} - set(roster.learners if roster else ()))
         if roster is not None and not roster.strict and strangers:
             add = course_command("roster add NAME")
             notes.append(f"not on the roster: {', '.join(strangers)}; {add} puts them there")
         return Collected(tuple(uploads), tuple(lines), tuple(notes), missing, self._dry)
-
-
-def _fingerprint_of(folder: Path) -> str:
-    try:
-        return str(json.loads((folder / "list.json").read_text(encoding="utf-8")).get("fingerprint", ""))
-    except (OSError, ValueError, AttributeError):
-        return ""
 
 
 def _write_list(folder: Path, upload: Upload, lines: Sequence[Line], asked: str | None) -> None:

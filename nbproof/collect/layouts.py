@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from nbproof.collect.roster import bare
-from nbproof.collect.words import COPY, NOBODY, TASK
+from nbproof.collect.names import COPY, NOBODY, TASK, bare
 from nbproof.course_file import the_course
 from nbproof.values.leaf import leaf_words
 

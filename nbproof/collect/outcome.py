@@ -9,7 +9,7 @@ from typing import Any
 
 from nbproof.text import printable
 
-__all__ = ["JUNK", "PLACED", "STATUSES", "Collected", "Line", "Upload"]
+__all__ = ["JUNK", "PLACED", "STANDS", "STATUSES", "TAKEN", "Collected", "Line", "Upload"]
 
 STATUSES = {
     "taken": "in submitted/",
@@ -42,7 +42,13 @@ STATUSES = {
 }
 """What may become of a file, and what that means."""
 
-PLACED = frozenset({"taken", "taken though renamed", "already there", "data file"})
+TAKEN = frozenset({"taken", "taken though renamed"})
+"""A notebook that was put into submitted/."""
+
+STANDS = TAKEN | {"already there"}
+"""A notebook that lies in submitted/ afterwards."""
+
+PLACED = STANDS | {"data file"}
 """What lies in submitted/ afterwards."""
 
 JUNK = frozenset(
@@ -137,7 +143,7 @@ class Collected:
     @property
     def placed(self) -> tuple[Line, ...]:
         """The notebooks that this call put into submitted/ (or would put there)."""
-        return tuple(line for line in self.lines if line.status in {"taken", "taken though renamed"})
+        return tuple(line for line in self.lines if line.status in TAKEN)
 
     @property
     def needs_person(self) -> tuple[Line, ...]:

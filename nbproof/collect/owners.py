@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nbproof.collect.layouts import Said, is_nobody
-from nbproof.collect.roster import Roster, bare, plain, why_no_learner
+from nbproof.collect.names import bare, plain, why_no_learner
+from nbproof.collect.roster import Roster
 
 __all__ = ["HIDDEN", "Owner", "owners"]
 

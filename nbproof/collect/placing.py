@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -10,14 +11,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nbproof.collect.choosing import CopyOrder
+from nbproof.collect.choosing import Copy, CopyOrder
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.earlier import lists_in
 from nbproof.collect.layouts import read_time
-from nbproof.collect.outcome import Line
+from nbproof.collect.outcome import TAKEN, Line
 from nbproof.files import written_whole
 
-__all__ = ["CopyHeld", "Desk", "File"]
+__all__ = ["Desk", "File"]
 
 TIMESTAMP = "timestamp.txt"
 
@@ -30,17 +31,6 @@ class File:
     data: tuple[tuple[str, str], ...] = ()
     beside: str = ""
     """Of a data file: its name beside the notebook."""
-
-
-@dataclass(frozen=True)
-class CopyHeld:
-    """What submitted/ holds of a learner's lesson."""
-
-    sha256: str
-    order: CopyOrder
-    late: bool | None
-    time: datetime | None
-    path: Path
 
 
 @dataclass
@@ -83,10 +73,10 @@ class Desk:
                 return f"{place.relative_to(self.root)} is {'a link' if place.is_symlink() else 'a file'}: remove it"
         return ""
 
-    def held(self, learner: str, lesson: str) -> CopyHeld | None:
-        """The notebook that lies there now; None where there is none."""
-        import hashlib
-
+    def held(
+        self, learner: str, lesson: str, book: LessonBook, until: datetime | None
+    ) -> tuple[Copy, datetime | None] | None:
+        """The notebook that lies there now, and when it came; None where there is none. ``until``: when it was due."""
         path = self.root / "submitted" / learner / lesson / f"{lesson}.ipynb"
         if path.is_symlink() or not path.is_file():
             return None
@@ -97,11 +87,12 @@ class Desk:
             time = read_time((path.parent / TIMESTAMP).read_text(encoding="utf-8")[:100])
         except (OSError, UnicodeDecodeError):
             time = None
-        said = time.timestamp() if time else 0.0
+        order, late = CopyOrder(said=time.timestamp() if time else 0.0, disk=path.stat().st_mtime), False
         if fact and len(fact.get("order") or ()) == 6:
-            order = CopyOrder(*fact["order"])
-            return CopyHeld(digest, order, bool(fact.get("late")), time, path)
-        return CopyHeld(digest, CopyOrder(said=said, disk=path.stat().st_mtime), None, time, path)
+            order, late = CopyOrder(*fact["order"]), bool(fact.get("late"))
+        late = time > until if time and until else late
+        guess = book.guess(path)
+        return Copy(-1, digest, order, late, 0 if guess.lesson == lesson else 3, True, guess.untouched), time
 
     def put(self, file: File, here: Path, replaced: Path) -> Line:
         """Do what the file's line says, and return the line. Only notebooks that are taken change anything."""
@@ -112,7 +103,7 @@ class Desk:
             there.parent.mkdir(parents=True, exist_ok=True)
             with written_whole(there) as coming:
                 shutil.copyfile(here / line.kept, coming)
-        if self.dry_run or line.status not in {"taken", "taken though renamed"}:
+        if self.dry_run or line.status not in TAKEN:
             return line
         fresh = target.with_name(f".{target.name}.coming")
         shutil.rmtree(fresh, ignore_errors=True)
@@ -153,9 +144,3 @@ def _swap(fresh: Path, target: Path, replaced: Path) -> None:
 def same_bytes(one: Path, other: Path) -> bool:
     """Whether two files hold the same."""
     return other.is_file() and not other.is_symlink() and filecmp.cmp(one, other, shallow=False)
-
-
-def tier_of_held(book: LessonBook, held: CopyHeld, lesson: str) -> tuple[int, bool]:
-    """What lies in submitted/: 0 where it is of the lesson, 3 where that cannot be told; and whether it is untouched."""
-    guess = book.guess(held.path)
-    return (0 if guess.lesson == lesson else 3), guess.untouched

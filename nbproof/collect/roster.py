@@ -6,20 +6,18 @@ Canvas's gradebook export, and Moodle's list of participants or grading workshee
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbproof.collect.names import bare, plain, why_no_learner
+from nbproof.collect.sheet import read_sheet
 from nbproof.errors import UsageError
 
-__all__ = ["SEPARATOR", "Member", "Roster", "bare", "plain", "read_names", "why_no_learner"]
+__all__ = ["SEPARATOR", "Member", "Roster", "read_names"]
 
-_LARGEST = 16 << 20
-_FORBIDDEN = set('/\\+*?[]{}<>:"|')
 
 _LEARNER = (
     "learner", "student id", "sis login id", "login id", "username", "user name", "login", "sis user id", "id number",
@@ -38,29 +36,6 @@ _NAMED = ("name", "full name", "student", "vollstandiger name")
 _PARTICIPANT = re.compile(r"(?:participant|teilnehmer|teilnehmer/in)\s*\d+$", re.IGNORECASE)
 _FIRST = {"first name", "firstname", "given name", "vorname", "prenom", "nombre"}
 _LAST = {"last name", "lastname", "surname", "family name", "nachname", "nom", "apellido", "apellido s"}
-_OTHER_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-
-
-def plain(text: str) -> str:
-    """A name without differences that nobody sees: letter case, composed or decomposed accents, runs of spaces."""
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
-
-
-def bare(text: str) -> str:
-    """A name as careless systems write it: letters and digits only, no accents."""
-    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_OTHER_LETTERS)
-    return "".join(letter for letter in letters if letter.isalnum())
-
-
-def why_no_learner(name: str) -> str:
-    """Why this cannot be a learner's id, which is the name of a folder; empty where it can."""
-    if not name.strip() or name != name.strip():
-        return "it is empty, or begins or ends with a space"
-    if name.startswith(".") or not name.isprintable():
-        return "it begins with a dot, or holds signs that cannot be printed"
-    if found := sorted(_FORBIDDEN & set(name)):
-        return f"it holds {' '.join(found)}"
-    return "it is longer than 120 bytes" if len(name.encode()) > 120 else ""
 
 
 @dataclass(frozen=True)
@@ -114,7 +89,7 @@ class Roster:
 
 def read_names(path: Path) -> Roster:
     """Read a CSV of names. Raises UsageError where it cannot be used."""
-    rows = _rows(path)
+    rows = read_sheet(path, "the names", "--names", least=1).rows
     heads = [_head(cell) for cell in rows[0]]
     chosen = next((name for name in _LEARNER if name in heads and _filled(rows, heads.index(name))), "")
     if not chosen and any(head in _FIRST for head in heads) and any(head in _LAST for head in heads):
@@ -269,58 +244,6 @@ def _head(cell: str) -> str:
 
 def _filled(rows: Sequence[Sequence[str]], column: int) -> bool:
     """Whether most rows say something in this column, and not the same twice."""
-    cells = [row[column].strip() for row in rows[1:] if len(row) > column and any(cell.strip() for cell in row)]
+    cells = [row[column].strip() for row in rows[1:]]
     said = [cell for cell in cells if cell]
     return bool(said) and len(said) * 2 >= len(cells) and len(set(said)) * 2 > len(said)
-
-
-def _rows(path: Path) -> list[list[str]]:
-    """The rows that are not empty. Raises UsageError where there is no table."""
-    text = _text(path)
-    lines = text.splitlines()
-    if lines and (told := re.fullmatch(r"sep=(.)\s*", lines[0])):
-        text, delimiter = "\n".join(lines[1:]), told[1]
-    else:
-        head = next((line for line in lines if line.strip()), "")
-        delimiter = max(",;\t|", key=head.count)
-    try:
-        table = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise UsageError(
-            f"the names cannot be read as CSV: {error}", str(path), "save the table as CSV again"
-        ) from None
-    rows = [row for row in table if any(cell.strip() for cell in row)]
-    if not rows:
-        raise UsageError(
-            "the file of names is empty", str(path), "add a first line 'learner,name' and a line a learner"
-        )
-    return rows
-
-
-def _text(path: Path) -> str:
-    """The file as text: UTF-8 with or without a mark, UTF-16, or Windows' Latin-1."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise UsageError(
-            f"the names cannot be read: {error.strerror}", str(path), "choose a CSV: --names FILE"
-        ) from None
-    again = "save the table as CSV (UTF-8) and name that file: --names FILE"
-    if data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        raise UsageError("the names are a spreadsheet, not a CSV", str(path), again)
-    if len(data) > _LARGEST:
-        raise UsageError("the file of names has more than 16 MB", str(path), again)
-    codes = ["utf-8-sig", "cp1252"]
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        codes = ["utf-16"]
-    elif data[1:200:2].count(0) > 20 or (data and data[1::2].count(0) * 3 > len(data)):
-        codes = ["utf-16-le"]
-    for code in codes:
-        try:
-            text = data.decode(code)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text and not re.search(r"[\x01-\x08\x0e-\x1f]", text):
-            return text
-    raise UsageError("the names are no text", str(path), again)

@@ -7,13 +7,17 @@ of hidden tests and solutions that are not in their own answer are taken out, wh
 
 from __future__ import annotations
 
+import base64
+import json
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from nbproof.authoring.leaks import Secrets
+from nbproof.course_file import the_course
 from nbproof.display.hints import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
 from nbproof.feedback.own_code import own_line, printed_in
-from nbproof.feedback.pictures import Drawn, drawn
 from nbproof.feedback.sanitize_text import harmless, shortened, visible
 from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking.results import (
@@ -48,6 +52,18 @@ _ADVICE = {
 }
 _LONG = 110
 """Characters of a sentence that can be read at a glance."""
+_PIXELS = 96
+"""CSS pixels an inch."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A PNG in base64, what it shows in words, and how wide and high it is to be shown, in CSS pixels."""
+
+    png: str
+    alt: str
+    width: int
+    height: int
 
 
 @dataclass(frozen=True)
@@ -203,7 +219,7 @@ class _Cards:
             sentence = f"`{test.where}` is not what was asked for{': ' + detail if detail else ''}."
         return FaultShown(
             self.clean(sentence, 600), test.asked, self.clean(test.line, 300), self.clean(got, 400) if long else "",
-            self.clean(wanted, 400) if long else "", drawn(test.compared), all_hints().get(test.hint or ""),
+            self.clean(wanted, 400) if long else "", _picture(test.compared), all_hints().get(test.hint or ""),
             self.clean(test.printed, 1_500).strip(),
         )  # fmt: skip
 
@@ -228,3 +244,22 @@ def _remark(marks: list[CellMark | None]) -> str:
     extra = sum(mark.extra for mark in marks if mark is not None)
     parts = ["Your instructor gave the points of this exercise by hand."] if given else []
     return " ".join([*parts, f"{extra:g} of them are extra." if extra else ""]).strip()
+
+
+def _picture(compared: dict[str, Any] | None) -> Drawn | None:
+    """Yours beside wanted, equal ones drawn once; None where it carries nothing, or nothing that can be drawn."""
+    return _drawn(json.dumps(compared, sort_keys=True)) if compared else None
+
+
+@lru_cache(maxsize=512)
+def _drawn(packed: str) -> Drawn | None:
+    # Here and not above: most pages of a class have no picture, and what draws them costs seconds.
+    from nbproof.marking.comparison import unpack
+
+    place, pictures = unpack(json.loads(packed)), the_course().pictures()
+    picture = None if place is None or pictures is None else pictures.draw_place(place)
+    if picture is None:
+        return None
+    png = base64.b64encode(picture.png(colours=32, scale=1.5)).decode("ascii")
+    width, height = (round(float(inches) * _PIXELS) for inches in picture.get_size_inches())
+    return Drawn(png, harmless(picture.alt, 1_500), width, height)

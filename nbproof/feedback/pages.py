@@ -39,8 +39,6 @@ __all__ = [
 ]
 
 _Step = Callable[[int, int, str], None]
-_CHUNK = 6
-"""Pages that a process writes before it reports."""
 _FEW = 4
 """Pages that are written sooner than further processes are started."""
 
@@ -175,28 +173,25 @@ def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple
     """Each task as it is done, with the reason where it failed."""
     if len(tasks) <= _FEW or workers == 1 or not _has_semaphores():
         for task in tasks:
-            yield task, _write(str(root), [task])[0]
+            yield task, _write(root, task)
         return
-    chunks = [tasks[at : at + _CHUNK] for at in range(0, len(tasks), _CHUNK)]
-    left: list[Sequence[Task]] = []
-    with _processes(min(workers, len(chunks))) as pool:
+    alone: list[Task] = []
+    with _processes(min(workers, len(tasks))) as pool:
         with for_this_process_only():
-            pending = {pool.submit(_write, str(root), chunk): chunk for chunk in chunks}
+            pending = {pool.submit(_write, root, task): task for task in tasks}
         for future in as_completed(pending):
-            chunk = pending[future]
             try:
-                yield from zip(chunk, future.result(), strict=True)
+                yield pending[future], future.result()
             except BrokenProcessPool:
-                left.append(chunk)
+                alone.append(pending[future])
     # A page took its process with it, and every page behind it: one by one they tell which.
-    alone = [task for chunk in left for task in chunk]
     while alone:
         with _processes(1) as pool:
             try:
                 while alone:
                     with for_this_process_only():
-                        future = pool.submit(_write, str(root), [alone[0]])
-                    trouble = future.result()[0]
+                        future = pool.submit(_write, root, alone[0])
+                    trouble = future.result()
                     yield alone.pop(0), trouble
             except BrokenProcessPool:
                 yield (
@@ -225,20 +220,17 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def _write(root: str, tasks: Sequence[Task]) -> list[PageTrouble]:
-    """Write these pages; for each what went wrong, or nothing."""
+def _write(root: Path, task: Task) -> PageTrouble:
+    """Write a page; what went wrong, or nothing."""
     from nbproof.feedback.page import page_of
 
-    troubles = []
-    for task in tasks:
-        try:
-            place = page_path(Path(root), task.learner, task.lesson)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(place, page_of(Path(root), task))
-            troubles.append(PageTrouble())
-        except Exception as error:  # a flaw that one submission has found costs no other learner their page
-            troubles.append(_trouble(error))
-    return troubles
+    try:
+        place = page_path(root, task.learner, task.lesson)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, page_of(root, task))
+    except Exception as error:  # a flaw that one submission has found costs no other learner their page
+        return _trouble(error)
+    return PageTrouble()
 
 
 def _trouble(error: Exception) -> PageTrouble:

@@ -1,4 +1,4 @@
-"""The one writer: verdicts into nbgrader's gradebook, through nbgrader's own API and models."""
+"""The one writer: nbgrader's tables, lessons and verdicts into its gradebook, through nbgrader's own API and models."""
 
 from __future__ import annotations
 
@@ -10,9 +10,23 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
-from nbgrader.api import BaseCell, Gradebook, InvalidEntry, MissingEntry, SubmittedAssignment
+import nbformat
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from nbgrader.api import (
+    Base,
+    BaseCell,
+    Comment,
+    Grade,
+    Gradebook,
+    InvalidEntry,
+    MissingEntry,
+    SubmittedAssignment,
+)  # fmt: skip
 from nbgrader.apps import NbGraderAPI
-from nbgrader.utils import parse_utc
+from nbgrader.dbutil import ALEMBIC_DIR
+from nbgrader.utils import is_grade, is_locked, is_solution, parse_utc
+from sqlalchemy import create_engine
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
@@ -20,15 +34,13 @@ from nbproof.cells import CellKind
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
-from nbproof.gradebook.new_cells import add_new_cells
 from nbproof.gradebook.reader import Marks, marks_in
 from nbproof.gradebook.receipts import time_in
-from nbproof.gradebook.schema import create_tables
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
 from nbproof.sandbox.exceptions import GradingError
 
-__all__ = ["Writer", "register"]
+__all__ = ["Writer", "create_tables", "register"]
 
 
 def register(config: Config, lesson: str) -> None:
@@ -41,7 +53,7 @@ def register(config: Config, lesson: str) -> None:
         if "Cannot add or remove cells" in f"{outcome.get('log')}{outcome.get('error')}":
             course = api.coursedir
             source = Path(course.format_path(course.source_directory, ".", lesson), f"{lesson}.ipynb")
-            if add_new_cells(course.db_url, course.course_id, lesson, source):
+            if _add_new_cells(course.db_url, course.course_id, lesson, source):
                 outcome = api.generate_assignment(lesson, force=True, create=True)
     if not outcome["success"]:
         text = f"{outcome.get('log') or ''}\n{outcome.get('error') or ''}".strip()
@@ -65,6 +77,39 @@ def register(config: Config, lesson: str) -> None:
             f"source/{lesson}/{lesson}.ipynb",
             nbgrader_command(f"generate_assignment {lesson}"),
         )
+
+
+def _add_new_cells(db_url: str, course_id: str, lesson: str, source: Path) -> list[str]:
+    """Put the cells of ``source`` that the gradebook does not know into it, for every submission; their grade_ids.
+
+    nbgrader refuses a lesson whose cells have changed once there are submissions, and its way out is to forget them, with
+    all marks that people gave. Cells that are new can be added; those that are gone stay nbgrader's to refuse. What the
+    new ones hold is not looked at here: nbgrader notes it, once it takes the lesson again.
+    """
+    cells = [cell for cell in nbformat.read(source, as_version=4).cells if cell.metadata.get("nbgrader")]
+    added = []
+    with Gradebook(db_url, course_id) as book:
+        try:
+            notebook = book.find_notebook(lesson, lesson)
+        except MissingEntry:
+            return []
+        known = {cell.name for cell in notebook.source_cells}
+        for cell in cells:
+            name = cell.metadata.nbgrader["grade_id"]
+            if name in known:
+                continue
+            added.append(name)
+            if is_grade(cell):
+                points = float(cell.metadata.nbgrader["points"])
+                grade_cell = book.add_grade_cell(name, lesson, lesson, max_score=points, cell_type=cell.cell_type)
+                book.db.add_all([Grade(cell=grade_cell, notebook=one) for one in notebook.submissions])
+            if is_solution(cell):
+                solution_cell = book.add_solution_cell(name, lesson, lesson)
+                book.db.add_all([Comment(cell=solution_cell, notebook=one) for one in notebook.submissions])
+            locked = is_locked(cell)
+            book.add_source_cell(name, lesson, lesson, cell_type=cell.cell_type, locked=locked, source="", checksum="")
+        book.db.commit()
+    return added
 
 
 class Writer:
@@ -215,3 +260,18 @@ def _create_whole(db_url: str, course_id: str) -> None:
         fresh.unlink(missing_ok=True)
         create_tables(f"sqlite:///{fresh}")
         Gradebook(f"sqlite:///{fresh}", course_id).close()
+
+
+def create_tables(db_url: str) -> None:
+    """nbgrader's tables, and the version of their schema, in an empty database. Raises SQLAlchemyError.
+
+    nbgrader's ``Gradebook`` does the same where there are no tables, but starts the program ``alembic`` to ask for the
+    version: that takes ten times as long, and wants it on PATH.
+    """
+    engine = create_engine(db_url)
+    try:
+        Base.metadata.create_all(engine)
+        with engine.begin() as connection:
+            MigrationContext.configure(connection).stamp(ScriptDirectory(ALEMBIC_DIR), "heads")
+    finally:
+        engine.dispose()

@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from nbproof.cells import name_of
-from nbproof.recover.unpacking import Damaged
+from nbproof.recover.unpacking import HAND_IN, Damaged
 
 __all__ = ["ExportedCell", "cells_of_page", "cells_of_text"]
 
@@ -28,9 +28,6 @@ class ExportedCell(NamedTuple):
     """The notebook format's own id of the cell."""
     whole: bool = True
     """False where the file breaks off in the middle of it."""
-
-
-_NEXT = "hand in the .ipynb file itself"
 
 
 def cells_of_page(text: str) -> tuple[list[ExportedCell], str]:
@@ -78,16 +75,14 @@ def _what_page(soup: Any, text: str) -> str:
     if soup.find("input", attrs={"type": "password"}) or re.search(
         r"\b(log ?in|sign ?in|single sign-on)\b", title.lower()
     ):
-        return (
-            f"it is not a notebook but the page of a login{called}: download the notebook again, logged in, and {_NEXT}"
-        )
+        return f"it is not a notebook but the page of a login{called}: download the notebook again, logged in, and {HAND_IN}"
     if re.search(r"\b(40[134]|50[0234]|error|not found|forbidden|denied)\b", title.lower()):
-        return f"it is not a notebook but an error page of a web site{called}: download the notebook again, and {_NEXT}"
-    if "github" in low and "blob" in low:
         return (
-            f"it is not a notebook but GitHub's page about one{called}: use its button 'Download raw file', and {_NEXT}"
+            f"it is not a notebook but an error page of a web site{called}: download the notebook again, and {HAND_IN}"
         )
-    return f"it is not a notebook but a web page{called}: {_NEXT}"
+    if "github" in low and "blob" in low:
+        return f"it is not a notebook but GitHub's page about one{called}: use its button 'Download raw file', and {HAND_IN}"
+    return f"it is not a notebook but a web page{called}: {HAND_IN}"
 
 
 _LINK = re.compile(r"(?:\[InternetShortcut\]\s+URL=)?\s*<?(?:https?|ftp|file)://\S{4,2000}>?\s*")
@@ -103,7 +98,7 @@ _JUPYTEXT = re.compile(r"extension: (?P<extension>\.\w+)\s*(?:# +)?format_name: 
 def cells_of_text(text: str) -> list[ExportedCell]:
     """The cells of a script or a markdown file. Raises Damaged for other text."""
     if _LINK.fullmatch(text):
-        raise Damaged(f"it holds only a link ({_short(text)}), and nothing that can be graded: {_NEXT}")
+        raise Damaged(f"it holds only a link ({_short(text)}), and nothing that can be graded: {HAND_IN}")
     header = _JUPYTEXT.search(text[:3000])
     if header is not None:
         cells = _by_jupytext(text, header["extension"], header["format"])
@@ -118,7 +113,7 @@ def cells_of_text(text: str) -> list[ExportedCell]:
     elif _PYTHON.search(text):
         cells = [ExportedCell(None, text.strip("\n"))]
     else:
-        raise Damaged(f"it is plain text and not a notebook (it begins {_short(text)!r}): {_NEXT}")
+        raise Damaged(f"it is plain text and not a notebook (it begins {_short(text)!r}): {HAND_IN}")
     return [cell for cell in cells if cell.source.strip()]
 
 
@@ -135,7 +130,7 @@ def _by_jupytext(text: str, extension: str, kind: str) -> list[ExportedCell]:
             return [ExportedCell(None, text)]
         notebook = jupytext.reads(text, fmt={"extension": extension, "format_name": kind})
     except Exception as error:  # whatever jupytext and the YAML in the header raise
-        raise Damaged(f"it is a jupytext file that cannot be read ({type(error).__name__}): {_NEXT}") from None
+        raise Damaged(f"it is a jupytext file that cannot be read ({type(error).__name__}): {HAND_IN}") from None
     return [ExportedCell(name_of(cell) or None, cell.source, cell.cell_type) for cell in notebook.cells]
 
 

@@ -22,22 +22,29 @@ NEWER = "This was added to the lesson after your notebook had been handed out."
 
 def newer_than(handout: Handout, cells: Sequence[ExportedCell], lost: Collection[str]) -> tuple[str, ...]:
     """Of the answers that are ``lost`` (ids of TODO cells and of written answers), those that these cells cannot have had."""
-    seen = _Seen(cells)
+    names = {cell.name for cell in cells if cell.name}
+    text = "\n".join(bare(cell.source) for cell in cells)
+
+    def has(source: str) -> bool:
+        return bool(bare(source)) and bare(source) in text
+
+    def holds(cell: HandedOut) -> bool:
+        """By its id, a check also by its text; prose by its text or its heading."""
+        if cell.name:
+            return cell.name in names or (cell.kind is CellKind.TEST and has(cell.source))
+        heading = next((line for line in cell.source.splitlines() if line.startswith("### ")), "")
+        return has(cell.source) or has(heading)
+
     places = [place for place, cell in enumerate(handout.cells) if cell.kind in (CellKind.ANSWER, CellKind.WRITTEN)]
-    gone = {
-        place
-        for place in places
-        if handout.cells[place].name in lost and not any(map(seen.holds, _own(handout, place)))
-    }
-    kept = [place for place in places if place not in gone and seen.holds(handout.cells[place])]
+    gone = [
+        place for place in places if handout.cells[place].name in lost and not any(map(holds, _own(handout, place)))
+    ]
+    kept = [place for place in places if place not in gone and holds(handout.cells[place])]
     # A notebook that was cut off at some place, or torn to pieces, lacks more than what is new.
     if not kept or len(gone) > len(kept):
         return ()
-    behind = [
-        place for place in range(len(handout.cells)) if handout.cells[place].name and seen.holds(handout.cells[place])
-    ]
-    alone = len(gone) == 1
-    return tuple(handout.cells[place].name for place in sorted(gone) if alone or place < max(behind))
+    last = max(place for place, cell in enumerate(handout.cells) if cell.name and holds(cell))
+    return tuple(handout.cells[place].name for place in gone if len(gone) == 1 or place < last)
 
 
 def _own(handout: Handout, place: int) -> list[HandedOut]:
@@ -46,20 +53,3 @@ def _own(handout: Handout, place: int) -> list[HandedOut]:
     tests = [one for one in handout.cells if one.kind is CellKind.TEST and one.exercise == cell.name]
     above = itertools.takewhile(lambda one: not one.name, reversed(handout.cells[:place]))
     return [cell, *tests, *[one for one in above if one.kind is CellKind.PROSE][:1]]
-
-
-class _Seen:
-    """What stands in a submission: ids of cells, and all its text in bare form."""
-
-    def __init__(self, cells: Sequence[ExportedCell]) -> None:
-        self._names = {cell.name for cell in cells if cell.name}
-        self._text = "\n".join(bare(cell.source) for cell in cells)
-
-    def holds(self, cell: HandedOut) -> bool:
-        if cell.name:
-            return cell.name in self._names or (cell.kind is CellKind.TEST and self._has(cell.source))
-        heading = next((line for line in cell.source.splitlines() if line.startswith("### ")), "")
-        return self._has(cell.source) or bool(heading and self._has(heading))
-
-    def _has(self, text: str) -> bool:
-        return bool(bare(text)) and bare(text) in self._text

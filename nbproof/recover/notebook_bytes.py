@@ -17,7 +17,7 @@ from typing import Any
 from nbproof.cells import name_of
 from nbproof.recover.broken_json import CutDict, CutList, CutText, TooDeep, value_at, values_in
 from nbproof.recover.exported import ExportedCell, cells_of_page, cells_of_text
-from nbproof.recover.unpacking import Damaged, text_of, unwrapped
+from nbproof.recover.unpacking import HAND_IN, Damaged, text_of, unwrapped
 
 __all__ = ["SMALL", "Damaged", "ExportedCell", "Salvaged", "plain_cells", "salvaged"]
 
@@ -29,7 +29,6 @@ _MOST_TEXT = 4_000_000
 """Cells, and characters of all of them, that are looked at."""
 _DEEPEST = 4
 """Wrappers around a notebook: JSON in a string of JSON, a web page around it."""
-_NEXT = "hand in the .ipynb file itself"
 
 
 @dataclass(frozen=True)
@@ -57,9 +56,9 @@ def salvaged(data: bytes, lesson: str = "") -> Salvaged:
     try:
         cells, told = _cells(text, 0)
     except TooDeep:
-        raise Damaged(f"it is JSON nested deeper than any notebook: {_NEXT}") from None
+        raise Damaged(f"it is JSON nested deeper than any notebook: {HAND_IN}") from None
     if not any(cell.source.strip() for cell in cells):
-        raise Damaged(f"the notebook holds no cells with anything in them: save it, look at it, and {_NEXT}")
+        raise Damaged(f"the notebook holds no cells with anything in them: save it, look at it, and {HAND_IN}")
     left, kept = _MOST_TEXT, []
     for cell in cells[:_MOST_CELLS]:
         left -= len(cell.source)
@@ -73,9 +72,9 @@ def salvaged(data: bytes, lesson: str = "") -> Salvaged:
 def _cells(text: str, depth: int) -> tuple[list[ExportedCell], list[str]]:
     text = text.strip("\ufeff \t\r\n\0")
     if depth > _DEEPEST:
-        raise Damaged(f"it is wrapped too often to be a notebook: {_NEXT}")
+        raise Damaged(f"it is wrapped too often to be a notebook: {HAND_IN}")
     if not text:
-        raise Damaged(f"the file is empty: save the notebook, look at its size, and {_NEXT}")
+        raise Damaged(f"the file is empty: save the notebook, look at its size, and {HAND_IN}")
     sides = _sides(text)
     if sides is not None:
         return _both(sides, depth)
@@ -238,9 +237,9 @@ def _what_json(text: str) -> str:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return f"it is broken JSON without any cell of a notebook: save it in JupyterLab, and {_NEXT}"
+        return f"it is broken JSON without any cell of a notebook: save it in JupyterLab, and {HAND_IN}"
     if isinstance(value, dict) and ("url" in value or "doc_id" in value) and len(value) < 10:
-        return f"it holds only a link to a file elsewhere: download the notebook, and {_NEXT}"
+        return f"it holds only a link to a file elsewhere: download the notebook, and {HAND_IN}"
     if isinstance(value, dict) and isinstance(value.get("cells"), list):
-        return f"the notebook holds no cells: save it, look at it, and {_NEXT}"
-    return f"it is JSON, but not a notebook, for it holds no list of cells: {_NEXT}"
+        return f"the notebook holds no cells: save it, look at it, and {HAND_IN}"
+    return f"it is JSON, but not a notebook, for it holds no list of cells: {HAND_IN}"

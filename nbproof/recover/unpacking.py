@@ -21,7 +21,7 @@ from typing import Any
 
 from nbproof.text import printable
 
-__all__ = ["MOST", "Damaged", "text_of", "unwrapped"]
+__all__ = ["HAND_IN", "MOST", "Damaged", "text_of", "unwrapped"]
 
 
 class Damaged(Exception):
@@ -67,24 +67,24 @@ _KNOWN = (
     (b"\0\x05\x16\x07", "what macOS keeps beside a file (._name), not the file"),
     (b"version https://git-lfs", "a pointer of git LFS, not the file that it points to"),
 )
-_NEXT = "hand in the .ipynb file itself"
+HAND_IN = "hand in the .ipynb file itself"
 
 
 def unwrapped(data: bytes, lesson: str = "", depth: int = 0) -> tuple[bytes, list[str]]:
     """The bytes inside gzip, zip, tar, bz2, xz or base64, and what was taken off. Raises Damaged."""
     if not data.strip(b"\0 \t\r\n\f\v"):
         fact = "the file is empty" if not data.strip(b" \t\r\n") else "the file holds nothing but zero bytes"
-        raise Damaged(f"{fact}: save the notebook, look at its size, and {_NEXT}")
+        raise Damaged(f"{fact}: save the notebook, look at its size, and {HAND_IN}")
     found = _inside(data, lesson)
     if found is not None:
         if depth >= _DEEPEST:
-            raise Damaged(f"it is an archive in an archive in an archive: {_NEXT}")
+            raise Damaged(f"it is an archive in an archive in an archive: {HAND_IN}")
         inner, told = found
         data, more = unwrapped(inner, lesson, depth + 1)
         return data, [told, *more]
     for start, kind in _KNOWN:
         if data.startswith(start):
-            raise Damaged(f"it is not a notebook but {kind}: {_NEXT}")
+            raise Damaged(f"it is not a notebook but {kind}: {HAND_IN}")
     return data, []
 
 
@@ -119,13 +119,13 @@ def _expanded(opened: Callable[[], Any], kind: str) -> bytes:
                 pieces.append(piece)
                 size += len(piece)
                 if size > MOST:
-                    raise Damaged(f"packed with {kind}, it holds more than {MOST >> 20} MB: {_NEXT}")
+                    raise Damaged(f"packed with {kind}, it holds more than {MOST >> 20} MB: {HAND_IN}")
     except Damaged:
         raise
     except Exception as error:  # whatever the library raises on what is no archive
         if not size:
             raise Damaged(
-                f"it is packed with {kind}, and cannot be unpacked ({type(error).__name__}): {_NEXT}"
+                f"it is packed with {kind}, and cannot be unpacked ({type(error).__name__}): {HAND_IN}"
             ) from None
     return b"".join(pieces)
 
@@ -140,7 +140,7 @@ def _from_zip(data: bytes, lesson: str) -> tuple[bytes, str]:
     except Damaged:
         raise
     except Exception as error:  # whatever zipfile raises on a broken archive
-        raise Damaged(f"it is a zip archive that cannot be read ({type(error).__name__}): {_NEXT}") from None
+        raise Damaged(f"it is a zip archive that cannot be read ({type(error).__name__}): {HAND_IN}") from None
 
 
 def _from_tar(data: bytes, lesson: str) -> tuple[bytes, str]:
@@ -154,23 +154,23 @@ def _from_tar(data: bytes, lesson: str) -> tuple[bytes, str]:
             name = _the_notebook(names, lesson, "tar archive")
             file = archive.extractfile(name)
             if file is None:
-                raise Damaged(f"it is a tar archive without a notebook: {_NEXT}")
+                raise Damaged(f"it is a tar archive without a notebook: {HAND_IN}")
             return _expanded(lambda: file, "tar"), f"the file was a tar archive; {_base(name)} was in it"
     except Damaged:
         raise
     except Exception as error:  # whatever tarfile raises on a broken archive
-        raise Damaged(f"it is a tar archive that cannot be read ({type(error).__name__}): {_NEXT}") from None
+        raise Damaged(f"it is a tar archive that cannot be read ({type(error).__name__}): {HAND_IN}") from None
 
 
 def _refuse_documents(names: list[str]) -> None:
     kinds = {"word/": "a Word document", "xl/": "an Excel sheet", "ppt/": "a PowerPoint presentation"}
     for start, kind in kinds.items():
         if any(name.startswith(start) for name in names):
-            raise Damaged(f"it is not a notebook but {kind}: {_NEXT}")
+            raise Damaged(f"it is not a notebook but {kind}: {HAND_IN}")
     if "mimetype" in names and "content.xml" in names:
-        raise Damaged(f"it is not a notebook but an OpenDocument file: {_NEXT}")
+        raise Damaged(f"it is not a notebook but an OpenDocument file: {HAND_IN}")
     if any(name.endswith("/data.pkl") for name in names):
-        raise Damaged(f"it is not a notebook but saved data, such as a model's weights: {_NEXT}")
+        raise Damaged(f"it is not a notebook but saved data, such as a model's weights: {HAND_IN}")
 
 
 def _base(name: str) -> str:
@@ -192,9 +192,11 @@ def _the_notebook(names: list[str], lesson: str, kind: str) -> str:
         if len(choice) == 1:
             return choice[0]
     if not real:
-        raise Damaged(f"it is a {kind} without a notebook: {_NEXT}")
+        raise Damaged(f"it is a {kind} without a notebook: {HAND_IN}")
     shown = ", ".join(sorted(_base(name) for name in real)[:4])
-    raise Damaged(f"it is a {kind} with {len(real)} notebooks ({shown}), and which one counts cannot be told: {_NEXT}")
+    raise Damaged(
+        f"it is a {kind} with {len(real)} notebooks ({shown}), and which one counts cannot be told: {HAND_IN}"
+    )
 
 
 def text_of(data: bytes) -> tuple[str, list[str]]:

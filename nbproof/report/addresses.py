@@ -16,14 +16,14 @@ Both go by numbers in the name, and neither takes a file whose numbers it does n
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from nbproof.collect.earlier import lists_in
 from nbproof.collect.layouts import Said, read_place
+from nbproof.collect.outcome import STANDS
 
 __all__ = ["Address", "addresses"]
 
@@ -33,7 +33,6 @@ Address = str
 _MOST = 80
 """Characters of a learner's name in the name of a file; no LMS reads it."""
 _REFUSED = set('_/\\:*?"<>|')
-_PLACED = {"taken", "taken though renamed", "already there"}
 
 
 def addresses(root: Path, system: str) -> dict[tuple[str, str], Address]:
@@ -42,15 +41,15 @@ def addresses(root: Path, system: str) -> dict[tuple[str, str], Address]:
     What came last counts: Canvas numbers every attempt anew. A number that two learners would have is nobody's.
     """
     found: dict[tuple[str, str], tuple[tuple[Any, ...], str, Address]] = {}
-    for number, facts in enumerate(_lists(root)):
-        for fact in facts:
+    for number, (_, told) in enumerate(lists_in(root)):
+        for fact in told["files"]:
             said = _said(fact)
             key = (str(fact.get("learner", "")), str(fact.get("lesson", "")))
             if said.system != system or not said.account or not all(key):
                 continue
             if system == "Canvas" and not said.counters[1]:
                 continue  # text typed into Canvas: nothing that a file could be given back for
-            when = (number, fact.get("status") in _PLACED, said.counters[1])
+            when = (number, fact.get("status") in STANDS, said.counters[1])
             if key not in found or found[key][0] <= when:
                 found[key] = (when, said.account, _moodle(said) if system == "Moodle" else _canvas(said))
     taken = Counter((lesson, account) for (_, lesson), (_, account, _) in found.items())
@@ -59,21 +58,6 @@ def addresses(root: Path, system: str) -> dict[tuple[str, str], Address]:
         for (learner, lesson), (_, account, address) in found.items()
         if taken[lesson, account] == 1
     }
-
-
-def _lists(root: Path) -> Iterator[list[Mapping[str, Any]]]:
-    """What each upload held, the oldest first."""
-
-    def number(path: Path) -> tuple[int, str]:
-        digits = re.match(r"\d+", path.parent.name)
-        return int(digits[0]) if digits else 0, path.parent.name
-
-    for path in sorted((root / "collected").glob("*/list.json"), key=number):
-        try:
-            files = json.loads(path.read_text(encoding="utf-8"))["files"]
-            yield [fact for fact in files if isinstance(fact, dict)]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue
 
 
 def _said(fact: Mapping[str, Any]) -> Said:

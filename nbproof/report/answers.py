@@ -30,6 +30,8 @@ __all__ = [
     "words_of",
 ]
 
+_LONGEST = 1500
+"""Characters of an answer that is shown as an example."""
 _NAME = re.compile(r"[^\W\d]\w*+")
 _WORD = re.compile(r"[^\W\d_]+")
 _SPOKEN = frozenset([*keyword.kwlist, *dir(builtins), "self", "cls", "__init__", "__call__", "__name__", "__class__"])
@@ -132,7 +134,7 @@ def typical(answers: Sequence[str], stub: str, known: frozenset[str]) -> int:
     return int(np.argmax(np.round(similarity(rows, rows).sum(axis=1), 6)))
 
 
-def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int = 1500) -> str:
+def anonymous(answer: str, given: str, names: Iterable[str] = ()) -> str:
     """An answer without what could tell whose it is.
 
     Comments and docstrings go, and so does the text of strings that the course did not give. A name of
@@ -144,7 +146,6 @@ def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int =
     words = words_of(given) | words_of(" ".join(never))
     numbers: dict[str, str] = {}
     lines = []
-    strings_given = given
     for line in _lines(answer):
         shown = []
         before: list[str] = []
@@ -156,7 +157,7 @@ def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int =
                 if len(bare) == 1:
                     continue
                 inside = text.strip("rbufRBUF").strip("\"'")
-                text = text if not inside or (inside in strings_given and not _holds(inside, people)) else '"..."'
+                text = text if not inside or (inside in given and not _holds(inside, people)) else '"..."'
             elif kind == "name" and not (text in never or _may_stay(text, before, words, people, spoken)):
                 text = numbers.setdefault(text, f"name_{len(numbers) + 1}")
             elif kind == "number" and len(text) > 6:
@@ -168,7 +169,7 @@ def anonymous(answer: str, given: str, names: Iterable[str] = (), longest: int =
         if joined:
             lines.append(joined)
     text = "\n".join(lines)
-    return text if len(text) <= longest else text[:longest].rsplit("\n", 1)[0] + "\n..."
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rsplit("\n", 1)[0] + "\n..."
 
 
 def _lines(source: str) -> Iterator[list[tuple[str, str]]]:

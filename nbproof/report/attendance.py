@@ -77,13 +77,10 @@ def lines_of(attendance: Attendance) -> list[str]:
 def late_lines(scores: Sequence[Score]) -> list[str]:
     """Who was late, how late, and what that costs."""
     late = [score for score in scores if score.late and not score.problem]
-    if not late:
-        return []
-    lines = []
-    for lesson in sorted({score.lesson for score in late}):
-        own = [score for score in late if score.lesson == lesson]
-        lines.append(f"(l) late: {lesson}: {latecomers(own)}")
-    return lines
+    return [
+        f"(l) late: {lesson}: {latecomers(score for score in late if score.lesson == lesson)}"
+        for lesson in sorted({score.lesson for score in late})
+    ]
 
 
 def latecomers(late: Iterable[Score]) -> str:

@@ -34,9 +34,8 @@ from nbproof.files import replace_file
 from nbproof.marking.results import STATUSES
 from nbproof.report.attendance import how_late
 from nbproof.report.findings import Findings
-from nbproof.report.statistics import ExerciseStatistics, LessonStatistics
 
-__all__ = ["SCHEMA", "as_data", "safe_cell", "tables", "write_file", "write_files"]
+__all__ = ["SCHEMA", "as_data", "csv_of", "safe_cell", "tables", "write_files"]
 
 SCHEMA = 1
 
@@ -80,50 +79,47 @@ def tables(findings: Findings) -> dict[str, list[list[Any]]]:
         wide.append(
             [person.id, *scores, total, sum(w.penalty for w in graded), " ".join(w.lesson for w in graded if w.pending)]
         )
-    exercises: list[list[Any]] = [
-        ["lesson", "exercise", "title", "points", "learners", "answered", "passed", "pass_rate", "mean_share",
-         "discrimination", "remark", "median_seconds", "longest_seconds", *STATUSES],
-    ]  # fmt: skip
-    exercises += [
-        [one.lesson, one.exercise, one.title, one.points, one.learners, one.answered, one.passed, one.pass_rate,
-         one.mean_share, one.discrimination, one.remark, one.median_seconds, one.longest_seconds,
-         *(one.statuses.get(status, 0) for status in STATUSES)]
-        for one in findings.exercises
-    ]  # fmt: skip
-    fell: list[list[Any]] = [["id", "name", "exercises", "learners", "of", "share", "read", "example_of", "example"]]
+    data = as_data(findings, "")
+    zeros = dict.fromkeys(STATUSES, 0)
+    fell = [{**one, "exercises": " ".join(one["exercises"])} for one in data["misconceptions"]]
     fell += [
-        [one.id, one.name, " ".join(one.exercises), len(one.learners), one.of, one.share, one.read, one.example_of, one.example]
-        for one in findings.misconceptions
+        {"name": f"not recognised: {one['difference']}", "exercises": one["exercise"], "learners": one["learners"],
+         "example_of": one["exercise"], "example": one["example"]}
+        for one in data["unrecognised"]
     ]  # fmt: skip
-    fell += [
-        ["", f"not recognised: {one.difference}", one.exercise, len(one.learners), None, None, "", one.exercise, one.example]
-        for one in findings.unrecognised
-    ]  # fmt: skip
-    came: list[list[Any]] = [["learner", "lesson", "state", "late", "seconds_late", "late_penalty", "problem"]]
-    came += [list(one.values()) for one in _hand_ins(findings)]
     found = {
         "scores.csv": long,
         "learners.csv": wide,
-        "hand_ins.csv": came,
-        "exercises.csv": exercises,
-        "misconceptions.csv": fell,
-    }
+        "hand_ins.csv": _table("learner lesson state late seconds_late late_penalty problem", data["hand_ins"]),
+        "exercises.csv": _table(
+            "lesson exercise title points learners answered passed pass_rate mean_share discrimination remark "
+            "median_seconds longest_seconds", [{**zeros, **one["statuses"], **one} for one in data["exercises"]], STATUSES,
+        ),
+        "misconceptions.csv": _table("id name exercises learners of share read example_of example", fell),
+    }  # fmt: skip
     if not findings.anonymous:
-        copies: list[list[Any]] = [
-            ["lesson", "first", "second", "probability", "bits", "near_answers", "both_answered", "most_telling"]
-        ]
-        copies += [
-            [one.lesson, one.first, one.second, one.probability, one.bits, one.near, one.both_answered,
-             " ".join(item.exercise for item in one.evidence[:3] if item.bits > 0)]
-            for one in findings.pairs
-        ]  # fmt: skip
-        needy: list[list[Any]] = [["learner", "urgency", "share", "reasons", "talk_about", "talk_to_first"]]
-        needy += [
-            [one.learner, one.urgency, one.share, "; ".join(one.reasons), "; ".join(one.talk_about), one.first]
-            for one in findings.needy
-        ]
-        found |= {"near_copies.csv": copies, "needs_help.csv": needy}
+        found["near_copies.csv"] = _table(
+            "lesson first second probability bits near_answers both_answered most_telling",
+            [
+                {**one, "near_answers": one["near"],
+                 "most_telling": " ".join(item["exercise"] for item in one["exercises"][:3] if item["bits"] > 0)}
+                for one in data["near_copies"]
+            ],
+        )  # fmt: skip
+        found["needs_help.csv"] = _table(
+            "learner urgency share reasons talk_about talk_to_first",
+            [
+                {**one, "reasons": "; ".join(one["reasons"]), "talk_about": "; ".join(one["talk_about"]),
+                 "talk_to_first": one["first"]}
+                for one in data["needs_help"]
+            ],
+        )  # fmt: skip
     return found
+
+
+def _table(columns: str, rows: Iterable[Mapping[str, Any]], more: Sequence[str] = ()) -> list[list[Any]]:
+    names = [*columns.split(), *more]
+    return [names, *([row.get(name) for name in names] for row in rows)]
 
 
 def _hand_ins(findings: Findings) -> list[dict[str, Any]]:
@@ -148,15 +144,21 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
     records = findings.records
     return {
         "schema": SCHEMA, "course": records.course, "generated": generated, "anonymous": findings.anonymous,
-        "lessons": [_lesson(one, records.lesson(one.lesson).due) for one in findings.lessons],
-        "exercises": [_exercise(one) for one in findings.exercises],
+        "lessons": [
+            {"lesson": one.lesson, "title": one.title, "max_score": one.max_score, "due": records.lesson(one.lesson).due,
+             "handed_in": one.handed_in, "missing": one.missing, "ungraded": one.ungraded, "pending": one.pending,
+             "late": one.late, "mean": one.mean, "median": one.median, "deviation": one.deviation,
+             "quartiles": one.quartiles, "median_seconds": one.seconds, "peak_mb": one.peak_mb}
+            for one in findings.lessons
+        ],
+        "exercises": [{**vars(one), "pass_rate": one.pass_rate} for one in findings.exercises],
         "scores": [
             {
                 "learner": work.learner, "lesson": work.lesson,
                 "score": None if work.problem else work.score, "max_score": records.lesson(work.lesson).max_score,
                 "late_penalty": work.penalty, "pending": work.pending, "problem": work.problem,
                 "exercises": {
-                    one.id: {"status": one.status, "score": one.score, "max_score": one.max_score, "hints": list(one.hints)}
+                    one.id: {"status": one.status, "score": one.score, "max_score": one.max_score, "hints": one.hints}
                     for one in work.verdict.exercises
                 },
             }
@@ -164,16 +166,13 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
         ],
         "hand_ins": _hand_ins(findings),
         "misconceptions": [
-            {"id": one.id, "name": one.name, "exercises": list(one.exercises), "learners": len(one.learners), "of": one.of,
-             "share": one.share, "read": one.read, "example": one.example, "example_of": one.example_of}
+            {"id": one.hint.id, "name": one.hint.name, "exercises": one.exercises, "learners": len(one.learners), "of": one.of,
+             "share": one.share, "read": one.hint.read, "example": one.example, "example_of": one.example_of}
             for one in findings.misconceptions
         ],
         "unrecognised": [{**vars(one), "learners": len(one.learners)} for one in findings.unrecognised],
         "faults": [vars(one) for one in findings.faults],
-        "needs_help": [
-            {**vars(one), "reasons": list(one.reasons), "talk_about": list(one.talk_about), "signs": list(one.signs)}
-            for one in findings.needy
-        ],
+        "needs_help": [vars(one) for one in findings.needy],
         "near_copies": [
             {"lesson": one.lesson, "first": one.first, "second": one.second, "probability": one.probability,
              "bits": one.bits, "near": one.near, "both_answered": one.both_answered,
@@ -183,38 +182,17 @@ def as_data(findings: Findings, generated: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _lesson(one: LessonStatistics, due: str) -> Mapping[str, Any]:
-    return {
-        "lesson": one.lesson, "title": one.title, "max_score": one.max_score, "due": due, "handed_in": one.handed_in,
-        "missing": list(one.missing), "ungraded": one.ungraded, "pending": one.pending, "late": one.late, "mean": one.mean,
-        "median": one.median, "deviation": one.deviation, "quartiles": list(one.quartiles) if one.quartiles else None,
-        "median_seconds": one.seconds, "peak_mb": one.peak_mb,
-    }  # fmt: skip
+def write_files(out: Path, findings: Findings, generated: str, excel: bool = False) -> None:
+    """Write the CSV files and ``report.json``, each whole or not at all. Raises OSError."""
+    for name, rows in tables(findings).items():
+        replace_file(out / name, csv_of(rows, excel))
+    replace_file(
+        out / "report.json", json.dumps(as_data(findings, generated), indent=1, ensure_ascii=False, allow_nan=False)
+    )
 
 
-def _exercise(one: ExerciseStatistics) -> Mapping[str, Any]:
-    return {**vars(one), "statuses": dict(one.statuses), "pass_rate": one.pass_rate}
-
-
-def write_files(out: Path, findings: Findings, generated: str, excel: bool = False) -> list[Path]:
-    """Write the CSV files and ``report.json``; ``excel``: with the mark at the beginning that Excel needs to read UTF-8."""
-    written = [
-        write_file(out / name, csv_text(rows), "utf-8-sig" if excel else "utf-8")
-        for name, rows in tables(findings).items()
-    ]
-    text = json.dumps(as_data(findings, generated), indent=1, ensure_ascii=False, allow_nan=False)
-    return [*written, write_file(out / "report.json", text.encode("utf-8", "backslashreplace").decode())]
-
-
-def csv_text(rows: Iterable[Sequence[object]], delimiter: str = ",", safe: bool = True) -> str:
-    """Rows as CSV with LF line ends."""
+def csv_of(rows: Iterable[Sequence[object]], excel: bool = False) -> bytes:
+    """Rows as CSV with LF line ends; ``excel``: with the mark at the beginning that Excel needs to read UTF-8."""
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerows([safe_cell(cell) if safe else cell for cell in row] for row in rows)
-    return text.getvalue()
-
-
-def write_file(path: Path, text: str, encoding: str = "utf-8") -> Path:
-    """Write a file whole or not at all, and return where. Raises OSError, and then leaves nothing behind."""
-    replace_file(path, text.encode(encoding))
-    return path
+    csv.writer(text, lineterminator="\n").writerows([safe_cell(cell) for cell in row] for row in rows)
+    return text.getvalue().encode("utf-8-sig" if excel else "utf-8", "backslashreplace")

@@ -20,9 +20,9 @@ from pathlib import Path, PurePosixPath
 
 from nbproof.errors import CourseError
 from nbproof.feedback.pages import page_path
-from nbproof.files import written_whole
+from nbproof.files import replace_file, written_whole
 from nbproof.report.addresses import addresses
-from nbproof.report.exports import csv_text, write_file
+from nbproof.report.exports import csv_of
 from nbproof.report.records import ClassRecords, Person
 
 __all__ = ["TARGETS", "HandedBack", "Parcel", "hand_back"]
@@ -161,7 +161,7 @@ class _Record:
             for (learner, lesson), digest in sorted(self.digests.items())
         ]
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(self.path, json.dumps({**self.others, self.target: told}, indent=1, sort_keys=True))
+        replace_file(self.path, json.dumps({**self.others, self.target: told}, indent=1, sort_keys=True))
 
 
 def _zip(path: Path, files: Mapping[str, bytes]) -> None:
@@ -199,8 +199,7 @@ def _folder(
                 (learner, person.first_name, person.last_name, emails.get(learner, ""), lesson,
                  titles.get(lesson, lesson), *scored, str(file), str((path / file).absolute()))
             )  # fmt: skip
-        text = csv_text(rows).encode("utf-8", "backslashreplace").decode()
-        write_file(coming / "mail.csv", text, "utf-8-sig" if excel else "utf-8")
+        replace_file(coming / "mail.csv", csv_of(rows, excel))
         os.replace(coming, path)
     finally:
         shutil.rmtree(coming, ignore_errors=True)

@@ -16,11 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.collect.sheet import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.report.exports import safe_cell
 from nbproof.report.records import Person
-from nbproof.report.sheets import Matching, Sheet, column_of, match, read_sheet
+from nbproof.report.sheets import Matching, column_of, match
 
 __all__ = ["Grade", "GradeFile", "canvas_file", "moodle_file"]
 
@@ -54,7 +55,7 @@ Grades = Mapping[tuple[str, str], Grade]
 
 def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str]) -> GradeFile:
     """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError where it is none."""
-    sheet = read_sheet(export, "--canvas")
+    sheet = read_sheet(export, "the grades", "--canvas")
     student = sheet.column("Student")
     numbers = [sheet.column(name) for name in ("SIS Login ID", "SIS User ID", "ID")]
     if student is None or all(number is None for number in numbers):
@@ -88,7 +89,7 @@ def moodle_file(
     export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str], lesson: str = ""
 ) -> GradeFile:
     """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError where it is neither."""
-    sheet = read_sheet(export, "--moodle")
+    sheet = read_sheet(export, "the grades", "--moodle")
     email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
     own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
     full = sheet.column("Full name", "Vollständiger Name")

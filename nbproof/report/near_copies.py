@@ -19,7 +19,7 @@ spaces and the order of lines are gone; and once more as they are written, names
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,11 +87,7 @@ def sureness(probability: float) -> str:
     return "very likely" if probability >= 0.99 else "likely" if probability >= 0.9 else "worth a look"
 
 
-def near_copies(
-    lesson: ClassLesson,
-    works: Sequence[Score],
-    step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> list[Pair]:
+def near_copies(lesson: ClassLesson, works: Sequence[Score]) -> list[Pair]:
     """Pairs that are more likely copies than not, surest first. A thousand submissions take some seconds."""
     import numpy as np
 
@@ -102,9 +98,8 @@ def near_copies(
     names = [name for name in lesson.stubs if any(work.verdict.answers.get(name, "").strip() for work in works)]
     compared = [_Compared(name, lesson.stubs[name], works, known) for name in names]
     sums = [np.zeros((count, count), dtype=np.float32) for _ in _COPIED]
-    for done, exercise in enumerate(compared, 1):
+    for exercise in compared:
         exercise.add_to(sums)
-        step(done, len(compared), f"{lesson.slug}/{exercise.name}")
     total = np.logaddexp2.reduce(sums) - math.log2(len(sums))
     both = np.minimum(total, total.T)
     prior = math.log2(_COPIERS / (count - 1))
@@ -136,15 +131,10 @@ class _Compared:
         self.who = np.flatnonzero(self.answered)
         ended = [next((one.is_whole for one in work.verdict.exercises if one.id == name), False) for work in works]
         self.right = np.array(ended, dtype=bool)[self.who]
-        cache: dict[str, tuple[list[str], list[str]]] = {}
-        documents = [
-            cache[texts[i]]
-            if texts[i] in cache
-            else cache.setdefault(texts[i], (features(texts[i], stub, known), raw_features(texts[i], stub)))
-            for i in self.who
-        ]
-        self.rows = vectors([code for code, _ in documents])
-        self.raw = vectors([raw for _, raw in documents])
+        # A class writes the same again and again.
+        seen = {text: (features(text, stub, known), raw_features(text, stub)) for text in {texts[i] for i in self.who}}
+        self.rows = vectors([seen[texts[i]][0] for i in self.who])
+        self.raw = vectors([seen[texts[i]][1] for i in self.who])
 
     def add_to(self, sums: Sequence[Any]) -> None:
         """Add the bits of every two who answered, in the eyes of the one in the row, for each of ``_COPIED``."""

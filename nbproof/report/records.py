@@ -15,6 +15,7 @@ from nbproof.collect.earlier import late_by_word, useless
 from nbproof.collect.enrolled import members_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
+from nbproof.gradebook.reader import marks_in, opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict
@@ -112,7 +113,6 @@ def read_class(
 ) -> ClassRecords:
     """Everything that grading has left behind for these lessons (none named: all). Raises UsageError where there is nothing."""
     from nbproof.nbgrader_setup import course_config
-    from nbproof.report.booked import with_gradebook
 
     config = course_config(root)
     known = lessons_with_source(root, [])
@@ -140,7 +140,7 @@ def read_class(
         (one.learner, one.lesson): Score(one.learner, one.lesson, problem=str(one))
         for one in others if one.lesson in lessons
     }  # fmt: skip
-    people, works, due, notes = with_gradebook(root, lessons, works)
+    people, works, due, notes = _with_gradebook(root, lessons, works)
     for member in members_of(root):
         if member.learner not in people or not people[member.learner].first_name:
             known_person = people.get(member.learner, Person(member.learner))
@@ -170,6 +170,37 @@ def read_class(
         (*intake.notes, *notes),
         names_of(people.values()),
     )
+
+
+def _with_gradebook(
+    root: Path, lessons: list[str], works: dict[tuple[str, str], Score]
+) -> tuple[dict[str, Person], dict[tuple[str, str], Score], dict[str, str], list[str]]:
+    """Scores, penalties, names and due dates from the gradebook; a note where it has none."""
+    people = {learner: Person(learner) for learner, _ in works}
+    due: dict[str, str] = {}
+    works = dict(works)
+    missing = "manual marks and late penalties are not in this report"
+    try:
+        with opened_gradebook(root) as book:
+            if book is None:
+                return people, works, due, [f"there is no gradebook: {missing}"]
+            people |= {one.id: one for one in people_in(book)}
+            for assignment in book.assignments:
+                if assignment.name not in lessons:
+                    continue
+                due[assignment.name] = "" if assignment.duedate is None else f"{assignment.duedate:%Y-%m-%d %H:%M} UTC"
+                for learner, marks in marks_in(book, assignment.name).items():
+                    work = works.get((learner, assignment.name), Score(learner, assignment.name))
+                    if not work.problem or work.waits:
+                        works[learner, assignment.name] = replace(
+                            work, score=marks.score, max_score=marks.max_score, penalty=marks.penalty,
+                            pending=marks.pending, seconds_late=marks.seconds_late, problem="", waits=False,
+                        )  # fmt: skip
+    except Exception as error:  # SQLAlchemy, its drivers, alembic: each has a tree of its own, and some print passwords
+        return people, works, {}, [
+            f"the gradebook cannot be read ({type(error).__name__}): {missing}; {course_command('grade')} says what to do"
+        ]  # fmt: skip
+    return people, works, due, []
 
 
 def _first_and_last(name: str) -> tuple[str, str]:

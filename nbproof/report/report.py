@@ -5,49 +5,43 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from nbproof.command import module_name
 from nbproof.errors import CourseError
 from nbproof.feedback.sanitize_text import harmless
+from nbproof.files import replace_file
 from nbproof.front_end import prose
 from nbproof.report.answers import line_without_names
 from nbproof.report.attendance import how_late
 from nbproof.report.charts import score_chart, status_chart
-from nbproof.report.exports import tables, write_file, write_files
+from nbproof.report.exports import tables, write_files
 from nbproof.report.findings import Findings, find, under_codes
-from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Group, Pair, sureness
+from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Pair, sureness
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION
 
-__all__ = ["Report", "folder_of", "html_of", "make_report"]
+__all__ = ["folder_of", "html_of", "make_report"]
 
 _PAGES = Path(__file__).parent / "templates"
 _MOST_LINES = 60
 
 
-@dataclass(frozen=True)
-class Report:
-    """What was found, and the files that say so; the page first."""
-
-    findings: Findings
-    files: tuple[Path, ...]
-    generated: str
-
-
 def make_report(
     root: Path,
     records: ClassRecords,
-    out: Path | None = None,
+    folder: Path,
     *,
     anonymous: bool = False,
     excel: bool = False,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
-) -> Report:
-    """Write ``index.html``, CSV files and ``report.json`` into ``out`` (default: ``report/`` in the course's folder)."""
+) -> Findings:
+    """Write ``index.html``, CSV files and ``report.json`` into a folder. Raises CourseError."""
     from nbproof.display.lab import let_matplotlib_write
 
     let_matplotlib_write(root)
@@ -55,19 +49,17 @@ def make_report(
         records = under_codes(records, root)
     findings = find(records, anonymous, step)
     now = datetime.datetime.now(datetime.UTC).astimezone()
-    generated = now.isoformat(timespec="seconds")
-    folder = folder_of(root, out, anonymous)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        page = write_file(folder / "index.html", html_of(findings, f"{now:%d %B %Y, %H:%M}"))
-        files = write_files(folder, findings, generated, excel)
+        replace_file(folder / "index.html", html_of(findings, f"{now:%d %B %Y, %H:%M}"))
+        write_files(folder, findings, now.isoformat(timespec="seconds"), excel)
     except OSError as error:
         raise CourseError(
             f"the report cannot be written: {error.strerror}",
             str(error.filename or folder),
             "choose a place: --out DIR",
         ) from None
-    return Report(findings, (page, *files), generated)
+    return findings
 
 
 def folder_of(root: Path, out: Path | None, anonymous: bool) -> Path:
@@ -77,8 +69,6 @@ def folder_of(root: Path, out: Path | None, anonymous: bool) -> Path:
 
 def html_of(findings: Findings, generated: str) -> str:
     """The page."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
     surroundings = Environment(
         loader=FileSystemLoader(_PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
@@ -97,7 +87,7 @@ def html_of(findings: Findings, generated: str) -> str:
         script=_markup(script), script_hash=_hash(script), graded=len(works), ungraded=len(records.ungraded()),
         pending=sum(work.pending for work in works), class_mean=sum(shares) / len(shares) if shares else None,
         fewest=FEWEST_FOR_DISCRIMINATION, smallest=SMALLEST_CLASS,
-        titles={one.id: one.title for lesson in records.lessons for one in lesson.exercises} | _Missing(),
+        titles={one.id: one.title for lesson in records.lessons for one in lesson.exercises},
         by_lesson={
             lesson.slug: [one for one in findings.exercises if one.lesson == lesson.slug] for lesson in records.lessons
         },
@@ -108,26 +98,14 @@ def html_of(findings: Findings, generated: str) -> str:
         status_charts=_status_charts(findings), serious=serious,
         recovered=[one for one in findings.faults if one.kind == "recovered"],
         too_small=[one.title for one in findings.lessons if one.handed_in < SMALLEST_CLASS],
-        copies=[_shown(records, group, index) for index, group in enumerate(findings.groups)],
+        copies=[(group, _telling(records, group.pairs[0])) for group in findings.groups], sureness=sureness,
         late={one.lesson: [w for w in records.of_lesson(one.lesson) if w.late] for one in findings.lessons}, how_late=how_late,
         learners=[_row(records, person) for person in records.learners],
         files=sorted([*tables(findings), "report.json"]),
     )  # fmt: skip
 
 
-class _Missing(dict[str, str]):
-    """Titles: an exercise that no lesson has any more is called by its id."""
-
-    def __ror__(self, other: dict[str, str]) -> _Missing:  # type: ignore[override]
-        return _Missing(other)
-
-    def __missing__(self, key: str) -> str:
-        return key
-
-
-def _markup(text: str) -> Any:
-    from markupsafe import Markup
-
+def _markup(text: str) -> Markup:
     return Markup(text)  # noqa: S704  (our own style sheet, script and pictures)
 
 
@@ -163,17 +141,9 @@ def _row(records: ClassRecords, person: Person) -> dict[str, Any]:
     return {"shown": person.id, "cells": cells, "total": total, "share": total / most if most else 0.0}
 
 
-def _shown(records: ClassRecords, group: Group, index: int) -> dict[str, Any]:
-    """A group for the page: its surest pair, with the three most telling answers side by side."""
-    pair = group.pairs[0]
-    telling = [one for one in pair.evidence if one.bits > 0][:3]
-    percent = "over 99.9 %" if pair.probability > 0.999 else f"{100 * pair.probability:.3g} %"
-    return {
-        "learners": group.learners, "lesson": group.lesson, "index": index, "probability": pair.probability,
-        "sureness": sureness(pair.probability), "percent": percent, "first": pair.first, "second": pair.second,
-        "near": pair.near, "both": pair.both_answered, "others": len(group.pairs) - 1,
-        "shown": [_beside(records, pair, one) for one in telling] if index < 20 else [],
-    }  # fmt: skip
+def _telling(records: ClassRecords, pair: Pair) -> Iterator[dict[str, Any]]:
+    """The three most telling answers of two learners, side by side; made when the page asks for them."""
+    return (_beside(records, pair, one) for one in pair.evidence[:3] if one.bits > 0)
 
 
 def _beside(records: ClassRecords, pair: Pair, evidence: Evidence) -> dict[str, Any]:

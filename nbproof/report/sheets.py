@@ -1,85 +1,15 @@
-"""A teacher's own table from Canvas or Moodle: read, matched with learners, written as it came but for the grades."""
+"""A teacher's own table from Canvas or Moodle: which column is which lesson's, and which row which learner's."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from nbproof.collect.roster import bare, plain
-from nbproof.errors import UsageError
+from nbproof.collect.names import bare, plain
 from nbproof.report.records import Person
 
-__all__ = ["Matching", "Sheet", "column_of", "match", "read_sheet"]
-
-_LARGEST = 32 << 20
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table, and how its file was written."""
-
-    path: Path
-    rows: list[list[str]]
-    encoding: str
-    delimiter: str
-    line_end: str
-
-    @property
-    def head(self) -> list[str]:
-        """The names of the columns."""
-        return self.rows[0]
-
-    def column(self, *names: str) -> int | None:
-        """The first column that is called so, letter case and punctuation aside."""
-        heads = [bare(cell) for cell in self.head]
-        return next((heads.index(bare(name)) for name in names if bare(name) in heads), None)
-
-    def text(self, rows: Iterable[Sequence[str]]) -> bytes:
-        """Rows in the form of this file. Cells of the teacher's own are left as they are."""
-        out = io.StringIO()
-        csv.writer(out, delimiter=self.delimiter, lineterminator=self.line_end).writerows(rows)
-        return out.getvalue().encode(self.encoding, "replace")
-
-
-def read_sheet(path: Path, option: str) -> Sheet:
-    """Read an export. Raises UsageError where it is none; ``option`` is what it was named with, such as ``--canvas``."""
-    again = f"export it again as CSV, and name that file: {option} FILE"
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-    except OSError as error:
-        raise UsageError(f"the export cannot be read: {error.strerror}", str(path), f"{option} FILE") from None
-    if len(data) > _LARGEST or data.startswith((b"PK", b"\xd0\xcf\x11\xe0")):
-        raise UsageError("the export is a spreadsheet or an archive, not a CSV", str(path), again)
-    encodings = ["utf-16"] if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ["utf-8", "cp1252"]
-    if data.startswith(b"\xef\xbb\xbf"):
-        encodings = ["utf-8-sig"]
-    for encoding in encodings:
-        try:
-            text = data.decode(encoding)
-            break
-        except UnicodeDecodeError:
-            continue
-    else:
-        raise UsageError("the export is no text", str(path), again)
-    if "\0" in text:
-        raise UsageError("the export is no text", str(path), again)
-    first = text.lstrip().split("\n", 1)[0]
-    delimiter = max(",;\t", key=first.count)
-    try:
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
-    except csv.Error as error:
-        raise UsageError(f"the export cannot be read as CSV: {error}", str(path), again) from None
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
-    if len(rows) < 2:
-        raise UsageError("the export holds no learner", str(path), again)
-    width = len(rows[0])
-    rows = [[*row, *[""] * (width - len(row))] for row in rows]
-    return Sheet(path, rows, encoding, delimiter, "\r\n" if "\r\n" in text else "\n")
+__all__ = ["Matching", "column_of", "match"]
 
 
 def column_of(names: Sequence[str], slug: str, title: str) -> int | None:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from nbproof.display.hints import Hint, all_hints
 from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, Score
 from nbproof.report.answers import anonymous, known_words, typical
 from nbproof.report.records import ClassLesson, ClassRecords
@@ -150,11 +151,7 @@ def _remark(value: float | None, passed: Sequence[bool], rest: Sequence[float]) 
 class Misconception:
     """A misconception that the checks recognised, and how many fell for it."""
 
-    id: str
-    name: str
-    question: str
-    idea: str
-    read: str
+    hint: Hint
     exercises: tuple[str, ...]
     learners: tuple[str, ...]
     of: int
@@ -172,8 +169,6 @@ class Misconception:
 
 def misconceptions(records: ClassRecords) -> list[Misconception]:
     """All that somebody fell for, most learners first."""
-    from nbproof.display.hints import all_hints
-
     hints = all_hints()
     fell: dict[str, list[tuple[Score, ExerciseVerdict]]] = defaultdict(list)
     for _, work in sorted(records.works.items()):
@@ -183,19 +178,17 @@ def misconceptions(records: ClassRecords) -> list[Misconception]:
                     fell[hint].append((work, outcome))
     found = []
     for key, cases in fell.items():
-        known = hints.get(key)
         lessons = {work.lesson for work, _ in cases}
         of = {work.learner for work in records.works.values() if work.lesson in lessons and not work.problem}
         most = Counter(outcome.id for _, outcome in cases).most_common()
         example, example_of = _example(records, [case for case in cases if case[1].id == most[0][0]])
         found.append(
             Misconception(
-                key, known.name if known else key.replace("_", " "), known.question if known else "",
-                known.idea if known else "", known.read if known else "", tuple(name for name, _ in most),
+                hints.get(key, Hint(key, key.replace("_", " "), "", "", "")), tuple(name for name, _ in most),
                 tuple(sorted({work.learner for work, _ in cases})), len(of), example, example_of,
             )
         )  # fmt: skip
-    return sorted(found, key=lambda one: (-len(one.learners), one.id))
+    return sorted(found, key=lambda one: (-len(one.learners), one.hint.id))
 
 
 def _example(records: ClassRecords, cases: Sequence[tuple[Score, ExerciseVerdict]]) -> tuple[str, str]:

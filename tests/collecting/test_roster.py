@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.collect.roster import Roster, bare, plain, read_names, why_no_learner
+from nbproof.collect.names import bare, plain, why_no_learner
+from nbproof.collect.roster import Roster, read_names
 from nbproof.errors import UsageError
 from tests.collecting.conftest import Collecting
 from tests.collecting.uploads import notebook

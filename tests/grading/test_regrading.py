@@ -199,7 +199,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
         ("course/probing.py", True, False),
         ("course/course.toml", True, False),
         ("course/hints.json", True, False),
-        ("nbproof/gradebook/schema.py", False, True),
+        ("nbproof/gradebook/writer.py", False, True),
         ("nbproof/display/panel.py", False, True),
         ("course/outline.json", False, False),
         ("course/checks.json", False, False),  # it is the lesson's: see tests/test_visible.py

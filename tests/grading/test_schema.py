@@ -8,7 +8,7 @@ import pytest
 from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, inspect, text
 
-from nbproof.gradebook.schema import create_tables
+from nbproof.gradebook.writer import create_tables
 from nbproof.nbgrader_setup import course_config
 
 ROOT = Path(__file__).parent.parent.parent

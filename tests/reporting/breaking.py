@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from pathlib import Path
 
-from nbproof.feedback.pages import PageTrouble
+from nbproof.feedback.pages import PageTrouble, Task
 
 __all__ = ["breaks_on_ben"]
 
 
-def breaks_on_ben(root: str, tasks: list[Any]) -> list[PageTrouble]:
-    """As ``_write`` of nbproof.feedback.pages; ends its process where ben's page is among the tasks."""
-    if any(task.learner == "ben" for task in tasks):
+def breaks_on_ben(root: Path, task: Task) -> PageTrouble:
+    """As ``_write`` of nbproof.feedback.pages; ends its process where the page is ben's."""
+    if task.learner == "ben":
         os._exit(9)
-    return [PageTrouble()] * len(tasks)
+    return PageTrouble()

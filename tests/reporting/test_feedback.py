@@ -194,7 +194,6 @@ def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> No
 def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = [module.Task(learner, LESSON, "d") for learner in ("ada", "ben", "mal <b>")]
     monkeypatch.setattr(module, "_FEW", 0)
-    monkeypatch.setattr(module, "_CHUNK", 2)
     # Sent to other processes by name, so what breaks them has to be there as well.
     monkeypatch.setattr(module, "_write", breaks_on_ben)
     told = {task.learner: trouble.reason for task, trouble in module._written(copied, tasks, 2)}

@@ -74,8 +74,8 @@ def test_misconceptions_are_ranked_by_learners_and_their_example_names_nobody() 
         for name, hints in (("zora", ["registered_twice"]), ("yan", ["local_name"]), ("xu", []))
     ]  # fmt: skip
     first, second = misconceptions(records(works))
-    assert (first.id, first.learners, first.of, first.share) == ("local_name", ("xu", "yan", "zora"), 3, 1.0)
-    assert second.id == "registered_twice" and second.learners == ("zora",)
+    assert (first.hint.id, first.learners, first.of, first.share) == ("local_name", ("xu", "yan", "zora"), 3, 1.0)
+    assert second.hint.id == "registered_twice" and second.learners == ("zora",)
     assert "zora" not in first.example.lower() and "name_1 = x" in first.example and first.example_of == "first"
 
 

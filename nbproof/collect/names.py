@@ -1,10 +1,14 @@
-"""Words in the names of files and folders that are no learner's name."""
+"""Names of people, files and folders: which are the same, which can be a learner's, and words that are nobody's."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
-__all__ = ["COPY", "NOBODY", "TASK"]
+__all__ = ["COPY", "NOBODY", "TASK", "bare", "plain", "why_no_learner"]
+
+_FORBIDDEN = set('/\\+*?[]{}<>:"|')
+_OTHER_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
 
 COPY = frozenset(
     re.findall(
@@ -56,3 +60,25 @@ NOBODY = (
     )
 )
 """Words that no learner's name is made of alone."""
+
+
+def plain(text: str) -> str:
+    """A name without differences that nobody sees: letter case, composed or decomposed accents, runs of spaces."""
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def bare(text: str) -> str:
+    """A name as careless systems write it: letters and digits only, no accents."""
+    letters = unicodedata.normalize("NFKD", text.casefold()).translate(_OTHER_LETTERS)
+    return "".join(letter for letter in letters if letter.isalnum())
+
+
+def why_no_learner(name: str) -> str:
+    """Why this cannot be a learner's id, which is the name of a folder; empty where it can."""
+    if not name.strip() or name != name.strip():
+        return "it is empty, or begins or ends with a space"
+    if name.startswith(".") or not name.isprintable():
+        return "it begins with a dot, or holds signs that cannot be printed"
+    if found := sorted(_FORBIDDEN & set(name)):
+        return f"it holds {' '.join(found)}"
+    return "it is longer than 120 bytes" if len(name.encode()) > 120 else ""
