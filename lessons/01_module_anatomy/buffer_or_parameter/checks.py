@@ -50,10 +50,10 @@ class InTheRightPlace(_OfTheFrame):
             "attributes": ", ".join(name for name in _NAMES if hasattr(frame, name)) or "none",
             "types": {name: type(getattr(frame, name, None)).__name__ for name in _NAMES},
             "parameters": sorted(name for name, _ in frame.named_parameters()),
-            "buffers": sorted(name for name, _ in frame.named_buffers()),
+            "buffers": sorted(name for name, _ in frame.named_buffers(remove_duplicate=False)),
             "state_dict": sorted(frame.state_dict()),
             "values of the parameters": dict(frame.named_parameters()),
-            "values of the buffers": dict(frame.named_buffers()),
+            "values of the buffers": dict(frame.named_buffers(remove_duplicate=False)),
             "values in the state_dict": dict(frame.state_dict()),
             "mean after loading a file": self.loaded(nb.function("AudioFrame")(case.tensor("mean", 4), 8_000), case),
         }

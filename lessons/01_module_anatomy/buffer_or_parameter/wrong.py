@@ -1,5 +1,5 @@
 # nothing to break: The tensor that is handed in as `mean` does not require a gradient itself
-# nothing to break: `AudioFrame` prepares short pieces of sound
+# nothing to break: `AudioFrame` prepares short pieces of sound, `n` samples each, at least two
 
 # %% all_buffers
 # misconception: everything is a buffer | hint: parameter_as_buffer
@@ -559,6 +559,20 @@ class AudioFrame(nn.Module):
         self.gain = Parameter(torch.ones(1))
         self.mean = nn.Buffer(mean)
         self.window = nn.Buffer(torch.hann_window(n, dtype=mean.dtype), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% window_from_mean
+# misconception: copies the line of the mean and forgets to change the value | hint: wrong_start
+# breaks: `torch.hann_window(n)`
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", mean, persistent=False)
         self.rate = rate
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

@@ -188,7 +188,9 @@ class AnyOrderTwice(_OfTheChain):
         x, order = case.tensor("x", 2, 3), self.order(case)
         once = _through(steps, dict.fromkeys(order), x)
         return {
-            "steps_dropped": {"parameters": [name for name in wanted["parameters"] if not name.startswith("steps.3")]},
+            "steps_dropped": {
+                "parameters": AnyOf(*([name for name in wanted["parameters"] if left_out not in name] for left_out in ("2", "3")))
+            },
             "step_used_once": {"output of the first call": once},
             "anatomy_order_of_example": {"output of the first call": _through(steps, order[: len(steps)], x)},
             "anatomy_kept_on_the_class": {

@@ -750,3 +750,17 @@ class Chain(nn.Module):
         for i in self.order:
             x = self.steps[i](x)
         return x
+
+# %% dict_of_what_is_used
+# misconception: keeps only the steps that the order names, under their numbers | hint: steps_dropped
+# breaks: `self.steps` is a container that holds *all* steps
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleDict({str(i): steps[i] for i in sorted(set(order))})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[str(i)](x)
+        return x

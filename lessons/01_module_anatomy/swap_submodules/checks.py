@@ -118,6 +118,8 @@ class EveryReluReplaced(_OfTheSwap):
             if returned is None
             else "the model"
             if returned is model
+            else "a part of the model"
+            if any(returned is part for part in model.modules())
             else "something else",
             "everything else is kept": all(one in after for one in kept),
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
@@ -173,10 +175,11 @@ class EveryReluReplaced(_OfTheSwap):
             "anatomy_by_attribute_name": {"places": _places(named_act)},
             "dotted_setattr": {"places": _places(dotted)},
             "by_class_name": {"places": AnyOf(_places(names), _places(begins))},
-            "returns_too_early": says(only_the_first),
+            "returns_too_early": AnyOf(says(only_the_first), {"the returned value": "a part of the model"}),
             "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
             "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
             "anatomy_another_class": says(another_class),
+            "anatomy_some_left": says(lambda found: all(f in (w, u) for f, w, u in zip(found, wanted, untouched))),
             "returns_nothing": {"places": wanted, "the returned value": "nothing"},
             "anatomy_changes_the_rest": {
                 "parameters that need a gradient": other_than(self.truth(case)["parameters that need a gradient"])
