@@ -437,12 +437,12 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 # medium · 10 min · 3 points · `buffer_or_parameter`
 #
 # `AudioFrame` prepares short pieces of sound, `n` samples each, at least two. Its `forward` is ready. In `__init__`, keep
-# each of these four things as what it is, and register no other tensor:
+# each of these four things as what it is, and register no other tensor. Only `gain` gets a gradient.
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
 # | `gain` | `torch.ones(1)` | the loudness: to be learned |
-# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained, and without a gradient; needed in a saved file |
+# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained; needed in a saved file |
 # | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
 # | `rate` | the argument `rate`, an int | samples per second: a setting |
 #

@@ -532,7 +532,7 @@ class AudioFrame(nn.Module):
 
 # %% mean_needs_a_gradient
 # misconception: a buffer that gets a gradient | hint: anatomy_buffer_with_gradient
-# breaks: never trained, and without a gradient
+# breaks: Only `gain` gets a gradient.
 class AudioFrame(nn.Module):
     """Removes the mean of a piece of sound, fades its ends, and scales it."""
 
@@ -573,6 +573,21 @@ class AudioFrame(nn.Module):
         self.gain = Parameter(torch.ones(1))
         self.register_buffer("mean", mean)
         self.register_buffer("window", mean, persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% window_requires_grad
+# misconception: thinks that everything in a formula that is trained needs a gradient | hint: anatomy_buffer_with_gradient
+# breaks: Only `gain` gets a gradient.
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n, requires_grad=True), persistent=False)
         self.rate = rate
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

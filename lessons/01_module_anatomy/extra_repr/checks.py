@@ -162,6 +162,7 @@ class NothingElse(_OfTheClip):
     blame = {
         "repr(clip) for whole limits with a point": "repr_rounded",
         "repr(clip) for a limit that is infinite": "repr_incomplete",
+        "repr(clip) for a tiny and a huge limit": "repr_other_spelling",
         "repr(clip) with more attributes": "repr_more_than_asked",
         "repr(clip) in eval mode": "repr_more_than_asked",
         "what print(clip) prints": "repr_prints",
@@ -183,6 +184,7 @@ class NothingElse(_OfTheClip):
         found = {
             "repr(clip) for whole limits with a point": repr(whole),
             "repr(clip) for a limit that is infinite": self.infinite(nb.function("Clip"), case),
+            "repr(clip) for a tiny and a huge limit": repr(nb.function("Clip")(*self.tiny_and_huge(case))),
             "repr(clip) with more attributes": repr(clip),
             "what print(clip) prints": lines,
             **self.ran(nb.function("Clip"), case),
@@ -193,6 +195,10 @@ class NothingElse(_OfTheClip):
         except TypeError:
             found["a Clip without limits"] = case.tensor("refused", 2)
         return found
+
+    def tiny_and_huge(self, case):
+        """Numbers that print shows with an exponent."""
+        return case.integer("low", 3, 99) * 1e-8, case.integer("high", 3, 99) * 1e20
 
     def infinite(self, make, case):
         """Each of the two limits in turn; the other one is a number."""
@@ -216,6 +222,7 @@ class NothingElse(_OfTheClip):
                 f"Clip(low=-inf, high={self.whole(case)[1]})",
                 f"Clip(low={self.whole(case)[0]}, high=inf)",
             ],
+            "repr(clip) for a tiny and a huge limit": "Clip(low={}, high={})".format(*self.tiny_and_huge(case)),
             "repr(clip) with more attributes": text,
             "repr(clip) in eval mode": text,
             "what print(clip) prints": [text],

@@ -324,6 +324,7 @@ class OneOptimizerForAll(_OfTheOffset):
         models = case.build("three models", self.make)
         held = [*models[0][0].parameters(), *models[0][2].parameters()]
         optimizer = torch.optim.SGD([{"params": held, "lr": 0.3}], **self.settings)
+        optimizer.param_groups[0]["initial_lr"] = 0.3  # as a scheduler notes it
         optimizers, offsets = [optimizer], [0, 0, 0]
         for step in range(3):
             optimizer.param_groups[0]["lr"] = 0.3 / (step + 1)

@@ -423,3 +423,11 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = nn.ParameterList([torch.zeros(size)])
     optimizer.add_param_group({"params": model.offset.parameters()})
+
+# %% rate_before_the_schedule
+# misconception: takes the rate with which the first group began for the optimizer's | hint: anatomy_settings_of_a_group
+# breaks: and these are not meant for `offset`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    rate = optimizer.param_groups[0].get("initial_lr", optimizer.defaults["lr"])
+    optimizer.add_param_group({"params": [model.offset], "lr": rate})

@@ -311,6 +311,7 @@ class CalledAgain(_OfTheSwap):
         "places of a model that was not handed in": "anatomy_changes_the_rest",
         "output of a model that was not handed in": "anatomy_changes_the_rest",
         "attributes of all modules": "anatomy_changes_the_rest",
+        "what runs in a model that was not handed in": "anatomy_changes_the_rest",
         "places of the second model": "anatomy_some_left",
         "what runs in the second model": "anatomy_one_for_all",
     }
@@ -333,7 +334,7 @@ class CalledAgain(_OfTheSwap):
 
     def truth(self, case):
         found = self.brought(self.swapped, case)
-        return {**found, "what runs in the second model": as_before(found["what runs in the second model"])}
+        return {what: as_before(one) if what.startswith("what runs") else one for what, one in found.items()}
 
     def brought(self, swap, case):
         models = case.build("three models", self.make)
@@ -342,6 +343,7 @@ class CalledAgain(_OfTheSwap):
         before = _places(model)
         model[4].append(nn.ReLU())
         swap(model)
+        untouched = self.runs(other, case)
         other[1].eval()  # the ReLU that they have in common
         swap(second)
         return {
@@ -352,6 +354,7 @@ class CalledAgain(_OfTheSwap):
             "output of a model that was not handed in": other(case.tensor("x", 4, 3)),
             "places of the second model": _places(second),
             "what runs in the second model": self.runs(second, case),
+            "what runs in a model that was not handed in": untouched,
             "attributes of all modules": attributes_on(models, case),
         }
 

@@ -460,3 +460,14 @@ def swap_relu(model: nn.Module) -> nn.Module:
                 if isinstance(part, nn.ReLU):
                     block[number] = nn.Tanh().train(part.training)
     return model
+
+# %% old_one_in_eval_mode
+# misconception: puts the ReLU that goes into eval mode, which other models may hold | hint: anatomy_changes_the_rest
+# breaks: and so do other models that hold the same ReLU
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, child in parent._modules.items():
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(child.training)
+                child.eval()
+    return model

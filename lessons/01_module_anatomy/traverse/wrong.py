@@ -825,3 +825,18 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": {name: p.shape for name, p in model.named_parameters()},
         "buffers": [name for name, _ in model.named_buffers()],
     }
+
+# %% length_of_a_container
+# misconception: asks a container for its length, which counts empty places | hint: absent_is_none
+# breaks: an empty place does not count
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(
+            len(module) == 0 if hasattr(module, "__len__") else not list(module.children()) for _, module in parts
+        ),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
