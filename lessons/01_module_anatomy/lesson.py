@@ -208,8 +208,9 @@ except NotImplementedError as error:
 
 # %% [markdown]
 # Why not a plain Python list? A module looks at each thing that is assigned to one of its attributes. A module, a
-# `Parameter` or a buffer is registered. If it is a list, nobody looks inside. This is what happened to the network that
-# forgets: its hidden layers stand in a list. The next class puts them into a `ModuleList`, and changes nothing else.
+# `Parameter` or a buffer is registered. A list is kept as it is, and nobody looks inside. This is what happened to the
+# network that forgets: its hidden layers stand in a list. The next class puts them into a `ModuleList`, and changes nothing
+# else.
 
 
 # %%
@@ -238,7 +239,7 @@ print(f"right answers: {accuracy(net):.0%} in the evening, {accuracy(next_mornin
 #
 # 1. **Fill in.** After the text comes a *TODO cell*: the beginning of an answer. Replace each line `pass  # TODO: your code`
 #    by lines of your own, as many as you like, and run the cell.
-# 2. **Check.** Run the next cell, the one with two lines. A panel lists what was checked, with ✓ or ✗. At the first ✗ it
+# 2. **Check.** Run the next cell, which ends with `check(...)`. A panel lists what was checked, with ✓ or ✗. At the first ✗ it
 #    says what your code gave and what was wanted. If it recognises the mistake, it names it.
 # 3. **Ask.** Type `hint()` into any cell, such as a new one from the **+** in the toolbar, and run it. After a failed check you
 #    get a question. Run it again for the idea, and once more for where to read. If you do not know how to begin, ask by the
@@ -318,7 +319,7 @@ print([name for name, _ in Two().named_parameters()])
 
 # %% [markdown]
 # The registers themselves are made by `super().__init__()`. If a class forgets this call, PyTorch stops at the first
-# module or parameter that it assigns:
+# module, parameter or buffer that it assigns:
 
 
 # %%
@@ -435,13 +436,13 @@ print("frozen, and still a parameter:", "weight" in dict(norm.named_parameters()
 #
 # medium · 10 min · 3 points · `buffer_or_parameter`
 #
-# `AudioFrame` prepares short pieces of sound, `n` samples each. Its `forward` is ready. In `__init__`, keep each of these
-# four things as what it is, and register no other tensor:
+# `AudioFrame` prepares short pieces of sound, `n` samples each, at least two. Its `forward` is ready. In `__init__`, keep
+# each of these four things as what it is, and register no other tensor. Only `gain` gets a gradient.
 #
 # | attribute | start value | what it is |
 # | --- | --- | --- |
 # | `gain` | `torch.ones(1)` | the loudness: to be learned |
-# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained, and without a gradient; needed in a saved file |
+# | `mean` | the argument `mean`, shape `(n,)` | measured on the training data: never trained; needed in a saved file |
 # | `window` | `torch.hann_window(n)` | depends on `n` alone: not to be saved, but it follows `.double()` and `.to(device)` |
 # | `rate` | the argument `rate`, an int | samples per second: a setting |
 #
@@ -834,8 +835,8 @@ with torch.no_grad():
 # 2. **The optimizer must be told.** It keeps the list that it was given when it was built. You can build the optimizer later.
 #    If it already holds momentum that you want to keep, hand the new parameter to
 #    [`optimizer.add_param_group({"params": [...]})`](https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.add_param_group.html).
-#    A parameter group is a list of parameters with settings, such as a learning rate. What you do not set in a new group, it
-#    takes from the settings that the optimizer was built with.
+#    A parameter group is a list of parameters with settings, such as a learning rate. For what you leave out of a new
+#    group, the optimizer takes the settings that it was built with.
 # 3. **Something must use it.** A registered parameter is not in `forward` yet. The code that uses it can come from outside,
 #    too, as a hook. In PyTorch, what a forward hook returns takes the place of the output:
 
@@ -855,8 +856,9 @@ print("without the hook:", model(x).detach())
 #
 # hard · 15 min · 5 points · further · `parameter_from_outside`
 #
-# Training has begun, and the optimizer is there; it may hold a part of the model only. (Each optimizer here takes another
-# parameter group, which `LBFGS` does not.) Write `add_offset(model, size, optimizer)` for any model:
+# Training has begun, and the optimizer is there; it may hold a part of the model only. (Each optimizer here was given
+# parameters without names, and takes another parameter group, which `LBFGS` does not.) Write
+# `add_offset(model, size, optimizer)` for any model:
 #
 # - It gives the model a new parameter `offset`: zeros, shape `(size,)`, `torch.float32`, registered under that name.
 # - From then on the given `optimizer` trains it too, with the settings that the optimizer was built with. Its parameter groups

@@ -50,10 +50,10 @@ class InTheRightPlace(_OfTheFrame):
             "attributes": ", ".join(name for name in _NAMES if hasattr(frame, name)) or "none",
             "types": {name: type(getattr(frame, name, None)).__name__ for name in _NAMES},
             "parameters": sorted(name for name, _ in frame.named_parameters()),
-            "buffers": sorted(name for name, _ in frame.named_buffers()),
+            "buffers": sorted(name for name, _ in frame.named_buffers(remove_duplicate=False)),
             "state_dict": sorted(frame.state_dict()),
             "values of the parameters": dict(frame.named_parameters()),
-            "values of the buffers": dict(frame.named_buffers()),
+            "values of the buffers": dict(frame.named_buffers(remove_duplicate=False)),
             "values in the state_dict": dict(frame.state_dict()),
             "mean after loading a file": self.loaded(nb.function("AudioFrame")(case.tensor("mean", 4), 8_000), case),
         }
@@ -159,22 +159,26 @@ class StartValues(_OfTheFrame):
 
 
 class OnlyTheGainLearns(_OfTheFrame):
-    """One step of an optimizer changes `gain`, and nothing else; the mean gets no gradient."""
+    """One step of an optimizer changes `gain`, and nothing else; only `gain` gets a gradient."""
 
-    blame = {"window": "anatomy_wrong_dtype", "mean.grad": "anatomy_buffer_with_gradient"}
+    blame = {
+        "window": "anatomy_wrong_dtype",
+        "mean.grad": "anatomy_buffer_with_gradient",
+        "window.grad": "anatomy_buffer_with_gradient",
+    }
 
     def probe(self, nb, case):
         frame = nb.function("AudioFrame")(case.tensor("mean", 4), 8_000)
         frame(case.tensor("x", 3, 4, requires_grad=True)).backward(case.tensor("upstream", 3, 4))
         torch.optim.SGD(frame.parameters(), lr=0.1).step()
-        left = gradients_left({"mean.grad": frame.mean}, case)
+        left = gradients_left({"mean.grad": frame.mean, "window.grad": frame.window}, case)
         return {"gain": frame.gain, "mean": frame.mean, "window": frame.window, **left}
 
     def truth(self, case):
         gain, mean, window = torch.ones(1, requires_grad=True), case.tensor("mean", 4), torch.hann_window(4)
         output = (case.tensor("x", 3, 4) - mean) * window * gain
         (gradient,) = torch.autograd.grad(output, gain, case.tensor("upstream", 3, 4))
-        left = gradients_left({"mean.grad": mean}, case)
+        left = gradients_left({"mean.grad": mean, "window.grad": window}, case)
         return {"gain": (gain - 0.1 * gradient).detach(), "mean": mean, "window": Close(window, 1e-5, 1e-6), **left}
 
     def mistakes(self, case):

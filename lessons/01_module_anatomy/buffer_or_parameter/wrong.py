@@ -1,5 +1,5 @@
 # nothing to break: The tensor that is handed in as `mean` does not require a gradient itself
-# nothing to break: `AudioFrame` prepares short pieces of sound
+# nothing to break: `AudioFrame` prepares short pieces of sound, `n` samples each, at least two
 
 # %% all_buffers
 # misconception: everything is a buffer | hint: parameter_as_buffer
@@ -532,7 +532,7 @@ class AudioFrame(nn.Module):
 
 # %% mean_needs_a_gradient
 # misconception: a buffer that gets a gradient | hint: anatomy_buffer_with_gradient
-# breaks: never trained, and without a gradient
+# breaks: Only `gain` gets a gradient.
 class AudioFrame(nn.Module):
     """Removes the mean of a piece of sound, fades its ends, and scales it."""
 
@@ -559,6 +559,35 @@ class AudioFrame(nn.Module):
         self.gain = Parameter(torch.ones(1))
         self.mean = nn.Buffer(mean)
         self.window = nn.Buffer(torch.hann_window(n, dtype=mean.dtype), persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% window_from_mean
+# misconception: copies the line of the mean and forgets to change the value | hint: wrong_start
+# breaks: `torch.hann_window(n)`
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", mean, persistent=False)
+        self.rate = rate
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x - self.mean) * self.window * self.gain
+
+# %% window_requires_grad
+# misconception: thinks that everything in a formula that is trained needs a gradient | hint: anatomy_buffer_with_gradient
+# breaks: Only `gain` gets a gradient.
+class AudioFrame(nn.Module):
+    def __init__(self, mean: torch.Tensor, rate: int):
+        super().__init__()
+        n = len(mean)
+        self.gain = Parameter(torch.ones(1))
+        self.register_buffer("mean", mean)
+        self.register_buffer("window", torch.hann_window(n, requires_grad=True), persistent=False)
         self.rate = rate
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

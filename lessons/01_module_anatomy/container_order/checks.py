@@ -145,7 +145,7 @@ class AnyOrderTwice(_OfTheChain):
         short = nb.function("Chain")(_linear_steps(case, 2), [0])(case.tensor("x", 2, 3))
         kept = {id(parameter) for parameter in chain.parameters()}
         return {
-            "parameters": sorted(name for name, _ in chain.named_parameters()),
+            "parameters": [name for name, _ in chain.named_parameters()],
             "keeps the steps themselves": all(id(p) in kept for step in steps for p in step.parameters()),
             "x after the call": x,
             "output of the first call": first,
@@ -154,6 +154,7 @@ class AnyOrderTwice(_OfTheChain):
             "order after the calls": order,
             "len(steps) after the calls": len(handed_in),
             "values of the parameters": dict(chain.named_parameters()),
+            "the parameters, one after the other": list(chain.parameters()),
             "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in handed_in],
             **self.in_eval_mode(chain, chain.eval(), steps[1], case),
         }
@@ -170,7 +171,7 @@ class AnyOrderTwice(_OfTheChain):
     def truth(self, case):
         steps, order = _linear_steps(case, 4), self.order(case)
         return {
-            "parameters": sorted(f"steps.{i}.{name}" for i in range(4) for name, _ in steps[i].named_parameters()),
+            "parameters": [f"steps.{i}.{name}" for i in range(4) for name, _ in steps[i].named_parameters()],
             "keeps the steps themselves": True,
             "x after the call": case.tensor("x", 2, 3),
             "output of the first call": _through(steps, order, case.tensor("x", 2, 3)),
@@ -179,6 +180,7 @@ class AnyOrderTwice(_OfTheChain):
             "order after the calls": order,
             "len(steps) after the calls": 4,
             "values of the parameters": {f"steps.{i}.{name}": p for i in range(4) for name, p in steps[i].named_parameters()},
+            "the parameters, one after the other": [p for step in steps for p in step.parameters()],
             "outputs of the steps in the list after the calls": [step(case.tensor("x", 2, 3)) for step in steps],
             **self.in_eval_mode(nn.ModuleList(steps), lambda x: _through(steps, order, x), steps[1], case),
         }
@@ -187,8 +189,12 @@ class AnyOrderTwice(_OfTheChain):
         steps, wanted = _linear_steps(case, 4), self.truth(case)
         x, order = case.tensor("x", 2, 3), self.order(case)
         once = _through(steps, dict.fromkeys(order), x)
+        moved = Matches(lambda found: None if sorted(found) == sorted(wanted["parameters"]) else "other names", "another order")
         return {
-            "steps_dropped": {"parameters": [name for name in wanted["parameters"] if not name.startswith("steps.3")]},
+            "registered_in_run_order": {"parameters": moved},
+            "steps_dropped": {
+                "parameters": AnyOf(*([name for name in wanted["parameters"] if left_out not in name] for left_out in ("2", "3")))
+            },
             "step_used_once": {"output of the first call": once},
             "anatomy_order_of_example": {"output of the first call": _through(steps, order[: len(steps)], x)},
             "anatomy_kept_on_the_class": {
@@ -206,6 +212,7 @@ class AnySteps(_OfTheChain):
         "gradient of an x that needs none": "anatomy_changes_the_rest",
         "gradient of an x that was computed": "anatomy_changes_the_rest",
         "outputs of the steps, by their names": "steps_dropped",
+        "outputs of the steps in eval mode of the chain": "copied_steps",
         "attributes of the steps": "anatomy_changes_the_rest",
         "x.grad": "anatomy_input_cut",
     }
@@ -226,13 +233,22 @@ class AnySteps(_OfTheChain):
     def truth(self, case):
         steps = self.steps(case)
         found = self.brought(steps, lambda x: _through(steps, self.order(case), x), case)
-        return {**found, "outputs of the steps, by their names": self.alone(steps, case)}
+        return {**found, **self.by_themselves(nn.ModuleDict({"steps": nn.ModuleList(steps)}), steps, case)}
 
     def probe(self, nb, case):
         steps = self.steps(case)
         chain = nb.function("Chain")(list(steps), self.order(case))
         found = self.brought(steps, chain, case)
-        return {**found, "outputs of the steps, by their names": self.alone(self.named(chain, len(steps)), case)}
+        return {**found, **self.by_themselves(chain, steps, case)}
+
+    def by_themselves(self, chain, steps, case):
+        """What the steps compute, those that the chain knows by name, and those that were handed in, while it is in eval mode."""
+        named = self.alone(self.named(chain, len(steps)), case)
+        chain.eval()
+        return {
+            "outputs of the steps, by their names": named,
+            "outputs of the steps in eval mode of the chain": self.alone(steps, case),
+        }
 
     def named(self, chain, count):
         """The modules under the names steps.0, steps.1 and so on, up to the first that is missing."""

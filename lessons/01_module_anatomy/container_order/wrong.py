@@ -750,3 +750,48 @@ class Chain(nn.Module):
         for i in self.order:
             x = self.steps[i](x)
         return x
+
+# %% dict_of_what_is_used
+# misconception: keeps only the steps that the order names, under their numbers | hint: steps_dropped
+# breaks: `self.steps` is a container that holds *all* steps
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleDict({str(i): steps[i] for i in sorted(set(order))})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[str(i)](x)
+        return x
+
+# %% shallow_copies
+# misconception: keeps shallow copies, which only share the parameters | hint: copied_steps
+# breaks: Keep the modules themselves, not copies of them
+from copy import copy
+
+
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleList(copy(step) for step in steps)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[i](x)
+        return x
+
+# %% registered_from_the_end
+# misconception: registers the last step first, under its right name | hint: registered_in_run_order
+# breaks: in the order in which they were handed in
+class Chain(nn.Module):
+    def __init__(self, steps: list[nn.Module], order: list[int]):
+        super().__init__()
+        self.order = order
+        self.steps = nn.ModuleDict({str(i): steps[i] for i in reversed(range(len(steps)))})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for i in self.order:
+            x = self.steps[str(i)](x)
+        return x

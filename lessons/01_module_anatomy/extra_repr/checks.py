@@ -71,6 +71,7 @@ class ShowsLimits(_OfTheClip):
             "repr_without_names": says(
                 lambda found: numbers_there(found) and "low" not in found and "high" not in found
             ),
+            "repr_more_than_asked": says(lambda found: numbers_there(found) and found.count("=") > 2),
             "repr_other_spelling": says(numbers_there),
             "repr_rounded": says(lambda found: found.startswith(f"Clip(low={int(low)}")),
         }
@@ -161,7 +162,8 @@ class NothingElse(_OfTheClip):
     blame = {
         "repr(clip) for whole limits with a point": "repr_rounded",
         "repr(clip) for a limit that is infinite": "repr_incomplete",
-        "repr(clip) with an attribute more": "repr_more_than_asked",
+        "repr(clip) for a tiny and a huge limit": "repr_other_spelling",
+        "repr(clip) with more attributes": "repr_more_than_asked",
         "repr(clip) in eval mode": "repr_more_than_asked",
         "what print(clip) prints": "repr_prints",
         **{
@@ -177,11 +179,13 @@ class NothingElse(_OfTheClip):
         clip, whole = self.clip(nb, case), nb.function("Clip")(*self.whole(case))
         with printed_lines() as lines:
             print(clip)
-        clip.note = "seen"
+        clip.note, clip.count, clip.share = "seen", 3, 0.5
+        clip.seen, clip.weight = nn.Buffer(torch.ones(2)), nn.Parameter(torch.ones(2))
         found = {
             "repr(clip) for whole limits with a point": repr(whole),
             "repr(clip) for a limit that is infinite": self.infinite(nb.function("Clip"), case),
-            "repr(clip) with an attribute more": repr(clip),
+            "repr(clip) for a tiny and a huge limit": repr(nb.function("Clip")(*self.tiny_and_huge(case))),
+            "repr(clip) with more attributes": repr(clip),
             "what print(clip) prints": lines,
             **self.ran(nb.function("Clip"), case),
         }
@@ -191,6 +195,10 @@ class NothingElse(_OfTheClip):
         except TypeError:
             found["a Clip without limits"] = case.tensor("refused", 2)
         return found
+
+    def tiny_and_huge(self, case):
+        """Numbers that print shows with an exponent."""
+        return case.integer("low", 3, 99) * 1e-8, case.integer("high", 3, 99) * 1e20
 
     def infinite(self, make, case):
         """Each of the two limits in turn; the other one is a number."""
@@ -214,7 +222,8 @@ class NothingElse(_OfTheClip):
                 f"Clip(low=-inf, high={self.whole(case)[1]})",
                 f"Clip(low={self.whole(case)[0]}, high=inf)",
             ],
-            "repr(clip) with an attribute more": text,
+            "repr(clip) for a tiny and a huge limit": "Clip(low={}, high={})".format(*self.tiny_and_huge(case)),
+            "repr(clip) with more attributes": text,
             "repr(clip) in eval mode": text,
             "what print(clip) prints": [text],
             **{**ran, "what runs": as_before(ran["what runs"])},

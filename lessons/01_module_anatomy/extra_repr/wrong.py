@@ -563,3 +563,69 @@ class Clip(nn.Module):
 
     def extra_repr(self) -> str:
         return f"low={self.low}, high={self.high}"
+
+# %% every_number
+# misconception: shows each attribute that is a number | hint: repr_more_than_asked
+# breaks: and nothing else
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        numbers = {key: value for key, value in vars(self).items() if type(value) in (int, float)}
+        return ", ".join(f"{key}={value}" for key, value in numbers.items())
+
+# %% every_public_attribute
+# misconception: shows each attribute without an underscore, the mode among them | hint: repr_more_than_asked
+# breaks: and nothing else
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{key}={value}" for key, value in vars(self).items() if not key.startswith("_"))
+
+# %% counts_parameters
+# misconception: says how many parameters there are, if there are any | hint: repr_more_than_asked
+# breaks: and nothing else
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        count = sum(p.numel() for p in self.parameters())
+        return f"low={self.low}, high={self.high}" + (f", parameters={count}" if count else "")
+
+# %% without_exponents
+# misconception: shows all digits instead of an exponent | hint: repr_other_spelling
+# breaks: each looks as `print` shows the number
+from decimal import Decimal
+
+
+class Clip(nn.Module):
+    def __init__(self, low: float, high: float):
+        super().__init__()
+        self.low = low
+        self.high = high
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.clamp(self.low, self.high)
+
+    def extra_repr(self) -> str:
+        low, high = (limit if abs(limit) == float("inf") else f"{Decimal(str(limit)):f}" for limit in (self.low, self.high))
+        return f"low={low}, high={high}"

@@ -138,18 +138,31 @@ class HasParameters(_OfMyLinear):
 
 
 class ComputesTheFormula(_OfMyLinear):
-    """The output is x · weightᵀ + bias, whatever the values of the parameters, also if the weight is square."""
+    """The output is x · weightᵀ + bias, whatever the values of the parameters, also if the weight is square, or a size is 1."""
 
-    blame = {"output of a square layer": "anatomy_square_not_transposed"}
+    sizes = {"output of a square layer": (3, 3), "output of a layer with one output": (3, 1), "output of a layer with one input": (1, 3)}
+    blame = {
+        "output of a square layer": "anatomy_square_not_transposed",
+        "output of a layer with one output": "anatomy_squeezed",
+        "output of a layer with one input": "anatomy_squeezed",
+    }
 
     def probe(self, nb, case):
-        made = {"output": self.layer(nb, case, 3, 4), "output of a square layer": self.layer(nb, case, 3, 3)}
-        return {what: layer(case.tensor("x", 2, 3)) for what, layer in made.items()}
+        found = {"output": self.layer(nb, case, 3, 4)(case.tensor("x", 2, 3))}
+        for what, size in self.sizes.items():
+            try:
+                found[what] = self.layer(nb, case, *size)(case.tensor("x", 2, size[0]))
+            except RuntimeError as error:  # of a layer with other sizes
+                found[what] = str(error)
+        return found
 
     def truth(self, case):
         x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
-        square = F.linear(x, case.tensor("weight", 3, 3), case.tensor("bias", 3))
-        return {"output": F.linear(x, weight, bias), "output of a square layer": square}
+        others = {
+            what: F.linear(case.tensor("x", 2, inside), case.tensor("weight", outside, inside), case.tensor("bias", outside))
+            for what, (inside, outside) in self.sizes.items()
+        }
+        return {"output": F.linear(x, weight, bias), **others}
 
     def mistakes(self, case):
         x, weight, bias = case.tensor("x", 2, 3), case.tensor("weight", 4, 3), case.tensor("bias", 4)
@@ -215,7 +228,11 @@ class AnyLeadingShape(_OfMyLinear):
     def mistakes(self, case):
         weight, bias, ones = case.tensor("weight", 2, 4), case.tensor("bias", 2), torch.ones(2, 4)
         old = [(ones, bias), (weight, ones[:, 0]), (ones, ones[:, 0])]
-        return {"anatomy_kept_copy": AnyOf(*(self.with_parameters(case, *pair) for pair in old))}
+        one_row = Matches(lambda found: None if found.shape == (2,) else "another shape", "one row")
+        return {
+            "anatomy_squeezed": {"output for x of shape (1, 4)": one_row},
+            "anatomy_kept_copy": AnyOf(*(self.with_parameters(case, *pair) for pair in old)),
+        }
 
 
 class GradientsArrive(_OfMyLinear):

@@ -640,3 +640,41 @@ class MyLinear(nn.Module):
         if x.requires_grad:
             x.retain_grad()
         return x @ self.weight.T + self.bias
+
+# %% squeezes_one_output
+# misconception: squeezes the axis of a single output away | hint: anatomy_squeezed
+# breaks: `forward(x)` returns x · weightᵀ + bias.
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x @ self.weight.T + self.bias).squeeze(-1)
+
+# %% squeezes_one_input
+# misconception: squeezes the axis of a single input away | hint: anatomy_squeezed
+# breaks: `x` has the shape `(..., in_features)`
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        x = x.squeeze(-1)
+        return x @ self.weight.T + self.bias if x.dim() else self.weight[:, 0] * x + self.bias
+
+# %% squeezes_one_row
+# misconception: gives one row an axis more, and takes it away from a batch of one row, too | hint: anatomy_squeezed
+# breaks: one row, a batch of rows, a batch of matrices, and
+class MyLinear(nn.Module):
+    def __init__(self, in_features: int, out_features: int):
+        super().__init__()
+        self.weight = Parameter(torch.ones(out_features, in_features))
+        self.bias = Parameter(torch.ones(out_features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = x.unsqueeze(0) if x.dim() == 1 else x
+        return (rows @ self.weight.T + self.bias).squeeze(0)

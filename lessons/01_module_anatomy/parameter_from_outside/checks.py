@@ -63,6 +63,8 @@ class _OfTheOffset(Check):
         r"ValueError: can't optimize a non-leaf": "optimizer_does_not_know",
         r"ValueError: loaded state dict": "group_replaced",
         r"KeyError: '(lr|momentum|weight_decay|maximize|foreach|fused|betas)'": "anatomy_group_without_settings",
+        r"KeyError: '(step|exp_avg|momentum_buffer)'": "anatomy_settings_typed_in",
+        r"TypeError: \w+\.__init__\(\) got an unexpected keyword": "group_replaced",
         r"TypeError: (parameter|buffer) name should be a string": "anatomy_register_arguments",
         r"AttributeError: 'Linear' object has no attribute 'offset'": "attributes_missing",
         r"KeyError: .attribute 'offset' already exists": "anatomy_name_taken",
@@ -76,7 +78,10 @@ class _OfTheOffset(Check):
 class OffsetIsRegistered(_OfTheOffset):
     """The model has a parameter `offset`: zeros, of the given size, which needs a gradient."""
 
-    blame = {"isinstance(model.offset, Parameter)": "unregistered_from_outside"}
+    blame = {
+        "isinstance(model.offset, Parameter)": "unregistered_from_outside",
+        "offset of size 1": "offset_shape",
+    }
 
     def probe(self, nb, case):
         size = case.integer("size", 3, 9)
@@ -90,7 +95,13 @@ class OffsetIsRegistered(_OfTheOffset):
             "isinstance(model.offset, Parameter)": isinstance(offset, nn.Parameter),
             "values of the parameters": dict(model.named_parameters()),
             "offset, asked for what only a Parameter has": self.asked_as_parameter(offset, case),
+            "offset of size 1": self.of_size_one(nb.function("add_offset")),
         }
+
+    def of_size_one(self, add_offset):
+        model = nn.Linear(3, 1)
+        add_offset(model, 1, torch.optim.SGD(model.parameters(), lr=0.1))
+        return getattr(model, "offset", None)
 
     def asked_as_parameter(self, offset, case):
         """What only a real Parameter has: its class has a method more meanwhile."""
@@ -116,6 +127,7 @@ class OffsetIsRegistered(_OfTheOffset):
             "isinstance(model.offset, Parameter)": True,
             "values of the parameters": {"offset": offset, **dict(self.model(case).named_parameters())},
             "offset, asked for what only a Parameter has": case.tensor("only a Parameter", *offset.shape),
+            "offset of size 1": torch.zeros(1),
         }
 
     def mistakes(self, case):
@@ -126,7 +138,10 @@ class OffsetIsRegistered(_OfTheOffset):
 
         return {
             "attributes_missing": {"model.offset": None, "parameters": ["0.bias", "0.weight", "1.offset"]},
-            "anatomy_other_names": {"model.offset": None},
+            "anatomy_other_names": AnyOf(
+                {"model.offset": None},
+                {"parameters": Matches(lambda found: None if "offset.0" in found else "something else", "offset.0")},
+            ),
             "sizes_of_example": {"model.offset": torch.zeros(2)},
             "offset_shape": says(lambda found: found.shape != (size,)),
             "anatomy_wrong_dtype": says(lambda found: found.dtype != "float32"),
@@ -259,9 +274,12 @@ class AnyModelAnyGroups(_OfTheOffset):
         return {name: as_before(one) if name.startswith("run of") else one for name, one in wanted.items()}
 
     def mistakes(self, case):
-        def like_the_first_group(model, size, optimizers):
-            offset = nn.Parameter(torch.zeros(size))
-            return offset, [*optimizers, torch.optim.SGD([offset], lr=0.1, momentum=0.9)]
+        def like_a_group(number):
+            def add(model, size, optimizers):
+                offset, settings = nn.Parameter(torch.zeros(size)), dict(optimizers[0].param_groups[number])
+                return offset, [*optimizers, torch.optim.SGD([{**settings, "params": [offset]}])]
+
+            return add
 
         def in_one_group(lr):
             def joined(model, size, optimizers):
@@ -282,7 +300,7 @@ class AnyModelAnyGroups(_OfTheOffset):
         return {
             "anatomy_wrong_dtype": {float64: Matches(lambda found: None if found.dtype == "float64" else "float32", "float64")},
             "anatomy_groups_made_one": AnyOf(of(in_one_group(0.1), "parameters"), of(in_one_group(0.25), "parameters")),
-            "anatomy_settings_of_a_group": of(like_the_first_group, "offset"),
+            "anatomy_settings_of_a_group": AnyOf(*(of(like_a_group(number), "offset") for number in (0, -1))),
         }
 
 
@@ -306,6 +324,7 @@ class OneOptimizerForAll(_OfTheOffset):
         models = case.build("three models", self.make)
         held = [*models[0][0].parameters(), *models[0][2].parameters()]
         optimizer = torch.optim.SGD([{"params": held, "lr": 0.3}], **self.settings)
+        optimizer.param_groups[0]["initial_lr"] = 0.3  # as a scheduler notes it
         optimizers, offsets = [optimizer], [0, 0, 0]
         for step in range(3):
             optimizer.param_groups[0]["lr"] = 0.3 / (step + 1)

@@ -1,4 +1,4 @@
-# nothing to break: Each optimizer here takes another parameter group
+# nothing to break: Each optimizer here was given parameters without names, and takes another parameter group
 # nothing to break: Training has begun
 
 # %% adds_it_by_hook
@@ -386,3 +386,48 @@ def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) ->
 def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
     model.offset = Parameter(torch.zeros(size))
     optimizer.add_param_group({"params": [model.offset], "lr": optimizer.defaults["lr"], "momentum": 0.9})
+
+# %% squeezed
+# misconception: makes a row of a table and squeezes it | hint: offset_shape
+# breaks: zeros, shape `(size,)`, `torch.float32`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(1, size).squeeze())
+    optimizer.add_param_group({"params": [model.offset]})
+
+# %% settings_of_the_last_group
+# misconception: copies the settings of the last group | hint: anatomy_settings_of_a_group
+# breaks: and these are not meant for `offset`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({**optimizer.param_groups[-1], "params": [model.offset]})
+
+# %% groups_of_a_new_optimizer
+# misconception: puts the groups of a new optimizer into the old one | hint: group_replaced
+# breaks: settings of all other parameters
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    new = type(optimizer)(model.parameters(), **optimizer.defaults)
+    optimizer.param_groups = new.param_groups
+
+# %% momentum_by_hand
+# misconception: prepares by hand what one kind of optimizer remembers | hint: anatomy_settings_typed_in
+# breaks: the given `optimizer` trains it too
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    optimizer.add_param_group({"params": [model.offset]})
+    optimizer.state[model.offset] = {"momentum_buffer": torch.zeros(size)}
+
+# %% in_a_parameter_list
+# misconception: keeps the parameter in a ParameterList | hint: anatomy_other_names
+# breaks: registered under that name
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = nn.ParameterList([torch.zeros(size)])
+    optimizer.add_param_group({"params": model.offset.parameters()})
+
+# %% rate_before_the_schedule
+# misconception: takes the rate with which the first group began for the optimizer's | hint: anatomy_settings_of_a_group
+# breaks: and these are not meant for `offset`
+def add_offset(model: nn.Module, size: int, optimizer: torch.optim.Optimizer) -> None:
+    model.offset = Parameter(torch.zeros(size))
+    rate = optimizer.param_groups[0].get("initial_lr", optimizer.defaults["lr"])
+    optimizer.add_param_group({"params": [model.offset], "lr": rate})

@@ -118,6 +118,8 @@ class EveryReluReplaced(_OfTheSwap):
             if returned is None
             else "the model"
             if returned is model
+            else "a part of the model"
+            if any(returned is part for part in model.modules())
             else "something else",
             "everything else is kept": all(one in after for one in kept),
             "parameters that need a gradient": [name for name, p in model.named_parameters() if p.requires_grad],
@@ -173,10 +175,11 @@ class EveryReluReplaced(_OfTheSwap):
             "anatomy_by_attribute_name": {"places": _places(named_act)},
             "dotted_setattr": {"places": _places(dotted)},
             "by_class_name": {"places": AnyOf(_places(names), _places(begins))},
-            "returns_too_early": says(only_the_first),
+            "returns_too_early": AnyOf(says(only_the_first), {"the returned value": "a part of the model"}),
             "anatomy_wrapped_not_replaced": says(lambda found: len(found) > len(wanted)),
             "anatomy_moved_to_the_end": says(lambda found: sorted(found) == sorted(wanted)),
             "anatomy_another_class": says(another_class),
+            "anatomy_some_left": says(lambda found: all(f in (w, u) for f, w, u in zip(found, wanted, untouched))),
             "returns_nothing": {"places": wanted, "the returned value": "nothing"},
             "anatomy_changes_the_rest": {
                 "parameters that need a gradient": other_than(self.truth(case)["parameters that need a gradient"])
@@ -308,6 +311,7 @@ class CalledAgain(_OfTheSwap):
         "places of a model that was not handed in": "anatomy_changes_the_rest",
         "output of a model that was not handed in": "anatomy_changes_the_rest",
         "attributes of all modules": "anatomy_changes_the_rest",
+        "what runs in a model that was not handed in": "anatomy_changes_the_rest",
         "places of the second model": "anatomy_some_left",
         "what runs in the second model": "anatomy_one_for_all",
     }
@@ -330,7 +334,7 @@ class CalledAgain(_OfTheSwap):
 
     def truth(self, case):
         found = self.brought(self.swapped, case)
-        return {**found, "what runs in the second model": as_before(found["what runs in the second model"])}
+        return {what: as_before(one) if what.startswith("what runs") else one for what, one in found.items()}
 
     def brought(self, swap, case):
         models = case.build("three models", self.make)
@@ -339,6 +343,7 @@ class CalledAgain(_OfTheSwap):
         before = _places(model)
         model[4].append(nn.ReLU())
         swap(model)
+        untouched = self.runs(other, case)
         other[1].eval()  # the ReLU that they have in common
         swap(second)
         return {
@@ -349,6 +354,7 @@ class CalledAgain(_OfTheSwap):
             "output of a model that was not handed in": other(case.tensor("x", 4, 3)),
             "places of the second model": _places(second),
             "what runs in the second model": self.runs(second, case),
+            "what runs in a model that was not handed in": untouched,
             "attributes of all modules": attributes_on(models, case),
         }
 

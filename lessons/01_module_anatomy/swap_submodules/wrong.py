@@ -438,3 +438,36 @@ def swap_relu(model: nn.Module, level: int = 0) -> nn.Module:
         elif child is not None and level < 4:
             swap_relu(child, level + 1)
     return model
+
+# %% returns_the_child
+# misconception: returns from the loop what the recursion returns | hint: returns_too_early
+# breaks: It changes the model itself and returns it.
+def swap_relu(model: nn.Module) -> nn.Module:
+    for name, child in model.named_children():
+        if isinstance(child, nn.ReLU):
+            setattr(model, name, nn.Tanh().train(child.training))
+        else:
+            return swap_relu(child)
+    return model
+
+# %% sequentials_only
+# misconception: looks into Sequentials only | hint: anatomy_some_left
+# breaks: stands at every place, at any
+def swap_relu(model: nn.Module) -> nn.Module:
+    for block in model.modules():
+        if isinstance(block, nn.Sequential):
+            for number, part in enumerate(block):
+                if isinstance(part, nn.ReLU):
+                    block[number] = nn.Tanh().train(part.training)
+    return model
+
+# %% old_one_in_eval_mode
+# misconception: puts the ReLU that goes into eval mode, which other models may hold | hint: anatomy_changes_the_rest
+# breaks: and so do other models that hold the same ReLU
+def swap_relu(model: nn.Module) -> nn.Module:
+    for parent in model.modules():
+        for name, child in parent._modules.items():
+            if isinstance(child, nn.ReLU):
+                parent._modules[name] = nn.Tanh().train(child.training)
+                child.eval()
+    return model

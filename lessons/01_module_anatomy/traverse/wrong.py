@@ -758,3 +758,85 @@ def inventory(model: nn.Module) -> dict[str, object]:
         "parameters": shapes,
         "buffers": [name for name, _ in model.named_buffers()],
     }
+
+# %% iterator_is_true
+# misconception: asks the iterator of the children whether it is true | hint: anatomy_iterator_is_true
+# breaks: how many of those `"modules"` have no children
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(not module.children() for _, module in parts),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% parameters_of_their_own
+# misconception: takes a module with a tensor of its own for a leaf | hint: anatomy_leaves_with_parameters
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(1 for _, module in parts if list(module.parameters(recurse=False))),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% empty_sequential_does_not_count
+# misconception: passes over children that are empty Sequentials | hint: anatomy_empty_is_false
+# breaks: what holds one is no leaf
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(
+            not [part for part in module.children() if not isinstance(part, nn.Sequential) or len(part)] for _, module in parts
+        ),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% empty_dict_does_not_count
+# misconception: passes over children that are empty ModuleDicts | hint: anatomy_empty_is_false
+# breaks: what holds one is no leaf
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(
+            not [part for part in module.children() if not isinstance(part, nn.ModuleDict) or len(part)] for _, module in parts
+        ),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% all_but_the_children
+# misconception: takes for leaves what is no child of the model | hint: anatomy_leaves_by_name
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": len(parts) - len(list(model.children())),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
+
+# %% length_of_a_container
+# misconception: asks a container for its length, which counts empty places | hint: absent_is_none
+# breaks: an empty place does not count
+def inventory(model: nn.Module) -> dict[str, object]:
+    parts = [(name, module) for name, module in model.named_modules() if name]
+    return {
+        "children": [name for name, _ in model.named_children()],
+        "modules": [name for name, _ in parts],
+        "leaves": sum(
+            len(module) == 0 if hasattr(module, "__len__") else not list(module.children()) for _, module in parts
+        ),
+        "parameters": {name: p.shape for name, p in model.named_parameters()},
+        "buffers": [name for name, _ in model.named_buffers()],
+    }
