@@ -14,6 +14,7 @@ from typing import Any
 import nbformat
 from jupyter_client.manager import KernelManager
 from nbconvert import HTMLExporter
+from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from tests import ROOT, the_lesson
@@ -88,6 +89,8 @@ def _shown(output: NotebookNode) -> str:
     """What a front end makes of one output: HTML if there is some, else a picture, else words."""
     if output.output_type == "stream":
         return f"<pre>{escape(output.text)}</pre>"
+    if output.output_type == "error":
+        return f"<pre>{escape(strip_ansi(chr(10).join(output.traceback)))}</pre>"
     data = output.data
     if "text/html" in data:
         return str(data["text/html"])
