@@ -61,6 +61,7 @@ check("fan_out", PredictsTheCalls)
 import torch
 
 from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, such_that, tensor_hook_count
 from course.traces import gradients_left, no_gradient_left
 

@@ -221,7 +221,7 @@ class PassThatMissesH(Check):
         return {
             "runs_only_once": AnyOf(
                 {"the list": one[:2], "the list of another call": two[:2]},
-                *({name: such_that(lambda got: len(got) == 4)} for name in ("the list", "the list of another call")),
+                *({name: such_that(lambda got: got == one[:4])} for name in ("the list", "the list of another call")),
             ),
             "firing_order_flag_typed_in": {
                 "the list": such_that(lambda got: [name for name, _ in got] == [name for name, _ in one]),
