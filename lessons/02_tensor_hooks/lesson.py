@@ -229,8 +229,8 @@ show_source(Model)
 #
 # Write `tensor_hook(grad)` and register it on `model.W`. Each backward pass must add one entry to the list `answer`:
 # the gradient, as a tensor, that this pass has computed for `W`. Only watch: `model.W.grad` must be the same as without
-# your hook. The gradient's one element, as a tensor without dimensions, will do as well. A later pass may change an
-# entry (part 2 tells how that comes about).
+# your hook. The gradient's one element, as a tensor without dimensions, will do as well. It does not matter here if a
+# later pass changes an entry: part 2 tells how that happens.
 
 # %% nbgrader={"grade": false, "grade_id": "weight_grad", "locked": false, "schema_version": 3, "solution": true, "task": false}
 model = Model()
@@ -757,9 +757,9 @@ except (AttributeError, NameError) as error:
 #
 # Write `grad_clipper(model, floor, cap)`. From then on each backward pass clamps the gradient of every parameter of
 # `model` to the range from `floor` to `cap`, **before** it is added to `.grad`. NaN stays NaN. Two passes leave the sum of
-# two clamped gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of its own. The
-# model itself stays as it is, its parameters with the hooks that they have, and its mode, and the function returns this
-# very model. A new tensor is better, but a hook that edits the gradient in place is accepted here.
+# two clamped gradients. `model` is any model whose parameters all require a gradient; a second model may have limits of
+# its own. The parameters keep their values, their `.grad` and the hooks that they have, and the model keeps its mode. The
+# function returns this very model. A new tensor is better, but a hook that edits the gradient in place is accepted here.
 
 
 # %% nbgrader={"grade": false, "grade_id": "grad_clipper", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -803,6 +803,8 @@ class GradientReport:
             handle.remove()
 
     def note(self, name, grad):
+        if grad is None:  # "An operation with several results", further on, tells when
+            return
         bad = int((~grad.isfinite()).sum())
         self.lines.append(f"{name:9} norm {grad.norm().item():8.3f}   not finite: {bad} of {grad.numel()}")
 
@@ -883,7 +885,7 @@ print(f"200 more steps with the tiny number: loss {loss.item():.3f}, weights {'N
 # # Further
 #
 # Each section from here on can be read by itself: one branch of a graph, the norm of all gradients, sums in another
-# precision, the order of hooks, in-place operations, memory.
+# precision, the order of hooks, operations with several results, in-place operations, memory.
 
 # %% [markdown]
 # ## One branch only
@@ -948,8 +950,8 @@ except RuntimeError as error:
 # - under `no_grad`, and for a tensor that needs no gradient, the function just returns the values. The result of a tensor
 #   that needs no gradient needs none either.
 #
-# `tensor` may have any shape, and be a leaf or a tensor in the middle. Its values are finite, its gradient need not be.
-# Nobody changes the returned tensor in place.
+# `tensor` may have any shape, and be a leaf or a tensor in the middle. Its values are of ordinary size, but its
+# gradient need not be finite. Nobody changes the returned tensor in place.
 
 
 # %% nbgrader={"grade": false, "grade_id": "reverse_gradient", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -1013,8 +1015,7 @@ for name, clipped_net in {"clip_grad_norm_": by_norm, "one hook per tensor": by_
 # So can no hook ever see the total norm? One can: a hook that waits until the gradients of *several* tensors are there.
 # `torch.autograd.graph.register_multi_grad_hook(tensors, function)` takes a list of tensors. Backward then calls
 # `function` once, with one list: the gradients of the tensors, in their order. Tensors that this pass does not reach are
-# not waited for; None stands in their place. It waits for what comes back from later operations: if backward begins at such
-# a tensor itself, the function does not run, and `torch.autograd.grad` refuses leaves that have such a hook.
+# not waited for; None stands in their place.
 
 # %%
 torch.manual_seed(0)
@@ -1033,7 +1034,16 @@ print("a pass that reaches only d")
 (d * 5).sum().backward()
 handle.remove()
 
+print("a pass that begins at a tensor of the list")
+e = a * 2
+with torch.autograd.graph.register_multi_grad_hook([a, e], tell_all):
+    e.backward(torch.ones(2))
+
 # %% [markdown]
+# The last pass called the function twice. A multi-grad hook waits for what comes back from later operations, and a tensor
+# at which backward begins has none: the function then runs once too often, or, if no other tensor is in the list, not at
+# all. So let backward begin elsewhere. And `torch.autograd.grad` refuses leaves that have such a hook.
+#
 # Such a hook can only watch: when the last gradient comes, the others have gone on already, so what the function returns
 # is ignored. It gets the gradients of **this pass**. Do not look into `.grad` instead: while the function runs, some
 # parameters have theirs already, and the last one has not.
@@ -1067,7 +1077,7 @@ except (AssertionError, RuntimeError) as error:
 # Write `watch_norm(model)`. It returns a list at once, still empty. Each later backward pass that reaches parameters of
 # `model` adds one number to it: the norm of all gradients of this pass together, as if they were one long vector. This
 # is what `clip_grad_norm_` calls the total norm; it is infinite or NaN if the gradients are. A Python number and a tensor
-# without dimensions are both fine, and five significant digits are enough. All gradients are in float32 or float64.
+# without dimensions are both fine, and float32 is precise enough. All gradients are in float32 or float64.
 # Parameters that a pass does not reach, and frozen ones, count for nothing; one that two layers share counts once. All
 # gradients stay as they are.
 
@@ -1145,7 +1155,7 @@ print("256, 257, 258 in bfloat16:", torch.tensor([256.0, 257.0, 258.0]).bfloat16
 # gradient: the key is its name, as `model.named_parameters()` gives it, the shape is the parameter's, and the values are
 # zeros at first. You may rely on it that none of these parameters has a `.grad` when your function is called. From then
 # on each backward pass adds the gradients of this pass, finite or not, to these tensors. After backward `.grad` is None for
-# all these parameters, so that nothing adds up in bfloat16. A new sum under the old key is fine, too. Frozen parameters
+# all these parameters, so that nothing adds up in bfloat16. You may put a new sum under the old key. Frozen parameters
 # (`requires_grad` is False) are left out, and left alone. Every parameter has at least one dimension.
 
 
@@ -1296,6 +1306,24 @@ check("firing_order", part="log")
 # </details>
 
 # %% [markdown]
+# ## An operation with several results
+#
+# `unbind`, `split` and `torch.std_mean` return several tensors, all of them results of one operation. In backward this
+# operation runs as soon as one of its results has a gradient. The hooks of the other results run as well, and where
+# no gradient has come back, the hook is called with **None**:
+
+# %%
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+left, right = (x * 3).unbind()
+left.register_hook(lambda grad: print("hook on left: ", grad))
+right.register_hook(lambda grad: print("hook on right:", grad))
+left.backward()
+
+# %% [markdown]
+# A hook that computes with None fails, in the middle of backward. So a hook that may come upon such a tensor begins with
+# `if grad is None: return`. The exercises of this lesson do not ask for it.
+
+# %% [markdown]
 # ## One tensor, two values
 #
 # `nn.ReLU(inplace=True)` is in many networks for images. It saves memory: it writes its result into the tensor that it
@@ -1347,8 +1375,8 @@ print("a parameter, three steps:  the hook ran", len(calls), "times")
 # %% [markdown]
 # A hook hangs at a place in the **graph**: where the gradient comes out of the later operations and goes into the one that
 # made the tensor. A recorded in-place operation is a new operation, with a new place, and the hook stays at the old
-# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered**. Only on a view of
-# another tensor, such as `h[0]`, the hook is lost. A change that is not recorded, under `no_grad` or by an optimizer, makes
+# one. It goes on to get the gradient of **the value that the tensor held when the hook was registered**. There is one
+# exception: on a view of another tensor, such as `h[0]`, the hook is lost. A change that is not recorded, under `no_grad` or by an optimizer, makes
 # no new place, and the hook runs as before. That is why hooks on parameters survive training.
 #
 # ### Exercise: Before and after
@@ -1518,7 +1546,7 @@ for name, reference in references.items():
 # - each storage counts once, with all its bytes, however many tensors or slices of it are saved;
 # - the storages of the model's parameters do not count, frozen or not; those of its buffers do, and the storage of `x`
 #   counts like any other;
-# - a storage that is given up before `model(x)` returns may count or not, and so may one that gets its address later;
+# - a storage that is freed while the model runs may count or not, and so may a later one at the same address;
 # - afterwards, even if the model raises an error, autograd saves as it did before;
 # - what is saved is not copied, and when the caller has let go of the output, nothing of it stays in memory (1 of the 4
 #   points).
@@ -1569,7 +1597,8 @@ check("saved_tensors", part="freed")
 # | change what is saved between forward and backward | `torch.autograd.graph.saved_tensors_hooks(pack, unpack)` |
 # | get rid of a hook | `handle.remove()`, or `with tensor.register_hook(...):` |
 #
-# A tensor hook runs once in each backward pass that reaches its tensor. It gets the gradient of this pass, summed over all
+# A tensor hook runs once in each backward pass that reaches its tensor (and is called with None if the pass reaches only
+# another result of the same operation). It gets the gradient of this pass, summed over all
 # uses of the tensor, before anything is written to `.grad`. Hooks of one tensor run in the order of registration. A hook
 # hangs at a place in the graph: a recorded in-place operation leaves it behind with the old value, a step of an optimizer
 # does not.

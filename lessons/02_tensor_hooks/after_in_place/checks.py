@@ -124,30 +124,39 @@ class SeveralPasses(BothValues):
 
 
 class ChangeReturnsNothing(BothValues):
-    """It works for a `change` of another kind, which returns None: what counts is the tensor."""
+    """It works for a `change` that returns None, and for one that returns another tensor: what counts is the tensor."""
 
     def probe(self, nb, case):
-        x, h = self.start(case)
-        factor = case.tensor("another factor", 3, 1)
+        factor, found = case.tensor("another factor", 3, 1), {}
+        for returns in ("None", "another tensor"):
+            x, h = self.start(case)
 
-        def scale(tensor):
-            tensor.mul_(factor)
+            def scale(tensor):
+                tensor.mul_(factor)
+                return tensor * 2 if returns == "another tensor" else None
 
-        before, after = nb.function("watch_around")(h, scale)
-        self.output(h, case).backward(case.tensor("upstream", 3, 4))
-        return {"before": before, "after": after, "x.grad": x.grad}
+            before, after = nb.function("watch_around")(h, scale)
+            self.output(h, case).backward(case.tensor("upstream", 3, 4))
+            found |= {f"{name}, if change returns {returns}": one for name, one in (("before", before), ("after", after))}
+            found[f"x.grad, if change returns {returns}"] = x.grad
+        return found
 
     def truth(self, case):
         _, old = self.start(case)
         new = old * case.tensor("another factor", 3, 1)
         of_old, of_new = torch.autograd.grad(self.output(new, case), (old, new), case.tensor("upstream", 3, 4))
-        return {"before": [of_old], "after": [of_new], "x.grad": of_old * case.tensor("factor", 4)}
+        right = {"before": [of_old], "after": [of_new], "x.grad": of_old * case.tensor("factor", 4)}
+        return {f"{name}, if change returns {one}": value for one in ("None", "another tensor") for name, value in right.items()}
 
     def mistakes(self, case):
         return {}
 
     errors = {r"(AttributeError|TypeError): .*NoneType": "in_place_watch_return_value"}
-    blame = {"before": "in_place_watch_return_value", "after": "in_place_watch_return_value"}
+    blame = {
+        f"{name}, if change returns {one}": "in_place_watch_return_value"
+        for name in ("before", "after")
+        for one in ("None", "another tensor")
+    }
 
 
 class AnyGradient(Check):

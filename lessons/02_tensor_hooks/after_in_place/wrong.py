@@ -546,3 +546,14 @@ def watch_around(tensor, change):
     change(tensor)
     tensor.register_hook(lambda grad: after.append(grad))
     return before, after
+
+# %% result_if_there_is_one
+# misconception: hooks what change returns, or the tensor if that is None | hint: in_place_watch_return_value
+# breaks: what it returns does not matter
+def watch_around(tensor, change):
+    before, after = [], []
+    tensor.register_hook(before.append)
+    changed = change(tensor)
+    changed = tensor if changed is None else changed
+    changed.register_hook(after.append)
+    return before, after

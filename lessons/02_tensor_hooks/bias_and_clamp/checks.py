@@ -6,6 +6,7 @@ import torch
 from nbproof.checks.check import Check, check
 from course.models import TestNet
 from course.probing import ANYTHING, other_than, tensor_hook_count
+from course.traces import gradients_left
 
 
 class FreezesTheBias(Check):
@@ -18,7 +19,7 @@ class FreezesTheBias(Check):
         net.fc = case.build("fc", torch.nn.Linear, 160, self.outputs)
         return net
 
-    def backward(self, net, case, passes=2):
+    def backward(self, net, case, passes=3):
         for number in range(passes):
             net(case.tensor(f"x{number}", 1, 3, 8, 8)).backward(case.tensor("upstream", self.outputs))
         gradients = {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
@@ -41,7 +42,8 @@ class FreezesTheBias(Check):
         }
 
     def mistakes(self, case):
-        free, once = self.backward(self.build(case), case), self.backward(self.build(case), case, passes=1)
+        free = self.backward(self.build(case), case)
+        last, without_first = (self.backward(self.build(case), case, passes=passes)["fc.bias.grad"] for passes in (1, 2))
         others = {name: value for name, value in free.items() if name not in ("fc.bias.grad", "parameters")}
         bias, zeros = free["fc.bias.grad"], torch.zeros(self.outputs)
         return {
@@ -51,7 +53,8 @@ class FreezesTheBias(Check):
             "no_hook_on_it": {**others, "fc.bias.grad": bias, "hooks on fc.bias": 0},
             "hook_returns_nothing": {**others, "fc.bias.grad": bias},
             "wrong_tensor": {"fc.bias.grad": bias},
-            "runs_only_once": {**others, "fc.bias.grad": once["fc.bias.grad"]},
+            "runs_only_once": {**others, "fc.bias.grad": without_first},
+            "hook_writes_grad": {**others, "fc.bias.grad": last},
         }
 
     blame = {
@@ -61,7 +64,7 @@ class FreezesTheBias(Check):
 
 
 class TwoNets(Check):
-    """Two nets, with as many outputs as `conv` has: also in a pass after `zero_grad()`, each has zeros for its own bias."""
+    """Two nets, with as many outputs as `conv` has: in later passes each has zeros for its own bias; earlier `.grad` stay."""
 
     def build(self, case, name):
         net = case.build(name, TestNet)
@@ -75,11 +78,15 @@ class TwoNets(Check):
 
     def probe(self, nb, case):
         nets = [self.build(case, name) for name in ("first", "second")]
+        self.backward(nets[0], case)
         for net in nets:
             nb.function("freeze_bias")(net)
+        earlier = gradients_left({name: one for name, one in nets[0].named_parameters() if name != "fc.bias"}, case)
+        earlier = {name: grad.clone() for name, grad in earlier.items()}  # of fc.bias, it may be kept or emptied
         for net in nets:
             self.backward(net, case)
         return {
+            ".grad of an earlier pass": earlier,
             "fc.bias.grad of both": [net.fc.bias.grad for net in nets],
             "fc.weight.grad": nets[0].fc.weight.grad,
             "conv.bias.grad": nets[0].conv.bias.grad,
@@ -89,12 +96,21 @@ class TwoNets(Check):
         free = self.build(case, "first")
         self.backward(free, case)
         zeros = [torch.zeros(10)] * 2
-        return {"fc.bias.grad of both": zeros, "fc.weight.grad": free.fc.weight.grad, "conv.bias.grad": free.conv.bias.grad}
+        return {
+            ".grad of an earlier pass": {name: one.grad for name, one in free.named_parameters() if name != "fc.bias"},
+            "fc.bias.grad of both": zeros,
+            "fc.weight.grad": free.fc.weight.grad,
+            "conv.bias.grad": free.conv.bias.grad,
+        }
 
     def mistakes(self, case):
         return {"no_grad_is_not_zero": {"fc.bias.grad of both": [None, None]}}
 
-    blame = {"fc.bias.grad of both": "earlier_call_forgotten", "conv.bias.grad": "hooks_too_much"}
+    blame = {
+        "fc.bias.grad of both": "earlier_call_forgotten",
+        "conv.bias.grad": "hooks_too_much",
+        ".grad of an earlier pass": "empties_grad",
+    }
 
 
 check("bias_and_clamp", FreezesTheBias, TwoNets)
@@ -224,23 +240,28 @@ class OneOfTwoHalves(Check):
 
 
 class NoDimensions(Check):
-    """On a tensor without dimensions, such as a loss: once with a positive gradient, once with a negative one."""
+    """On a tensor without dimensions, such as a loss: with a positive gradient and a negative one, ordinary, huge and tiny."""
+
+    factors = (1, -1, 1e30, -1e30, 1e-30, -1e-30)
 
     def probe(self, nb, case):
         x = case.tensor("x", requires_grad=True)
         h = x * 4
         nb.function("clamp_downstream")(h)
         found = []
-        for sign in (1, -1):
+        for factor in self.factors:
             x.grad = None
-            h.backward(sign * case.tensor("upstream", positive=True), retain_graph=True)
-            found.append(x.grad)
-        return {"x.grad after each pass": found}
+            h.backward(factor * case.tensor("upstream", positive=True), retain_graph=True)
+            found.append(x.grad if x.grad is None else x.grad / abs(factor))
+        return {self.each: found}
+
+    each = "x.grad after each pass, over the size of the gradient"
 
     def truth(self, case):
-        return {"x.grad after each pass": [4 * case.tensor("upstream", positive=True), torch.zeros(())]}
+        grad = 4 * case.tensor("upstream", positive=True)
+        return {self.each: [grad if factor > 0 else torch.zeros(()) for factor in self.factors]}
 
-    blame = {"x.grad after each pass": "clamps_otherwise"}
+    blame = {each: "clamps_otherwise"}
     errors = {r"RuntimeError: hook .* has changed the size of value": "hook_changes_shape"}
 
 

@@ -470,3 +470,47 @@ def freeze_bias(net):
 def clamp_downstream(tensor):
     tensor.retain_grad()
     tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% capped_at_ten_thousand
+# misconception: a limit at the other end, far away | hint: clamps_otherwise
+# breaks: the others stay
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: F.hardtanh(grad, 0.0, 1e4))
+
+# %% tiny_is_zero
+# misconception: takes tiny elements for zero | hint: clamps_otherwise
+# breaks: Negative elements become 0, the others stay
+def freeze_bias(net):
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: torch.where(grad > 1e-6, grad, 0.0))
+
+# %% starts_afresh
+# misconception: empties all gradients, to begin afresh | hint: empties_grad
+# breaks: All other gradients stay as they are
+def freeze_bias(net):
+    net.zero_grad()
+    net.fc.bias.register_hook(torch.zeros_like)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))
+
+# %% zeros_into_grad
+# misconception: the hook writes zeros into .grad, to which the gradient is added | hint: hook_writes_grad
+# breaks: each backward pass makes the gradient of `net.fc.bias` a tensor of zeros
+def freeze_bias(net):
+    def hook(grad):
+        net.fc.bias.grad = torch.zeros_like(grad)
+
+    net.fc.bias.register_hook(hook)
+
+
+def clamp_downstream(tensor):
+    tensor.register_hook(lambda grad: grad.clamp(min=0))

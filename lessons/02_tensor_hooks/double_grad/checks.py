@@ -22,7 +22,10 @@ def gradients_of_a_small_net(case, hook=None, on=""):
 class OnTheLoss(Check):
     """On `loss`, it doubles the gradients of `loss` and of everything that `loss` was computed from."""
 
-    errors = {r"RuntimeError: zero-dimensional tensor .* cannot be concatenated": "no_dimensions"}
+    errors = {
+        r"RuntimeError: zero-dimensional tensor .* cannot be concatenated": "hook_changes_shape",
+        r"RuntimeError: a Tensor with \d+ elements cannot be converted": "python_number",
+    }
     doubled = ("w", "b", "y", "loss")
 
     def probe(self, nb, case):
@@ -108,6 +111,7 @@ class OtherShapesAndDtypes(Check):
         return {name: Close(grad, 1e-12, 1e-12) if grad.dtype == torch.float64 else grad for name, grad in wanted.items()}
 
     blame = {"x.grad, shape (2, 3, 4)": "digits_lost"}
+    errors = {r"TypeError: .*BFloat16": "not_every_dtype"}
 
 
 class TwoInOneGraph(Check):

@@ -159,7 +159,19 @@ def func(grad):
     return grad * torch.tensor(2.0)
 
 # %% concatenated
-# misconception: joins the gradient with itself | hint: no_dimensions
+# misconception: joins the gradient with itself | hint: hook_changes_shape
 # breaks: with any shape
 def func(grad):
     return torch.cat([grad, grad]).reshape(2, *grad.shape).sum(dim=0)
+
+# %% through_item
+# misconception: makes a number of the gradient, which works for one element | hint: python_number
+# breaks: with any shape
+def func(grad):
+    return torch.tensor(2 * grad.item())
+
+# %% through_numpy
+# misconception: doubles in NumPy, which has no bfloat16 | hint: not_every_dtype
+# breaks: floating-point dtype
+def func(grad):
+    return torch.as_tensor(grad.numpy() * 2).reshape(grad.shape)

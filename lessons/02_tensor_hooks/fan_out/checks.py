@@ -61,6 +61,7 @@ check("fan_out", PredictsTheCalls)
 import torch
 
 from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
 from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, such_that, tensor_hook_count
 from course.traces import gradients_left, no_gradient_left
 
@@ -131,6 +132,7 @@ class LogsEveryCall(Check):
         numbers = {field[name]: [gradient.tolist()] for name, gradient in gradients.items()}
         return {
             "returns_no_list": {"what log_gradients returned": other_than("a list")},
+            "asks_too_early": {"the list before backward": such_that(lambda got: got and {one[0] for one in got} <= {*NAMES})},
             "shared_list": {"the list before backward": other_than([])},
             "fan_out_loop_variable": {**others, field[NAMES[-1]]: such_that(lambda got: len(got) == len(NAMES))},
             "fan_out_not_pairs": {"other entries of the list": other_than([])},
@@ -146,6 +148,7 @@ class LogsEveryCall(Check):
         r"RuntimeError: a Tensor with \d+ elements cannot be converted": "python_number",
         r"AttributeError: '(str|tuple)' object has no attribute 'register_hook'": "fan_out_names_for_tensors",
         r"TypeError: .*'NoneType' object is not callable": "tensor_hook_called_at_once",
+        r"TypeError: .*append\(\) takes exactly one argument": "fan_out_not_pairs",
     }
 
 
@@ -195,23 +198,30 @@ class SeveralPasses(Check):
             "kept_alias": {"gradients logged for h": found["h"], "gradients logged for x": [one + two + two, two, two]},
             "runs_only_once": {"gradients logged for h": [first]},
             "keeps_last_only": {"gradients logged for h": [second]},
-            "accumulated_grad": {"gradients logged for h": sums},
+            "accumulated_grad": AnyOf(
+                {"gradients logged for h": sums}, {"gradients logged for x": [one, one + two, one + two + two]}
+            ),
             "drops_an_entry": {"gradients logged for h": [first, second]},
             "shared_list": {"the list of another call": such_that(lambda got: len(got) > 1)},
         }
 
 
 class OnlyWatches(Check):
-    """What ends up in `.grad` is the same as without the hooks: the gradient of the leaf, and nothing in the middle."""
+    """What ends up in `.grad` is the same as without the hooks: at the leaf the sum of all passes, in the middle nothing."""
+
+    def two_ways(self, case):
+        tensors, output = two_ways(case)
+        tensors["x"].grad = case.tensor("of an earlier pass", 2, 3)
+        return tensors, output
 
     def probe(self, nb, case):
-        tensors, output = two_ways(case)
+        tensors, output = self.two_ways(case)
         nb.function("log_gradients")(dict(tensors))
         output.backward(case.tensor("upstream", 2, 3))
         return {f".grad of {name}": grad for name, grad in gradients_left(tensors, case).items()}
 
     def truth(self, case):
-        tensors, output = two_ways(case)
+        tensors, output = self.two_ways(case)
         output.backward(case.tensor("upstream", 2, 3))
         left = {name: no_gradient_left(name, tensors[name], case) for name in NAMES}
         return {f".grad of {name}": grad for name, grad in {**left, "x": tensors["x"].grad}.items()}
@@ -219,7 +229,12 @@ class OnlyWatches(Check):
     def mistakes(self, case):
         tensors, output = two_ways(case)
         grads = torch.autograd.grad(output, list(tensors.values()), case.tensor("upstream", 2, 3))
-        return {"uses_retain_grad": {f".grad of {name}": grad for name, grad in zip(tensors, grads)}}
+        named = dict(zip(tensors, grads))
+        kept = {**named, "x": case.tensor("of an earlier pass", 2, 3) + named["x"]}
+        return {
+            "uses_retain_grad": {f".grad of {name}": grad for name, grad in kept.items()},
+            "empties_grad": {".grad of x": named["x"]},
+        }
 
     blame = {f".grad of {name}": "hook_writes_grad" for name in NAMES}
 

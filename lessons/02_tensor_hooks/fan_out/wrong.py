@@ -959,3 +959,94 @@ def log_gradients(tensors: dict) -> list:
         tensor.retain_grad()
         tensor.register_hook(lambda grad, name=name: log.append((name, grad)))
     return log
+
+# %% starts_afresh
+# misconception: empties .grad, to begin afresh | hint: empties_grad
+# breaks: every `.grad`, is the same as without the hooks
+predicted = [22]
+what_ran = None
+
+
+def log_gradients(tensors):
+    log = []
+    for name, tensor in tensors.items():
+        if tensor.is_leaf:
+            tensor.grad = None
+        tensor.register_hook(lambda grad, name=name: log.append((name, grad.clone())))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+
+# %% append_with_two
+# misconception: append with two arguments | hint: fan_out_not_pairs
+predicted = [22]
+what_ran = None
+
+
+def log_gradients(tensors):
+    log = []
+    for name, tensor in tensors.items():
+        tensor.register_hook(lambda grad, name=name: log.append(name, grad))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+
+# %% backward_inside
+# misconception: runs a backward pass of its own and reads .grad | hint: asks_too_early
+# breaks: return a list at once, still empty
+predicted = [22]
+what_ran = None
+
+
+def log_gradients(tensors):
+    log = []
+    for tensor in tensors.values():
+        tensor.retain_grad()
+    list(tensors.values())[-1].sum().backward(retain_graph=True)
+    log += [(name, tensor.grad) for name, tensor in tensors.items()]
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()
+
+# %% post_accumulate_on_leaves
+# misconception: the sum in .grad for leaves | hint: accumulated_grad
+# breaks: the gradient as a tensor
+predicted = [22]
+what_ran = None
+
+
+def log_gradients(tensors):
+    log = []
+    for name, tensor in tensors.items():
+        if tensor.is_leaf:
+            tensor.register_post_accumulate_grad_hook(
+                lambda leaf, name=name: log.append((name, leaf.grad.clone()))
+            )
+        else:
+            tensor.register_hook(lambda grad, name=name: log.append((name, grad.clone())))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+left = h * 10
+right = h**2
+log = log_gradients({"w": w, "h": h, "left": left, "right": right})
+(left + right).backward()

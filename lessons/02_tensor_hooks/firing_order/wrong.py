@@ -1295,3 +1295,35 @@ def log_order(w, h):
     h.register_hook(partial(note, "first", h, 10))
     h.register_hook(partial(note, "second", h, None))
     return log
+
+# %% first_four_only
+# misconception: stops when the log has four pairs | hint: runs_only_once
+# breaks: Each hook, whenever it runs, adds a pair to the list
+predicted = [("first", False), ("second", False), ("w", True), ("w.grad", True)]
+predicted_h_grad = 120
+what_ran = what_ran_h_grad = None
+
+
+def log_order(w: torch.Tensor, h: torch.Tensor) -> list:
+    log = []
+
+    def note(name):
+        if len(log) < 4:
+            log.append((name, h.grad is not None))
+
+    def first(grad):
+        note("first")
+        return grad * 10
+
+    w.register_post_accumulate_grad_hook(lambda tensor: note("w.grad"))
+    w.register_hook(lambda grad: note("w"))
+    h.retain_grad()
+    h.register_hook(first)
+    h.register_hook(lambda grad: note("second"))
+    return log
+
+
+w = torch.tensor(2.0, requires_grad=True)
+h = w * 3
+log = log_order(w, h)
+(h**2).backward()

@@ -147,34 +147,43 @@ class NestedModel(Check):
 
 
 class TwoBackwards(Check):
-    """Two backward passes leave the sum of two clamped gradients."""
+    """Two backward passes leave the sum of two clamped gradients, on top of what `.grad` held before."""
+
+    def build(self, case):
+        net = case.build("net", TestNet)
+        for name, parameter in net.named_parameters():
+            parameter.grad = case.tensor(f"earlier gradient of {name}", *parameter.shape)
+        return net
 
     def probe(self, nb, case):
-        net = case.build("net", TestNet)
+        net = self.build(case)
         nb.function("grad_clipper")(net, *limits_of(case))
         run_backward(net, case, "1")
         run_backward(net, case, "2")
         return named_gradients(net)
 
     def passes(self, case):
-        free = case.build("net", TestNet)
+        """What `.grad` held before, and what each of the two passes brings."""
+        free = self.build(case)
+        yield named_gradients(free)
         for name in ("1", "2"):
             free.zero_grad()
             run_backward(free, case, name)
             yield named_gradients(free)
 
     def truth(self, case):
-        first, second = self.passes(case)
-        return {name: first[name].clamp(*limits_of(case)) + second[name].clamp(*limits_of(case)) for name in first}
+        (earlier, *passes), limits = self.passes(case), limits_of(case)
+        return {name: grad + sum(one[name].clamp(*limits) for one in passes) for name, grad in earlier.items()}
 
     def mistakes(self, case):
-        (first, second), (floor, cap) = self.passes(case), limits_of(case)
-        total = {name: (first[name].clamp(floor, cap) + second[name]).clamp(floor, cap) for name in first}
-        at_once = {name: (first[name] + second[name]).clamp(floor, cap) for name in first}
-        once = {name: first[name].clamp(floor, cap) + second[name] for name in first}
+        (earlier, first, second), (floor, cap) = self.passes(case), limits_of(case)
+        total = {n: ((earlier[n] + first[n]).clamp(floor, cap) + second[n]).clamp(floor, cap) for n in first}
+        at_once = {n: (earlier[n] + first[n] + second[n]).clamp(floor, cap) for n in first}
+        once = {n: earlier[n] + first[n].clamp(floor, cap) + second[n] for n in first}
         return {
             "clips_accumulated": {name: AnyOf(total[name], at_once[name]) for name in first},
             "runs_only_once": once,
+            "empties_grad": {name: grad - earlier[name] for name, grad in self.truth(case).items()},
         }
 
 

@@ -71,3 +71,8 @@ def grad_clipper(model, floor, cap):
         if parameter.requires_grad:
             parameter.register_hook(clip)
     return model
+
+# %% handles_on_the_model
+def grad_clipper(model, floor, cap):
+    model.clip_handles = [p.register_hook(lambda grad: grad.clamp(floor, cap)) for p in model.parameters()]
+    return model

@@ -25,7 +25,7 @@ def grad_clipper(model, floor, cap):
 
 # %% clamps_weights
 # misconception: clamps the parameters | hint: changes_parameters
-# breaks: The model itself stays as it is
+# breaks: The parameters keep their values
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.data.clamp_(floor, cap)
@@ -51,7 +51,7 @@ def grad_clipper(model, floor, cap):
 
 # %% deep_copy
 # misconception: clips a copy | hint: returns_no_model
-# breaks: the function returns this very model
+# breaks: The function returns this very model.
 import copy
 
 
@@ -63,7 +63,7 @@ def grad_clipper(model, floor, cap):
 
 # %% eval_mode
 # misconception: switches the model to eval mode | hint: switches_the_mode
-# breaks: The model itself stays as it is, its parameters with the hooks that they have, and its mode
+# breaks: and the model keeps its mode
 def grad_clipper(model, floor, cap):
     model.eval()
     for parameter in model.parameters():
@@ -239,7 +239,7 @@ def grad_clipper(model, floor, cap):
 
 # %% clears_first
 # misconception: throws away the hooks that are there | hint: removes_other_hooks
-# breaks: its parameters with the hooks that they have
+# breaks: and the hooks that they have
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         if parameter._backward_hooks:
@@ -291,4 +291,13 @@ def grad_clipper(model, floor, cap):
 def grad_clipper(model, floor, cap):
     for parameter in model.parameters():
         parameter.register_hook(lambda grad: grad.clamp(floor, cap) if model.training else None)
+    return model
+
+# %% starts_afresh
+# misconception: empties all gradients, to begin afresh | hint: empties_grad
+# breaks: their `.grad`
+def grad_clipper(model, floor, cap):
+    model.zero_grad()
+    for parameter in model.parameters():
+        parameter.register_hook(lambda grad: grad.clamp(floor, cap))
     return model

@@ -4,7 +4,12 @@ import torch
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
-from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, tensor_hook_count
+from course.probing import ANYTHING, nan_as_number, odd_gradients, other_than, such_that, tensor_hook_count
+
+
+def no_tensor(entry):
+    """An array of NumPy, or a list of numbers."""
+    return isinstance(entry, list) or "ndarray" in getattr(entry, "what", "")
 
 
 class FillsTheList(Check):
@@ -58,6 +63,7 @@ class FillsTheList(Check):
             "changes_gradient": {"x.grad": other_than(of_x)},
             "shared_list": {"the list before backward": other_than([])},
             "splits_gradient": {"the list": list(of_h)},
+            "numbers_for_tensors": {"the list": such_that(lambda got: len(got) == 1 and no_tensor(got[0]))},
             "keeps_the_tensor": {"the list": [case.tensor("x", 3, 4) * case.tensor("factor", 4)]},
             "other_list_returned": {"the list": [], "hooks on h": other_than(0)},
         }
@@ -95,6 +101,7 @@ class SeveralBackwards(Check):
             "runs_only_once": {"the list": [first]},
             "accumulated_grad": {"the list": [first, two, two + again]},
             "drops_an_entry": {"the list": AnyOf([first, second], [second, again])},
+            "digits_lost": {"the list": [grad.float() for grad in (first, second, again)]},
             "shared_list": {"the list": [first, first, second, second, again, again]},
         }
 

@@ -330,3 +330,18 @@ def watch_gradient(tensor):
     seen = []
     tensor.register_hook(lambda grad: seen.append(grad.item()))
     return seen
+
+# %% keeps_an_array
+# misconception: an array of NumPy for the tensor | hint: numbers_for_tensors
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.numpy()))
+    return seen
+
+# %% in_float32
+# misconception: float32 for every dtype | hint: digits_lost
+# breaks: floating-point dtype
+def watch_gradient(tensor):
+    seen = []
+    tensor.register_hook(lambda grad: seen.append(grad.clone().float()))
+    return seen

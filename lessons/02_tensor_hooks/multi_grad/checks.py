@@ -25,7 +25,7 @@ def total_norm(gradients):
 
 def number(value):
     """A tensor without dimensions, or a Python number: both are fine."""
-    fine = AnyOf(*(Close(one, rtol=1e-5, atol=1e-12) for one in (value.detach(), value.detach().double(), value.item())))
+    fine = AnyOf(*(Close(one, rtol=1e-5, atol=1e-12) for one in (value.detach().float(), value.detach().double(), value.item())))
     says = f"{value.item():.6g}, as a number or a tensor without dimensions"
     return Matches(lambda got: None if is_same(got, fine) else in_words(got), says)
 
@@ -204,18 +204,25 @@ class AnyModel(Check):
 
 
 class OnlyWatches(Check):
-    """Every `.grad` is the same as without the hook."""
+    """Every `.grad` is the same as without the hook: what an earlier pass has left stays, and this pass is added."""
 
-    def probe(self, nb, case):
+    def run(self, case, watch=lambda net: None):
         net = small_net(case)
-        nb.function("watch_norm")(net)
+        run_pass(net, case, "of an earlier pass")
+        watch(net)
         run_pass(net, case)
         return {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}
 
+    def probe(self, nb, case):
+        return self.run(case, nb.function("watch_norm"))
+
     def truth(self, case):
-        free = small_net(case)
-        run_pass(free, case)
-        return {f"{name}.grad": parameter.grad for name, parameter in free.named_parameters()}
+        return self.run(case)
+
+    def mistakes(self, case):
+        net = small_net(case)
+        run_pass(net, case)
+        return {"empties_grad": {f"{name}.grad": parameter.grad for name, parameter in net.named_parameters()}}
 
     blame = {f"{name}.grad": "changes_gradient" for name in ("0.weight", "0.bias", "2.weight", "2.bias")}
 

@@ -140,3 +140,41 @@ def watch_norm(model: nn.Module) -> list:
 
     torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
     return norms
+
+# %% in_float32
+def watch_norm(model):
+    norms = []
+    torch.autograd.graph.register_multi_grad_hook(
+        [p for p in model.parameters() if p.requires_grad],
+        lambda grads: norms.append(torch.cat([g.flatten().float() for g in grads if g is not None]).norm()),
+    )
+    return norms
+
+# %% at_the_end_of_the_pass
+def watch_norm(model):
+    norms, squares = [], []
+
+    def finish():
+        norms.append(sum(squares) ** 0.5)
+        squares.clear()
+
+    def hook(grad):
+        if not squares:
+            torch.autograd.Variable._execution_engine.queue_callback(finish)
+        squares.append(grad.double().square().sum().item())
+
+    for parameter in model.parameters():
+        if parameter.requires_grad:
+            parameter.register_hook(hook)
+    return norms
+
+# %% a_tensor_of_a_number
+def watch_norm(model):
+    norms = []
+
+    def hook(grads):
+        squares = sum(grad.double().square().sum().item() for grad in grads if grad is not None)
+        norms.append(torch.tensor(squares**0.5))
+
+    torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
+    return norms

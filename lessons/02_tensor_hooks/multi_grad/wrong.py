@@ -321,7 +321,7 @@ print("norms:", norms)
 
 # %% list_of_norms
 # misconception: the norms, not put together | hint: norm_watch_not_one_number
-# breaks: A Python number and a tensor without dimensions are both fine, and five significant digits are enough.
+# breaks: A Python number and a tensor without dimensions are both fine, and float32 is precise enough.
 def watch_norm(model):
     norms = []
 
@@ -717,3 +717,29 @@ def watch_norm(model):
 
     torch.autograd.graph.register_multi_grad_hook([p for p in model.parameters() if p.requires_grad], hook)
     return everything
+
+# %% starts_afresh
+# misconception: empties all gradients, to begin afresh | hint: empties_grad
+# breaks: All gradients stay as they are.
+def watch_norm(model):
+    model.zero_grad()
+    norms = []
+    torch.autograd.graph.register_multi_grad_hook(
+        [p for p in model.parameters() if p.requires_grad],
+        lambda grads: norms.append(nn.utils.get_total_norm([g for g in grads if g is not None])),
+    )
+    return norms
+
+# %% parameters_to_vector
+# misconception: a function that takes every gradient for contiguous | hint: hook_views_flat
+# breaks: Each later backward pass that reaches parameters of `model` adds one number to it
+def watch_norm(model):
+    norms = []
+    parameters = [p for p in model.parameters() if p.requires_grad]
+
+    def hook(grads):
+        pieces = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, grads)]
+        norms.append(nn.utils.parameters_to_vector(pieces).norm().item())
+
+    torch.autograd.graph.register_multi_grad_hook(parameters, hook)
+    return norms

@@ -79,6 +79,7 @@ class AddsUpOnePass(Check):
         return {
             "float32_sums_shared": {"the sums before backward": such_that(lambda got: len(got) > len(gradients))},
             "returns_nothing": {"the sums before backward": None},
+            "float32_sums_filled_late": {"the sums before backward": {}, "post-accumulate hooks": other_than(0)},
             "float32_sums_in_bfloat16": {"the sums before backward": {n: torch.zeros_like(g) for n, g in half.items()}},
             "float32_sums_zero_is_not_none": {
                 "the sums": gradients,
@@ -229,7 +230,7 @@ class AnyModel(Check):
         return {says: take_gradients(model) for says, (model, _) in self.run(case).items()}
 
     errors = {r"(AttributeError|TypeError): .*NoneType": "float32_sums_shared_parameter"}
-    blame = {"a model with tied weights": "float32_sums_shared_parameter"}
+    blame = dict.fromkeys(("a model with tied weights", "a model with one layer under two names"), "float32_sums_shared_parameter")
 
 
 check("post_accumulate", AddsUpOnePass, TwoPasses, FrozenParameters, AnyModel)

@@ -1,6 +1,6 @@
 # nothing to break: You may rely on it that none of these parameters has a `.grad` when your function is called.
 # nothing to break: Every parameter has at least one dimension.
-# nothing to break: A new sum under the old key is fine, too.
+# nothing to break: You may put a new sum under the old key.
 
 # %% adds_in_bfloat16
 # misconception: converts after the addition | hint: float32_sums_rounded
@@ -686,4 +686,36 @@ def accumulate_in_float32(model):
         if p.requires_grad:
             sums[name] = p.detach().float().zero_()
             p.register_post_accumulate_grad_hook(partial(hook, name))
+    return sums
+
+# %% filled_late
+# misconception: a key appears with the first gradient | hint: float32_sums_filled_late
+# breaks: and the values are zeros at first
+def accumulate_in_float32(model):
+    sums = {}
+
+    def hook(parameter, name):
+        sums[name] = sums.get(name, 0) + parameter.grad.float()
+        parameter.grad = None
+
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            parameter.register_post_accumulate_grad_hook(partial(hook, name=name))
+    return sums
+
+# %% every_name
+# misconception: a sum for each name that a shared parameter has | hint: float32_sums_shared_parameter
+# breaks: as `model.named_parameters()` gives it
+def accumulate_in_float32(model):
+    sums = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if parameter.requires_grad:
+            sums[name] = torch.zeros(parameter.shape)
+
+            def hook(p, name=name):
+                if p.grad is not None:
+                    sums[name] += p.grad
+                p.grad = None
+
+            parameter.register_post_accumulate_grad_hook(hook)
     return sums

@@ -202,7 +202,10 @@ class LeafWithoutDimensions(Check):
         return {**found, "the returned value": case.tensor("w")}
 
     def mistakes(self, case):
-        return {"reverse_gradient_all_uses": {"w.grad": self.run(case, lambda w: w * 1, -1, -1)["w.grad"]}}
+        return {
+            "reverse_gradient_all_uses": {"w.grad": self.run(case, lambda w: w * 1, -1, -1)["w.grad"]},
+            "reverse_gradient_same_sign": {"w.grad": self.run(case, lambda w: w * 1)["w.grad"]},
+        }
 
     errors = {r"IndexError: .*0-dim tensor": "no_dimensions"}
 
@@ -211,8 +214,8 @@ check(
     "reverse_gradient",
     TurnsTheSign,
     OtherUses,
+    LeafWithoutDimensions,
     NeighboursInASum,
     NothingToLearn,
     TransposedAndWhole,
-    LeafWithoutDimensions,
 )

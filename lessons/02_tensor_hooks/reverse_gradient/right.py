@@ -73,3 +73,17 @@ def reverse_gradient(tensor):
 def reverse_gradient(tensor):
     # value: 2t - t, gradient: -1
     return 2 * tensor.detach() - tensor
+
+# %% minus_a_difference
+def reverse_gradient(tensor):
+    value = tensor.detach()
+    return value - (tensor - value)
+
+# %% enables_gradients
+def reverse_gradient(tensor):
+    if not tensor.requires_grad:
+        return tensor
+    with torch.enable_grad():  # under no_grad, the values alone count
+        branch = tensor.view_as(tensor)
+        branch.register_hook(torch.neg)
+    return branch

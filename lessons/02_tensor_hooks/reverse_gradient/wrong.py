@@ -309,9 +309,20 @@ def reverse_gradient(tensor):
 
 # %% nan_to_zero
 # misconception: makes NaN a number, to be on the safe side | hint: repairs_the_gradient
-# breaks: Its values are finite, its gradient need not be.
+# breaks: Its values are of ordinary size, but its gradient need not be finite.
 def reverse_gradient(tensor):
     branch = tensor.view_as(tensor)
     if branch.requires_grad:
         branch.register_hook(lambda grad: -torch.nan_to_num(grad))
+    return branch
+
+# %% leaf_left_out
+# misconception: hands a leaf back as it is | hint: reverse_gradient_same_sign
+# breaks: and be a leaf or a tensor in the middle
+def reverse_gradient(tensor):
+    if tensor.is_leaf:
+        return tensor
+    branch = tensor.view_as(tensor)
+    if branch.requires_grad:
+        branch.register_hook(lambda grad: -grad)
     return branch

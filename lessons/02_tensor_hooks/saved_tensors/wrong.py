@@ -1,4 +1,4 @@
-# nothing to break: a storage that is given up before `model(x)` returns may count or not, and so may one that gets its address later
+# nothing to break: a storage that is freed while the model runs may count or not, and so may a later one at the same address
 
 # %% address_and_bytes_of_the_slice
 # misconception: address and bytes of the tensor | hint: saved_bytes_address_of_the_slice

@@ -42,6 +42,7 @@ class CatchesTheGradient(Check):
             "registered_twice": {"answer": AnyOf([gradient] * 2, [*gradient, *gradient])},
             "python_number": {"answer": [gradient.item()]},
             "norm_for_gradient": {"answer": AnyOf([gradient.norm()], [gradient.abs()])},
+            "gradient_of_the_output": {"answer": AnyOf([self.upstream(case)], [[self.upstream(case)]])},
             "changes_gradient": {"model.W.grad": other_than(gradient)},
             "local_name": {"answer": [], "hooks on W": other_than(0)},
         }

@@ -1,5 +1,5 @@
 # nothing to break: The gradient's one element, as a tensor without dimensions, will do as well.
-# nothing to break: A later pass may change an entry (part 2 tells how that comes about).
+# nothing to break: It does not matter here if a later pass changes an entry: part 2 tells how that happens.
 
 # %% called_at_once
 # misconception: hands over what the hook returns | hint: tensor_hook_called_at_once
@@ -367,3 +367,16 @@ def tensor_hook(grad):
 
 
 model.W.register_hook(tensor_hook)
+
+# %% hook_on_the_module
+# misconception: a full backward hook on the model, and the gradient of its output | hint: gradient_of_the_output
+# breaks: register it on `model.W`
+model = Model()
+answer = []
+
+
+def tensor_hook(module, grad_input, grad_output):
+    answer.append(grad_output[0])
+
+
+model.register_full_backward_hook(tensor_hook)
