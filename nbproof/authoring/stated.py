@@ -52,6 +52,9 @@ _WORDS = {
          "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
     )
 }  # fmt: skip
+_FURTHER = re.compile(r"^#+ Further\b", re.MULTILINE)
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+_WORDS_A_MINUTE, _LINES_A_MINUTE, _ABOUT = 200, 15, 1.05
 _EFFORT = re.compile(rf"^(?P<minutes>\d+) min · (?P<points>{_NUMBER}) points?$", re.MULTILINE)
 
 
@@ -244,17 +247,43 @@ def _of_opening(lesson: Lesson, opening: Cell) -> Iterator[Violation]:
                 of = f" for its {what}" if what else " in all"
                 told = f"{found['points']} points{of}"
                 yield _total(lesson, told, f"{points:g}", _place(opening, found.start("points")))
-    headings = [one for one in (heading_of(lesson, exercise) for exercise in lesson.exercises) if one]
-    core = sum(one.minutes for one in headings if not one.further)
-    least = sum(one.minutes for one in headings) + sum(_minutes_above(lesson, cell) for cell in lesson.written)
+    core, more = _least_minutes(lesson)
+    goes_further = any(one.further for one in (heading_of(lesson, exercise) for exercise in lesson.exercises) if one)
     for found in _TIME.finditer(text):
         minutes, place = int(found["minutes"]), _place(opening, found.start("minutes"))
-        if minutes < core or minutes + int(found["more"] or 0) < least:
+        if minutes * _ABOUT < core or (minutes + int(found["more"] or 0)) * _ABOUT < core + more:
             told = f"{found['minutes']} minutes" + (f" and {found['more']} more" if found["more"] else "")
-            have = f"{least} for the exercises alone" + (f", {core} of them for the core path" if found["core"] else "")
-            yield _total(lesson, told, have, place)
-        if any(one.further for one in headings) and not found["core"]:
+            have = f"{core:.0f}" + (f" for the core path and {more:.0f} more" if more else "")
+            pace = f", if one reads {_WORDS_A_MINUTE} words or {_LINES_A_MINUTE} lines of code a minute"
+            yield _total(lesson, told, have + pace, place)
+        if goes_further and not found["core"]:
             yield _total(lesson, "one time for all of it", "some exercises go further, beyond the core path", place)
+
+
+def _least_minutes(lesson: Lesson) -> tuple[float, float]:
+    """The minutes of the core path and of what goes further: exercises, and reading what is not their statements.
+
+    What is folded is read by few. What stands below a heading that begins with *Further* is no part of the core path.
+    """
+    minutes = {False: 0.0, True: 0.0}
+    for exercise in lesson.exercises:
+        heading = heading_of(lesson, exercise)
+        if heading is not None:
+            minutes[heading.further] += heading.minutes - _reading(statement_of(lesson, exercise))
+    further = False
+    for cell in lesson.cells:
+        further = further or (cell.kind is CellKind.PROSE and _FURTHER.search(cell.source) is not None)
+        if cell.kind is CellKind.WRITTEN:
+            minutes[further] += _minutes_above(lesson, cell)
+        elif cell.kind is CellKind.PROSE:
+            minutes[further] += _reading(cell.source)
+        elif cell.kind in (CellKind.SETUP, CellKind.SHOW):
+            minutes[further] += sum(map(bool, map(str.strip, cell.source.splitlines()))) / _LINES_A_MINUTE
+    return minutes[False], minutes[True]
+
+
+def _reading(text: str) -> float:
+    return sum(any(map(str.isalnum, word)) for word in _FOLDED.sub(" ", text).split()) / _WORDS_A_MINUTE
 
 
 def _total(lesson: Lesson, said: str, have: str, place: str) -> Violation:

@@ -105,7 +105,7 @@ CONTRADICTIONS = {
     ),
     "time": (
         [("20 minutes", "10 minutes")],
-        "00_tiny: its opening says 10 minutes, its cells say 15 for the exercises alone",
+        "00_tiny: its opening says 10 minutes, its cells say 16, if one reads 200 words or 15 lines of code a minute",
         "# - **Time** about 10 minutes: two",
     ),
     "question": (
@@ -148,7 +148,7 @@ def test_points_that_are_split_are_added_up(tmp_path: Path) -> None:
 
 
 CORE, FURTHER = (
-    "about 10 minutes for the core path, 5 more for what goes further",
+    "about 11 minutes for the core path, 5 more for what goes further",
     HEADING.replace(" · `", " · further · `"),
 )
 
@@ -158,10 +158,10 @@ CORE, FURTHER = (
     [
         (CORE, ""),
         (
-            CORE.replace("10", "4"),
-            "4 minutes and 5 more, its cells say 15 for the exercises alone, 5 of them for the core path",
+            CORE.replace("11", "4"),
+            "4 minutes and 5 more, its cells say 11 for the core path and 5 more, if one reads",
         ),
-        (CORE.replace("5 more", "4 more"), "10 minutes and 4 more"),
+        (CORE.replace("5 more", "3 more"), "11 minutes and 3 more"),
         ("about 20 minutes", "one time for all of it, its cells say some exercises go further"),
     ],
 )
@@ -169,6 +169,21 @@ def test_what_goes_further_has_minutes_of_its_own(tmp_path: Path, time: str, fac
     lesson = lesson_with(tmp_path, (HEADING, FURTHER), ("about 20 minutes", time))
     found = [one.fact for one in contradictions(lesson)]
     assert [fact in one for one in found] == ([True] if fact else [])
+
+
+def test_reading_takes_time_too_but_for_what_is_folded(tmp_path: Path) -> None:
+    long, code = "word " * 2000, "x = 1\n" * 150
+    for added, much in (
+        (f"\n# %% [markdown]\n# {long}\n", True),
+        (f"\n# %%\n{code}", True),
+        (f"\n# %% [markdown]\n# <details><summary>More</summary>{long}</details>\n", False),
+    ):
+        lesson = lesson_with(
+            tmp_path, ("\n# %% [markdown]\n# ### In your own", added + "\n# %% [markdown]\n# ### In your own")
+        )
+        assert ["its cells say 26" in one.fact for one in contradictions(lesson)] == ([True] if much else []), added[
+            :40
+        ]
 
 
 def test_the_line_above_an_exercise_says_its_id(tmp_path: Path) -> None:
