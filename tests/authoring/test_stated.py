@@ -171,19 +171,22 @@ def test_what_goes_further_has_minutes_of_its_own(tmp_path: Path, time: str, fac
     assert [fact in one for one in found] == ([True] if fact else [])
 
 
-def test_reading_takes_time_too_but_for_what_is_folded(tmp_path: Path) -> None:
-    long, code = "word " * 2000, "x = 1\n" * 150
-    for added, much in (
-        (f"\n# %% [markdown]\n# {long}\n", True),
-        (f"\n# %%\n{code}", True),
-        (f"\n# %% [markdown]\n# <details><summary>More</summary>{long}</details>\n", False),
-    ):
-        lesson = lesson_with(
-            tmp_path, ("\n# %% [markdown]\n# ### In your own", added + "\n# %% [markdown]\n# ### In your own")
-        )
-        assert ["its cells say 26" in one.fact for one in contradictions(lesson)] == ([True] if much else []), added[
-            :40
-        ]
+LONG = "word " * 2000
+
+
+@pytest.mark.parametrize(
+    ("added", "counts"),
+    [
+        (f"# %% [markdown]\n# {LONG}", True),
+        ("# %%\n" + "x = 1\n" * 150, True),
+        (f"# %% [markdown]\n# <details><summary>More</summary>{LONG}</details>", False),
+    ],
+    ids=["prose", "code", "folded"],
+)
+def test_reading_takes_time_but_for_what_is_folded(tmp_path: Path, added: str, counts: bool) -> None:
+    question = "\n# %% [markdown]\n# ### In your own"
+    lesson = lesson_with(tmp_path, (question, f"\n{added}\n{question}"))
+    assert ["its cells say 26" in one.fact for one in contradictions(lesson)] == [True] * counts
 
 
 def test_the_line_above_an_exercise_says_its_id(tmp_path: Path) -> None:
