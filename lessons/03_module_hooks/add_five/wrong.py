@@ -341,7 +341,7 @@ add.register_forward_hook(hook)
 
 # %% asks_for_a_gradient
 # misconception: the result requires a gradient, whatever came in | hint: five_asks_for_gradient
-# breaks: what is made of data alone still requires none
+# breaks: an output that is made of data alone still requires no gradient
 add = Add()
 
 
