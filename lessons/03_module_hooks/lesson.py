@@ -9,7 +9,7 @@
 # %% [markdown]
 # # Hooks on modules
 #
-# A network trains for a while, the loss stops at 2.30, but for one dip, and nothing tells you why. You cannot put a
+# A network trains for a while, the loss stays at 2.30, apart from one dip, and nothing tells you why. You cannot put a
 # `print` into its code, because the code is not yours. In this lesson you look inside it all the same.
 #
 # - **You will do** this: collect what goes into a module and what comes out, change it on the way, do the same with
@@ -304,7 +304,8 @@ print("and - 1 before the two: ", layer(torch.tensor([1.0, 2.0])))
 # Write the forward hook `hook` and register it on `add`, so that each call of `add(x1, x2)` returns 5 more than before.
 # The hook adds 5 to whatever value `forward` has returned: it neither computes that value again nor touches the inputs.
 # It returns a new tensor, for a `forward` may hand an input through, or a view of it. An output of
-# floating-point numbers keeps its dtype, gradients flow on as before, and what is made of data alone still requires none.
+# floating-point numbers keeps its dtype, gradients flow on as before, and an output that is made of data alone
+# still requires no gradient.
 
 # %% nbgrader={"grade": false, "grade_id": "add_five", "locked": false, "schema_version": 3, "solution": true, "task": false}
 add = Add()
@@ -1282,8 +1283,10 @@ check("in_place_safe")
 # | `register_load_state_dict_pre_hook` | before loading | `module, state_dict, prefix, local_metadata, strict`, and three lists: `missing_keys, unexpected_keys, error_msgs` |
 # | `register_load_state_dict_post_hook` | after loading | `module, incompatible_keys` |
 #
-# They return nothing. Those that get a `state_dict`, a dict of names and tensors, change it in place. Its keys start with
-# `prefix`, the module's own place in the model. So a hook that looks at `prefix` works at any depth.
+# They return nothing. Those that get a `state_dict`, a dict of names and tensors, change it in place. In it, the names of
+# the module's own tensors start with `prefix`, the module's place in the model. So a hook that looks at `prefix` works at
+# any depth. These two are nearly always all that you need. `strict` tells you nothing: it is `True` even where the caller
+# loads with `strict=False`.
 #
 # Say your class has got a buffer `scale` that old checkpoints know nothing of. A pre-hook of loading adds what is
 # missing, before anything is compared:
@@ -1298,15 +1301,16 @@ class Head(nn.Module):
         self.register_load_state_dict_pre_hook(add_scale)
 
 
-def add_scale(module, state_dict, prefix, *the_rest):
-    print(f"prefix {prefix!r}, keys {list(state_dict)}")
+def add_scale(module, state_dict, prefix, local_metadata, strict, *three_lists):
+    print(f"prefix {prefix!r}, strict {strict}, keys {list(state_dict)}")
     state_dict.setdefault(prefix + "scale", torch.ones(1))
 
 
 old = {"fc.weight": torch.ones(1, 2), "fc.bias": torch.zeros(1)}
 print(Head().load_state_dict(old))
 inside = {f"parts.head.{name}": tensor for name, tensor in old.items()}
-print(nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})}).load_state_dict(inside))
+whole = nn.ModuleDict({"parts": nn.ModuleDict({"head": Head()})})
+print(whole.load_state_dict(inside, strict=False))
 
 # %% [markdown]
 # ### Exercise: It was called something else

@@ -18,6 +18,7 @@ class FiveMore(Check):
 
     poison = ("x1", "x2", "output")
     blame = {"output in half precision": "five_loses_digits"}
+    errors = {r"RecursionError": "recomputes_output"}
 
     def probe(self, nb, case):
         add = nb.module("add")
@@ -81,7 +82,7 @@ class FiveMoreThanAnyForward(Check):
 
 
 class FiveMoreInAnyCase(Check):
-    """Also in eval mode, for zeros, single numbers, data, and where forward hands an input through; gradients flow on."""
+    """Also in eval mode, for zeros, inf, single numbers, data, and where forward hands an input through; gradients flow on."""
 
     poison = ("x1", "x2", "output")
     errors = {
@@ -89,15 +90,20 @@ class FiveMoreInAnyCase(Check):
         r"RuntimeError: Can't call numpy\(\) on Tensor that requires grad": "five_asks_for_gradient",
     }  # fmt: skip
     blame = {
-        "in eval mode": "only_in_training", "under no_grad": "only_in_training", "of zeros": "value_taken_for_nothing",
+        "in eval mode": "only_in_training", "under no_grad": "only_in_training", "of zeros": "value_taken_for_nothing", "of infinities": "value_taken_for_nothing",
         "of single numbers": "hook_changes_shape", "of a sum": "hook_changes_shape",
         "x1, which forward hands through": "five_written_into", "x1, of which forward hands a view through": "five_written_into", "the output of x1, handed through": "five_written_into",
         "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
+        "x1.grad, where forward hands x1 through": "cut_from_its_inputs",
+        "x1.grad, where forward hands a view of x1 through": "cut_from_its_inputs",
         "an earlier output": "earlier_entries_lost",
     }  # fmt: skip
 
     def inputs(self, case, *names, **more):
         return [case.tensor(name, 4, **more) for name in names]
+
+    def special(self, case):
+        return case.tensor("x1", 4) + torch.tensor([0.0, -torch.inf, torch.inf, 0.0])
 
     def probe(self, nb, case):
         add = nb.module("add")
@@ -117,6 +123,14 @@ class FiveMoreInAnyCase(Check):
         with other_forward(add, lambda self, x1, x2: x1.view_as(x1)):
             add(y1, y2)
         found["x1, of which forward hands a view through"] = y1
+        found["of infinities"] = add(self.special(case), x2)
+        for what, forward in {"x1": lambda self, x1, x2: x1, "a view of x1": lambda self, x1, x2: x1.view_as(x1)}.items():
+            (leaf,) = self.inputs(case, "x1", requires_grad=True)
+            with other_forward(add, forward):
+                output = add(leaf * 1, x2)
+            if output.requires_grad:
+                output.backward(case.tensor("upstream", 4))
+            found[f"x1.grad, where forward hands {what} through"] = leaf.grad
         found["of data, by numpy"] = torch.from_numpy(add(x1, x2).numpy()) * 2
         with other_forward(add, lambda self, x1, x2: x1.sum() + x2.sum()):
             found["of a sum"] = snapshot(add(x1, x2))
@@ -135,7 +149,9 @@ class FiveMoreInAnyCase(Check):
             "an earlier output": x1 + x2 + 5, "the output of x1, handed through": y1 + 5,
             "x1, which forward hands through": y1, "x1, of which forward hands a view through": y1,
             "of data, by numpy": (x1 + x2 + 5) * 2, "of a sum": x1.sum() + x2.sum() + 5,
-            "x1.grad": upstream, "x2.grad": upstream,
+            "x1.grad": upstream, "x2.grad": upstream, "of infinities": self.special(case) + x2 + 5,
+            "x1.grad, where forward hands x1 through": upstream,
+            "x1.grad, where forward hands a view of x1 through": upstream,
         }  # fmt: skip
 
 

@@ -341,7 +341,7 @@ add.register_forward_hook(hook)
 
 # %% asks_for_a_gradient
 # misconception: the result requires a gradient, whatever came in | hint: five_asks_for_gradient
-# breaks: what is made of data alone still requires none
+# breaks: an output that is made of data alone still requires no gradient
 add = Add()
 
 
@@ -372,6 +372,44 @@ add = Add()
 def hook(module, args, output):
     if torch.is_grad_enabled():
         return output + 5
+
+
+add.register_forward_hook(hook)
+
+# %% cleans_the_output
+# misconception: takes nan and inf out on the way | hint: value_taken_for_nothing
+# breaks: The hook adds 5 to whatever value `forward` has returned
+add = Add()
+
+
+def hook(module, args, output):
+    return torch.nan_to_num(output) + 5
+
+
+add.register_forward_hook(hook)
+
+# %% detaches_what_is_handed_through
+# misconception: copies what is an input, or a view of one, and cuts it off with detach | hint: cut_from_its_inputs
+# breaks: gradients flow on as before
+add = Add()
+
+
+def hook(module, args, output):
+    if any(output is x or output._base is x for x in args):
+        output = output.detach().clone()
+    return output + 5
+
+
+add.register_forward_hook(hook)
+
+# %% calls_the_module_again
+# misconception: calls the module in its own hook, which calls the hook again | hint: recomputes_output
+# breaks: it neither computes that value again
+add = Add()
+
+
+def hook(module, args, output):
+    return module(*args) + 5
 
 
 add.register_forward_hook(hook)

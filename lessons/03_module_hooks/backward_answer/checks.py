@@ -23,6 +23,7 @@ class GradientsAtBothEnds(Check):
     poison = ("x1", "x2", "output")
     blame = dict.fromkeys(("x1.grad", "x2.grad", "W.grad"), "watcher_changes_gradient")
     another = "entries of another backward"
+    errors = {r"ValueError: not enough values to unpack \(expected 3, got 2\)": "weight_in_grad_input"}
 
     def probe(self, nb, case):
         nb.list("answer").clear()
@@ -73,31 +74,32 @@ class GradientsAtBothEnds(Check):
             "forward_instead_of_backward": {"answer": AnyOf([x1, x2, output], [x1, x2, output[0]], [x1, x2, *output])},
             "module_hook_twice": {"answer": [g1, g2, upstream, g1, g2, upstream]},
             "takes_elements_apart": {"answer": AnyOf([*g1, *g2, *upstream], [g1, g2, *upstream])},
-            "parameter_instead_of_module": {"answer": AnyOf([g_w], [g_w, g_w, g_w], list(g_w))},
+            "parameter_instead_of_module": {"answer": AnyOf([g1, g2, g_w], [g_w], [g_w, g_w, g_w], list(g_w))},
         }
 
 
 class EveryPassIsKept(Check):
-    """Three passes with the same leaves in float64, one of them with zeros and one with inf, in both modes: all are kept."""
+    """Passes with the same leaves in float64, with zeros, with inf, two equal ones, in both modes: all are kept."""
 
-    blame = {"x1.grad": "watcher_changes_gradient", "x2.grad": "watcher_changes_gradient"}
+    blame = dict.fromkeys(("x1.grad", "x2.grad", "x1.grad of a pass with inf"), "watcher_changes_gradient")
 
     def given(self, case):
         leaves = [case.tensor(name, 4, requires_grad=True, dtype=torch.float64) for name in ("x1", "x2")]
         first, second = (case.tensor(f"upstream {number}", 4, dtype=torch.float64) for number in range(2))
-        return leaves, [first, torch.zeros_like(first), second]  , first / torch.tensor([0.0, 1.0, 1.0, 1.0]).double()
+        return leaves, [first, torch.zeros_like(first), second, second], first / torch.tensor([0.0, 1.0, 1.0, 1.0]).double()
 
     def probe(self, nb, case):
         nb.list("answer").clear()
         model, ((x1, x2), upstreams, broken) = nb.module("model"), self.given(case)
         was_training = model.training
-        for training, upstream in zip((True, True, False), upstreams, strict=True):
+        for training, upstream in zip((True, True, False, False), upstreams, strict=True):
             model.train(training)
             model(x1, x2).backward(upstream)
         model.train(was_training)
         found = {"answer": list(nb.list("answer")), "x1.grad": x1.grad.clone(), "x2.grad": x2.grad.clone()}
+        x1.grad = None
         model(x1, x2).backward(broken)
-        return {**found, "entries of a pass with inf": nb.list("answer")[len(found["answer"]) :]}
+        return {**found, "x1.grad of a pass with inf": x1.grad, "entries of a pass with inf": nb.list("answer")[len(found["answer"]) :]}
 
     def entries(self, x1, x2, upstream):
         return [upstream * 5 * x2, upstream * 5 * x1, upstream]
@@ -109,7 +111,7 @@ class EveryPassIsKept(Check):
         return {
             "answer": [one for entries in found for one in entries],
             "x1.grad": sum(one for one, _, _ in found), "x2.grad": sum(one for _, one, _ in found),
-            "entries of a pass with inf": self.entries(x1, x2, broken),
+            "entries of a pass with inf": self.entries(x1, x2, broken), "x1.grad of a pass with inf": broken * 5 * x2,
         }  # fmt: skip
 
     def mistakes(self, case):
@@ -124,21 +126,24 @@ class EveryPassIsKept(Check):
         return {
             "earlier_entries_lost": {"answer": entries[-3:]},
             "float64_lost": {"answer": [one.float() for one in entries]},
+            "only_in_training": {"answer": entries[:6]},
+            "first_layer_leaves_repetitions_out": {"answer": entries[:-3]},
             "accumulated_grad": {"answer": added},
             "value_taken_for_nothing": AnyOf(
                 {**right, "answer": [one for one in entries if one.any()]},
                 {**right, "entries of a pass with inf": [one.nan_to_num() for one in infinite]},
+                {**right, "entries of a pass with inf": [one.nan_to_num() for one in infinite], "x1.grad of a pass with inf": infinite[0].nan_to_num()},
             ),
         }
 
 
 class ThroughTheModel(Check):
-    """What goes around `model` does not count, a frozen `W`, and each pass through one graph, does; nothing is cut off."""
+    """What goes around `model` does not count; a frozen `W`, each pass through one graph, and `create_graph` do; nothing is cut off."""
 
     blame = {
         "entries of a pass that goes around model as well": "gradient_from_elsewhere",
         "entries with a frozen W": "frozen_pass_left_out", "entries of two passes through one graph": "runs_only_once",
-        "gradient of a gradient": "cut_from_its_inputs",
+        "gradient of a gradient": "cut_from_its_inputs", "entries of a pass with create_graph": "create_graph_left_out",
     }  # fmt: skip
 
     def given(self, case):
@@ -164,7 +169,9 @@ class ThroughTheModel(Check):
         output.backward(upstream, retain_graph=True)
         output.backward(another)
         found["entries of two passes through one graph"] = list(nb.list("answer"))
-        (slope,) = torch.autograd.grad(model(x1, x2), x1, upstream, create_graph=True)
+        answer.clear()
+        slope, _ = torch.autograd.grad(model(x1, x2), (x1, x2), upstream, create_graph=True)
+        found["entries of a pass with create_graph"] = list(nb.list("answer"))
         (found["gradient of a gradient"],) = torch.autograd.grad((slope * another + x2 * around).sum(), x2)
         return found
 
@@ -174,7 +181,7 @@ class ThroughTheModel(Check):
         return {
             "entries of a pass that goes around model as well": one, "entries with a frozen W": two,
             "entries of two passes through one graph": [*one, *two],
-            "gradient of a gradient": 5 * upstream * another + around,
+            "gradient of a gradient": 5 * upstream * another + around, "entries of a pass with create_graph": one,
         }  # fmt: skip
 
 

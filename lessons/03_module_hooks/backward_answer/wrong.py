@@ -469,3 +469,87 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% equal_passes_once
+# misconception: a pass with the numbers of the last one is left out | hint: first_layer_leaves_repetitions_out
+# breaks: Each pass counts, whatever numbers it brings
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    new = [*grad_input, *grad_output]
+    if len(answer) >= 3 and all(torch.equal(a, b) for a, b in zip(answer[-3:], new)):
+        return
+    answer.extend(new)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% cleans_what_it_returns
+# misconception: stores the gradients, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
+# breaks: no gradient changes
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input + grad_output)
+    return tuple(grad.nan_to_num() for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% not_with_create_graph
+# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
+# breaks: Whenever a backward pass goes through `model(x1, x2)`
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    if not torch.is_grad_enabled():
+        answer.extend(grad_input + grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% only_in_training_mode
+# misconception: asks for the training mode | hint: only_in_training
+# breaks: Whenever a backward pass goes through `model(x1, x2)`
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    if module.training:
+        answer.extend(grad_input + grad_output)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% unpacks_three
+# misconception: takes grad_input for the gradients of x1, x2 and W | hint: weight_in_grad_input
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    g1, g2, g_weight = grad_input
+    answer.extend([g1, g2, grad_output[0]])
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% weight_for_output
+# misconception: takes the gradient of W for that of the output | hint: parameter_instead_of_module
+model = Model()
+answer = []
+
+
+def module_hook(module, grad_input, grad_output):
+    answer.extend(grad_input)
+    answer.append(module.W.grad)
+
+
+model.register_full_backward_hook(module_hook)

@@ -207,7 +207,13 @@ class SeveralInputsAndOutputs(Check):
     def mistakes(self, case):
         free = through_crossing(case.build("crossing", CrossingModule), case, "all are used")
         number = through_crossing(case.build("crossing", CrossingModule), case, "one input is a number")
+        layer = case.build("layer", nn.Linear, 3, 2)
+        layer(case.tensor("data", 4, 3)).backward(case.tensor("upstream", 4, 2))
         return {
+            "stop_by_hand": {
+                "stop_from_here, first layer: weight.grad": layer.weight.grad,
+                "stop_from_here, all are used: a.grad": torch.zeros(2, 3),
+            },
             "stop_gives_up_at_none": {"stop_in_front, one input is a number: a.grad": number["a.grad"]},
             "stop_some_parameters": {"stop_from_here, a block: weight.grad of its first layer": other_than(torch.zeros(5, 3))},
             "stop_in_the_parts": {"stop_in_front, a block: weight.grad of its first layer": torch.zeros(5, 3)},
@@ -337,7 +343,7 @@ class TwoOutputs(nn.Module):
 
 
 class ExactlyZero(Check):
-    """Zero to the last digit, also in eval mode; an unused output keeps None; removing one handle leaves other hooks."""
+    """Zero to the last digit, in eval mode and in any pass; an unused output keeps None; removing one handle leaves other hooks."""
 
     poison = POISON
     errors = ERRORS
@@ -349,7 +355,7 @@ class ExactlyZero(Check):
             "gradient of an output that is not used": "stop_none_replaced",
             "bias.grad in front of the other module, one handle removed": "handle_of_another",
             "bias.grad in a block, handle removed": "handle_of_another",
-            "x.grad of a second pass through one graph": "runs_only_once",
+            "x.grad of a second pass through one graph": "runs_only_once", "gradient of x with create_graph": "create_graph_left_out",
             "what other hooks bring after the removal": "removes_other_hooks",
         }.items()
     }  # fmt: skip
@@ -371,6 +377,8 @@ class ExactlyZero(Check):
             x.grad = None
             output.backward(case.tensor("upstream", 4, 2))
             found[f"{name}: x.grad of a second pass through one graph"] = x.grad + shift
+            (slope,) = torch.autograd.grad(layer(x), x, case.tensor("upstream", 4, 2), create_graph=True)
+            found[f"{name}: gradient of x with create_graph"] = slope + shift
             of_others.clear()
             handle.remove()
             layer(x).backward(case.tensor("upstream", 4, 2))
@@ -395,6 +403,7 @@ class ExactlyZero(Check):
         shift = case.tensor("shift", 4, 3)
         fields = {
             "x.grad in eval mode": shift, "x.grad, enlarged": shift, "x.grad of a second pass through one graph": shift,
+            "gradient of x with create_graph": shift,
             "what other hooks bring after the removal": [case.tensor("of others", 3)] * 2,
             "bias.grad in front of the other module, one handle removed": shift[0],
             "bias.grad in a block, handle removed": case.tensor("upstream", 2),

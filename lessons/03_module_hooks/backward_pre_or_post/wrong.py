@@ -774,3 +774,35 @@ def stop_in_front(module):
 
 def stop_from_here(module):
     return _stop(module, module.register_full_backward_pre_hook)
+
+# %% not_with_create_graph
+# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
+# breaks: Write zeros, tensors of zeros and not `None`, whatever the gradient was
+def zeros(grads):
+    if not torch.is_grad_enabled():
+        return tuple(grad if grad is None else torch.zeros_like(grad) for grad in grads)
+
+
+def stop_in_front(module):
+    return module.register_full_backward_hook(lambda module, grad_input, grad_output: zeros(grad_input))
+
+
+def stop_from_here(module):
+    return module.register_full_backward_pre_hook(lambda module, grad_output: zeros(grad_output))
+
+# %% sets_weight_grad_by_hand
+# misconception: sets the parameters' .grad to zero in the full backward hook, early in a first layer | hint: stop_by_hand
+def stop_in_front(module):
+    def hook(module, grad_input, grad_output):
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)
+
+
+def stop_from_here(module):
+    def hook(module, grad_input, grad_output):
+        for parameter in module.parameters():
+            parameter.grad = torch.zeros_like(parameter)
+        return tuple(None if grad is None else torch.zeros_like(grad) for grad in grad_input)
+
+    return module.register_full_backward_hook(hook)

@@ -5,6 +5,7 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Matches
+from nbproof.values.evidence import snapshot
 from course.awkward import KINDS, awkward_models
 from course.probing import hook_counts, such_that
 
@@ -302,7 +303,7 @@ class SharedByTwoModels(Check):
 
     claims = (
         "log of one model", "log of the other model", "log of two gradients of the weight", "first of two logs of one model",
-        "log of a model that begins with a frozen layer",
+        "log of a model that begins with a frozen layer", "log of a pass with create_graph",
     )  # the answer itself
     poison = POISON
     errors = ERRORS
@@ -311,6 +312,7 @@ class SharedByTwoModels(Check):
         "log of two gradients of the weight": "event_log_equal_neighbours", "output in eval mode": "event_log_changes_mode",
         "first of two logs of one model": "first_list_taken_away", "gradient of a gradient": "cut_from_its_inputs",
         "log of a model that begins with a frozen layer": "event_log_frozen_left_out",
+        "log of a pass with create_graph": "create_graph_left_out",
     }  # fmt: skip
 
     def run(self, case, start):
@@ -334,11 +336,12 @@ class SharedByTwoModels(Check):
         quiet = nn.Sequential(case.build("before dropout", nn.Linear, 3, 3), nn.Dropout(0.5)).eval()
         start(quiet)
         bent = case.build("bent", lambda: nn.Sequential(nn.Linear(3, 3), nn.Tanh()))
-        start(bent)
+        of_bent = start(bent)
         (slope,) = torch.autograd.grad(bent(x), x, case.tensor("bent upstream", 2, 3), create_graph=True)
+        of_bent = snapshot(of_bent)
         (bend,) = torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 2, 3)).sum(), x)
         return {
-            "output in eval mode": quiet(x), "gradient of a gradient": bend,
+            "output in eval mode": quiet(x), "gradient of a gradient": bend, "log of a pass with create_graph": of_bent,
             "log of one model": logs[0], "log of the other model": logs[1], "log of two gradients of the weight": log,
             "first of two logs of one model": begun,
             "log of a model that begins with a frozen layer": of_frozen,

@@ -676,3 +676,20 @@ def event_log(model):
         module.register_full_backward_pre_hook(lambda *_, name=name: log.append(("backward_pre", name)))
         module.register_full_backward_hook(partial(backward, name))
     return log
+
+# %% not_with_create_graph
+# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
+# breaks: The list then grows with each forward and each backward pass
+def event_log(model):
+    log = []
+
+    def note(kind, name, *rest):
+        if kind.startswith("forward") or not torch.is_grad_enabled():
+            log.append((kind, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_pre_hook(partial(note, "forward_pre", name))
+        module.register_forward_hook(partial(note, "forward", name))
+        module.register_full_backward_pre_hook(partial(note, "backward_pre", name))
+        module.register_full_backward_hook(partial(note, "backward", name))
+    return log

@@ -7,7 +7,7 @@ import torch.nn as nn
 
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
-from nbproof.values.evidence import TensorRecord
+from nbproof.values.evidence import TensorRecord, snapshot
 from course.probing import ANYTHING, hook_counts, other_than, such_that
 
 POISON = ("layer", "net", "x", "model")
@@ -104,6 +104,7 @@ class OnTheFirstLayer(Check):
             "returns_nothing": {"sizes": None, "hooks": 0},
             "returns_no_list": {"sizes": NO_LIST},
             "forward_instead_of_backward": {"sizes": norm_pairs((case.tensor("x", 3, 5), self.output(case)))},
+            "first_layer_none_as_tensor": {"sizes": [(None, None)]},
             "first_layer_leaves_out": {"sizes": AnyOf([], [[out]], [out])},
             "first_layer_zero_for_none": {"sizes": AnyOf([[0.0, out]], [[torch.tensor(0.0), out]])},
             "first_layer_asks_for_more": {"sizes": norm_pairs((of_x, of_output))},
@@ -269,15 +270,18 @@ class TwiceInOneForward(Check):
 
     def mistakes(self, case):
         pairs = self.truth(case)["sizes"]
-        return {"first_layer_once_a_forward": {"sizes": AnyOf(pairs[:1], pairs[1:])}}
+        return {
+            "first_layer_once_a_forward": {"sizes": AnyOf(pairs[:1], pairs[1:])},
+            "in_place_of_parts": {"sizes": such_that(lambda got: len(got) == 3 * len(pairs))},
+        }
 
 
 class SmallAndLarge(Check):
-    """Norms of 0, tiny ones and nan; eval mode, a frozen layer, two passes through one graph; two lists of one layer."""
+    """Norms of 0, tiny ones and nan; eval mode, a frozen layer, passes through one graph or recorded; two lists of one layer."""
 
     claims = (
         "sizes in eval mode", "sizes of special gradients", "sizes of two forwards", "sizes in the first of two lists",
-        "sizes of two passes through one graph", "sizes of a frozen layer",
+        "sizes of two passes through one graph", "sizes of a frozen layer", "sizes with create_graph",
     )  # the answer itself
     errors = ERRORS
     blame = {
@@ -285,6 +289,7 @@ class SmallAndLarge(Check):
         "sizes of two forwards": "first_layer_of_another_pass", "sizes in the first of two lists": "first_list_taken_away",
         "sizes of two passes through one graph": "first_layer_leaves_repetitions_out",
         "sizes of a frozen layer": "frozen_pass_left_out", "gradient of a gradient": "cut_from_its_inputs",
+        "sizes with create_graph": "create_graph_left_out", "x.grad of a pass with nan": "watcher_changes_gradient",
     }  # fmt: skip
 
     ways = (
@@ -293,14 +298,22 @@ class SmallAndLarge(Check):
     )  # fmt: skip
 
     def bend(self, case, start):
-        """What comes of a gradient that is differentiated once more."""
+        """What comes of a gradient that is differentiated once more, and the entries of the pass that brought it."""
         layer, x = case.build("bent layer", nn.Linear, 3, 4), case.tensor("bent x", 5, 3, requires_grad=True)
-        start(layer)
+        sizes = start(layer)
         (slope,) = torch.autograd.grad(layer(x).tanh(), x, case.tensor("bent upstream", 5, 4), create_graph=True)
-        return torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 5, 3)).sum(), x)[0]
+        sizes = snapshot(sizes)
+        (bend,) = torch.autograd.grad((slope**2).sum() + (x * case.tensor("way around", 5, 3)).sum(), x)
+        return {"gradient of a gradient": bend, "sizes with create_graph": sizes}
+
+    def bent(self, case):
+        """The gradients at both ends of the layer, in the pass with create_graph."""
+        x = case.tensor("bent x", 5, 3, requires_grad=True)
+        output = case.build("bent layer", nn.Linear, 3, 4)(x)
+        return torch.autograd.grad(output.tanh(), (x, output), case.tensor("bent upstream", 5, 4))
 
     def run(self, case, start):
-        found = {"gradient of a gradient": self.bend(case, start)}
+        found = self.bend(case, start)
         for name in self.ways:
             layer, x = case.build("layer", nn.Linear, 3, 2), case.tensor("x", 4, 3)
             layer.requires_grad_(name != "of a frozen layer")
@@ -325,7 +338,9 @@ class SmallAndLarge(Check):
                         output.backward(case.tensor("upstream", 4, 2))
                 else:
                     for factor in (0.0, 1e-12, float("nan")):
+                        needs.grad = None
                         layer(needs).backward(torch.full((4, 2), factor))
+                    found["x.grad of a pass with nan"] = needs.grad.isnan().all() * case.tensor("for nan", 3)
             found[f"sizes {name}"] = sizes
         return found
 
@@ -346,7 +361,8 @@ class SmallAndLarge(Check):
             "sizes of two forwards": norm_pairs(pair, without, without), "sizes in the first of two lists": norm_pairs(pair),
             "sizes of two passes through one graph": norm_pairs(pair, [2 * one for one in pair]),
             "sizes of a frozen layer": norm_pairs(pair),
-            "gradient of a gradient": self.bend(case, lambda layer: None),
+            "gradient of a gradient": self.bend(case, lambda layer: [])["gradient of a gradient"],
+            "sizes with create_graph": norm_pairs(self.bent(case)), "x.grad of a pass with nan": case.tensor("for nan", 3),
         }  # fmt: skip
 
 

@@ -586,3 +586,58 @@ def gradient_sizes(layer):
     if not parameters or any(p.requires_grad for p in parameters):
         layer.register_full_backward_hook(hook)
     return sizes
+
+# %% not_with_create_graph
+# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
+# breaks: Each time that backward comes through the layer
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        if not torch.is_grad_enabled():
+            sizes.append(tuple(None if g is None else g.norm().item() for g in (grad_input[0], grad_output[0])))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% cleans_what_it_returns
+# misconception: measures, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
+# breaks: all gradients and hooks of others stay as they are
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append(tuple(None if g is None else g.norm().item() for g in (grad_input[0], grad_output[0])))
+        if grad_input[0] is not None:
+            return (grad_input[0].nan_to_num(),)
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% gives_up_at_none
+# misconception: catches the error of a None, and writes None for both | hint: first_layer_none_as_tensor
+# breaks: then the first entry of the pair is `None`
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        try:
+            sizes.append((grad_input[0].norm().item(), grad_output[0].norm().item()))
+        except AttributeError:
+            sizes.append((None, None))
+
+    layer.register_full_backward_hook(hook)
+    return sizes
+
+# %% hooks_the_parts
+# misconception: registers on every module inside as well | hint: in_place_of_parts
+# breaks: or be a whole network
+def gradient_sizes(layer):
+    sizes = []
+
+    def hook(module, grad_input, grad_output):
+        sizes.append(tuple(None if g is None else g.norm().item() for g in (grad_input[0], grad_output[0])))
+
+    for part in layer.modules():
+        part.register_full_backward_hook(hook)
+    return sizes

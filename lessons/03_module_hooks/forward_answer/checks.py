@@ -51,6 +51,7 @@ class InputsThenOutput(Check):
             "stores_nothing": {"answer": [], "hooks on add": SOME},
             "reads_globals": {"answer": Matches(holds_nan, "NaN")},
             "one_side_missing": {"answer": AnyOf([x1, x2], [output])},
+            "inputs_stored_twice": {"answer": [x1, x2, x1, x2, output]},
             "keeps_the_tuple": {"answer": AnyOf([[x1, x2], output], [[x1, x2], [output]])},
             "module_hook_twice": {"answer": AnyOf([x1, x2, x1, x2, output, output], [x1, x2, output, output])},
             "float64_lost": {"entries of another call": [one.float() for one in self.truth(case)["entries of another call"]]},
@@ -61,7 +62,7 @@ class InputsThenOutput(Check):
 
 
 class EveryCallIsKept(Check):
-    """Calls in eval mode, under no_grad and with the same tensor twice add entries; inputs and gradients pass untouched."""
+    """Calls in eval mode, under no_grad, with the same tensor twice, with inf, and equal calls add entries; nothing else changes."""
 
     blame = {
         "x1.grad": "cut_from_its_inputs", "x2.grad": "cut_from_its_inputs",
@@ -69,22 +70,24 @@ class EveryCallIsKept(Check):
     }  # fmt: skip
 
     def calls(self, case):
-        """The inputs of each call: in eval mode, under no_grad, the same tensor twice."""
+        """The inputs of each call: in eval mode, under no_grad, the same tensor twice, equal ones, inf."""
         pairs = [[case.tensor(f"{name} of call {call}", 4) for name in ("x1", "x2")] for call in range(2)]
         same = case.tensor("the same", 4)
-        return [*pairs, [same, same]]
+        special = case.tensor("special", 4) + torch.tensor([-torch.inf, torch.inf, 0.0, 0.0])
+        return [*pairs, [same, same], [same.clone(), same.clone()], [special, same.clone()]]
 
     def probe(self, nb, case):
         nb.list("answer").clear()
         add = nb.module("add")
-        in_eval, without, same = self.calls(case)
+        in_eval, without, *others = self.calls(case)
         was_training = add.training
         add.eval()
         add(*in_eval)
         add.train(was_training)
         with torch.no_grad():
             add(*without)
-        add(*same)
+        for pair in others:
+            add(*pair)
         found = {"answer": list(nb.list("answer"))}
         handed = case.tensor("handed through", 4)
         with other_forward(add, lambda self, x1, x2: x1):
@@ -108,7 +111,9 @@ class EveryCallIsKept(Check):
         return {
             "earlier_entries_lost": {"answer": entries[-3:]},
             "only_in_training": {"answer": AnyOf(entries[3:], entries[:3] + entries[6:], entries[6:])},
-            "one_tensor_for_both": {"answer": [*entries[:7], entries[8]]},
+            "one_tensor_for_both": {"answer": [*entries[:7], *entries[8:]]},
+            "first_layer_leaves_repetitions_out": {"answer": entries[:9] + entries[12:]},
+            "value_taken_for_nothing": {"answer": entries[:12] + [one.nan_to_num() for one in entries[12:]]},
         }
 
 

@@ -491,3 +491,59 @@ def hook(module, args, output):
 
 add.register_forward_pre_hook(pre_hook)
 add.register_forward_hook(hook)
+
+# %% equal_calls_once
+# misconception: a call like the last one is left out | hint: first_layer_leaves_repetitions_out
+# breaks: Each call counts
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(args)
+
+
+def hook(module, args, output):
+    answer.append(output)
+    if len(answer) >= 6 and all(torch.equal(a, b) for a, b in zip(answer[-6:-3], answer[-3:])):
+        del answer[-3:]
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% stores_cleaned_numbers
+# misconception: stores the numbers without nan and inf | hint: value_taken_for_nothing
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    answer.extend(x.nan_to_num() for x in args)
+
+
+def hook(module, args, output):
+    answer.append(output.nan_to_num())
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)
+
+# %% both_hooks_store_inputs
+# misconception: the forward hook gets the inputs as well, and stores them again | hint: inputs_stored_twice
+add = Add()
+answer = []
+
+
+def pre_hook(module, args):
+    for x in args:
+        answer.append(x)
+
+
+def hook(module, args, output):
+    for x in (*args, output):
+        answer.append(x)
+
+
+add.register_forward_pre_hook(pre_hook)
+add.register_forward_hook(hook)

@@ -16,6 +16,7 @@ ERRORS = {
     r"AttributeError: 'Tensor' object has no attribute 'register_\w*(backward|forward)": "function_uses_global",
     r"AttributeError: 'tuple' object has no attribute": "grad_is_a_tuple",
     r"TypeError: .*must be Tensor, not": "watcher_changes_output",
+    r"RuntimeError: a leaf Variable that requires grad is being used in an in-place": "cut_from_its_inputs",
 }
 
 
@@ -71,7 +72,8 @@ class InFrontOfReLU(Check):
             "keeps_the_tensor": {"gradients": AnyOf([linear], [output])},
             "in_place_of_parameter": {"gradients": AnyOf([of_weight], [of_bias], [of_weight, of_bias], [of_bias, of_weight])},
             "in_place_of_network": {"gradients": [upstream]},
-            "in_place_outside_of_graph": {"gradients": AnyOf([], [None])},
+            "in_place_outside_of_graph": {"gradients": []},
+            "grad_not_there_yet": {"gradients": [None]},
             "splits_gradient": {"gradients": [*right]},
             "keeps_the_tuple": {"gradients": [[right]]},
         }
@@ -170,16 +172,17 @@ class Doubling(nn.Module):
 
 
 class AnyModeAnyPass(Check):
-    """In any mode, dtype and shape, for a block, for special values, in a second pass through one graph: each has its entry."""
+    """In any mode, dtype and shape, for a block, for special values, in any pass through one graph: each has its entry."""
 
     poison = POISON
     errors = ERRORS
     ways = {
         "in eval mode": "only_in_training", "in float64": "float64_lost", "of zeros": "value_taken_for_nothing",
         "with an infinite element": "value_taken_for_nothing", "of two passes through one graph": "runs_only_once",
+        "of two equal passes": "first_layer_leaves_repetitions_out", "with create_graph": "create_graph_left_out",
         "of a block": "in_place_of_parts", "in the first of two lists": "first_list_taken_away", "of three dimensions": "in_place_other_shape",
     }  # fmt: skip
-    blame = {**{f"gradients {way}": hint for way, hint in ways.items()}, "gradient of a gradient": "cut_from_its_inputs"}
+    blame = {**{f"gradients {way}": hint for way, hint in ways.items()}, "gradient of a gradient": "cut_from_its_inputs", "bias.grad with an infinite element": "watcher_changes_gradient"}
 
     def run(self, case, way, start=None):
         dtype = torch.float64 if way == "in float64" else torch.float32
@@ -197,19 +200,32 @@ class AnyModeAnyPass(Check):
             upstreams[0] = torch.zeros_like(upstreams[0])
         if way == "with an infinite element":
             upstreams[0][:, 1] = torch.inf
+        if way == "of two equal passes":
+            upstreams[1] = upstreams[0]
         if not way.startswith("of two"):
             del upstreams[1]
         for upstream in upstreams:
             if start is None:
                 entries += torch.autograd.grad(output, h, upstream, retain_graph=True)
+            elif way == "with create_graph":
+                torch.autograd.grad(output, layer.weight, upstream, create_graph=True)
             else:
                 output.backward(upstream, retain_graph=True)
         return entries
 
+    def beyond(self, case, start):
+        """What the layer's bias gets of a gradient with inf in it."""
+        layer, upstream = case.build("beyond", nn.Linear, 3, 4), case.tensor("upstream beyond", 5, 4)
+        upstream[0, 1], upstream[0, 2] = torch.inf, -torch.inf
+        start(layer)
+        layer(case.tensor("x beyond", 5, 3)).add_(1).backward(upstream)
+        return layer.bias.grad
+
     def probe(self, nb, case):
         start = nb.function("output_gradients")
         found = {f"gradients {way}": snapshot(self.run(case, way, start)) for way in self.ways}
-        return {**found, "gradient of a gradient": self.bend(case, start)}
+        beyond = self.beyond(case, start)
+        return {**found, "gradient of a gradient": self.bend(case, start), "bias.grad with an infinite element": beyond}
 
     def bend(self, case, start):
         """What comes of a gradient that is differentiated once more."""
@@ -220,7 +236,11 @@ class AnyModeAnyPass(Check):
 
     def truth(self, case):
         found = {f"gradients {way}": self.run(case, way) for way in self.ways}
-        return {**found, "gradient of a gradient": self.bend(case, lambda layer: None)}
+        beyond = self.beyond(case, lambda layer: None)
+        return {
+            **found, "gradient of a gradient": self.bend(case, lambda layer: None),
+            "bias.grad with an infinite element": beyond,
+        }  # fmt: skip
 
 
 check("in_place_safe", InFrontOfReLU, WithoutGradients, EachCallItsEntry, AnyModeAnyPass)

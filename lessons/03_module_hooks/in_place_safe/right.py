@@ -91,3 +91,17 @@ def output_gradients(layer):
     gradients = []
     layer.register_forward_hook(lambda module, args, output: Tap.apply(output, gradients))
     return gradients
+
+# %% node_prehook
+def output_gradients(layer):
+    gradients = []
+
+    def note(grad_outputs):
+        gradients.append(grad_outputs[0])
+
+    def forward_hook(module, args, output):
+        if output.grad_fn is not None:
+            output.grad_fn.register_prehook(note)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients

@@ -248,7 +248,7 @@ def output_gradients(layer):
     return gradients
 
 # %% reads_grad_too_early
-# misconception: reads .grad of the output in the forward hook | hint: in_place_outside_of_graph
+# misconception: reads .grad of the output in the forward hook | hint: grad_not_there_yet
 def output_gradients(layer):
     gradients = []
 
@@ -501,3 +501,69 @@ def output_gradients(layer):
 
     layer.register_forward_hook(forward_hook)
     return layer.gradients
+
+# %% equal_gradients_once
+# misconception: leaves a gradient out that equals the last one | hint: first_layer_leaves_repetitions_out
+# breaks: Each backward pass counts
+def output_gradients(layer):
+    gradients = []
+
+    def note(grad):
+        if not (gradients and gradients[-1].shape == grad.shape and torch.equal(gradients[-1], grad)):
+            gradients.append(grad)
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(note)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% not_with_create_graph
+# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
+# breaks: Each backward pass counts
+def output_gradients(layer):
+    gradients = []
+
+    def note(grad):
+        if not torch.is_grad_enabled():
+            gradients.append(grad)
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(note)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% cleans_what_goes_on
+# misconception: stores the gradient, and takes nan and inf out of what goes on | hint: watcher_changes_gradient
+# breaks: What the model puts out does not change, no gradient does
+def output_gradients(layer):
+    gradients = []
+
+    def note(grad):
+        gradients.append(grad)
+        return grad.nan_to_num()
+
+    def forward_hook(module, args, output):
+        if output.requires_grad:
+            output.register_hook(note)
+
+    layer.register_forward_hook(forward_hook)
+    return gradients
+
+# %% hands_a_detached_copy_on
+# misconception: hands on a detached copy that requires a gradient | hint: cut_from_its_inputs
+def output_gradients(layer):
+    gradients = []
+
+    def forward_hook(module, args, output):
+        copy = output.detach().clone()
+        if output.requires_grad:
+            copy.requires_grad_()
+            copy.register_hook(gradients.append)
+        return copy
+
+    layer.register_forward_hook(forward_hook)
+    return gradients

@@ -310,3 +310,22 @@ with warnings.catch_warnings():
         x1 = torch.tensor([2.0], requires_grad=True)
         x2 = torch.tensor([3.0], requires_grad=True)
         model(x1, x2).backward()
+
+# %% full_pre_hook
+# misconception: a full backward pre-hook, which gets the gradient of the output | hint: gradients_of_the_output
+answer = []
+legacy_model, full_model = Model(), Model()
+
+
+def collect(module, grad_input, grad_output=None):
+    answer.append(grad_input)
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    legacy_model.register_backward_hook(collect)
+    full_model.register_full_backward_pre_hook(collect)
+    for model in (legacy_model, full_model):
+        x1 = torch.tensor([2.0], requires_grad=True)
+        x2 = torch.tensor([3.0], requires_grad=True)
+        model(x1, x2).backward()

@@ -137,6 +137,7 @@ class LookAlikes(Check):
         inner = nn.ModuleDict({"linear": nn.Linear(2, 2), "fc": nn.Linear(2, 2)})
         reader = case.build("reader", ModuleOfToday)
         reader.my_linear, reader.linear2, reader.fc2 = inner, nn.Linear(2, 2), nn.Linear(2, 2)
+        reader.add_module("linear-2", nn.Linear(2, 2))
         return nn.ModuleDict({"linear": reader, "other": nn.ModuleDict({"linear": nn.Linear(2, 2)})})
 
     def probe(self, nb, case):
@@ -251,7 +252,7 @@ class NestedAndUntouched(Check):
             model = case.build("model", ModuleOfToday)
             saved = with_old_names(new_checkpoint(case, model), "fc[.]", "linear.")
             if name == "of another shape":
-                saved["linear.bias"] = torch.ones(5)
+                saved["linear.weight"], saved["linear.bias"] = torch.ones(3, 2), torch.ones(5)
             else:
                 del saved["linear.bias"]
             accept(model, "linear", "fc")
@@ -280,7 +281,7 @@ class NestedAndUntouched(Check):
         return {
             "said of a nested module": FINE, "state_dict of a nested module": new_checkpoint(case, self.nested(case)),
             "said where old lacks its bias": says(r'.*Missing key\(s\) in state_dict: "fc.bias".*', "that fc.bias is missing"),
-            "said of another shape": says(r".*size mismatch for fc.bias.*", "that the shape of fc.bias does not fit"),
+            "said of another shape": says(r".*size mismatch for fc.weight.*size mismatch for fc.bias.*", "that the shapes of fc.weight and fc.bias do not fit"),
             "versions in the checkpoint": {"": {"version": 1}, "norm": {"version": 1}, "linear": {"version": self.version(case)}},
             "what a load hook of others brought": [case.tensor("of others", 3)],
             "checkpoint after training": with_old_names(dict(model.state_dict()), "fc[.]", "linear."),

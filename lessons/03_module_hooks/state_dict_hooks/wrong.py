@@ -491,3 +491,33 @@ def accept_old_name(module, old, new):
         if "accept_old_name" not in str(other.hook):
             del module._load_state_dict_pre_hooks[number]
     module.register_load_state_dict_pre_hook(hook)
+
+# %% word_boundary
+# misconception: an escaped pattern, in which the name ends at any sign that is no letter | hint: old_name_anywhere
+# breaks: neither are names that only look alike
+import re
+
+
+def accept_old_name(module, old, new):
+    def rename(module, state_dict, prefix, *rest):
+        for key in list(state_dict):
+            if match := re.match(rf"{re.escape(prefix + old)}\b", key):
+                state_dict[prefix + new + key[match.end():]] = state_dict.pop(key)
+
+    module.register_load_state_dict_pre_hook(rename)
+
+# %% reshapes_what_does_not_fit
+# misconception: bends a tensor of another shape into the one of today | hint: old_name_hides_errors
+# breaks: does not fit, is still reported
+def accept_old_name(module, old, new):
+    def rename(module, state_dict, prefix, *rest):
+        today = module.state_dict()
+        for key in list(state_dict):
+            if key == prefix + old or key.startswith(prefix + old + "."):
+                own = new + key[len(prefix + old):]
+                value = state_dict.pop(key)
+                if own in today and value.numel() == today[own].numel():
+                    value = value.reshape(today[own].shape)
+                state_dict[prefix + own] = value
+
+    module.register_load_state_dict_pre_hook(rename)

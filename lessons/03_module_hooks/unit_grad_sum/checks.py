@@ -30,6 +30,7 @@ class EachElementSumsToOne(Check):
     """In each backward `x1.grad` and `x2.grad` are divided by their sum; the gradient of `W` is as before."""
 
     poison = ("x1", "x2", "output")
+    errors = {r"TypeError: object of type 'generator' has no len": "stop_generator"}
     blame = dict.fromkeys(("W.grad", "W.grad of another backward"), "changes_own_gradient")
 
     def upstream(self, case):
@@ -88,12 +89,14 @@ class EachElementSumsToOne(Check):
 
 
 class SmallAndMixed(Check):
-    """The shares are right for tiny gradients, mixed signs, beside an element whose sum is 0, and to the last digits of float64."""
+    """The shares are right for tiny gradients, mixed signs, beside a sum of 0 or inf, in float64, in each pass through one graph."""
 
     poison = ("x1", "x2", "output")
     blame = {
         "x1.grad of tiny gradients": "value_taken_for_nothing", "x1.grad of mixed signs": "shares_clamped",
         "x1.grad beside a sum of 0": "shares_all_or_nothing", "x1.grad with a frozen W": "frozen_pass_left_out",
+        "x1.grad of a second pass through one graph": "runs_only_once",
+        "gradient of x1 with create_graph": "create_graph_left_out",
     }  # fmt: skip
 
     def leaves(self, case, **more):
@@ -120,11 +123,19 @@ class SmallAndMixed(Check):
             model.W.requires_grad_(True)
         found["x1.grad with a frozen W"] = x1.grad
         x1, x2 = self.with_a_sum_of_0(case)
-        model(x1, x2).backward(torch.full_like(x1, 2.0))
-        return {**found, "x1.grad beside a sum of 0": x1.grad[1:], "x2.grad beside a sum of 0": x2.grad[1:]}
+        model(x1, x2).backward(torch.tensor([2.0, 2.0, 2.0, torch.inf]))
+        found |= {"x1.grad beside a sum of 0": x1.grad[1:3], "x2.grad beside a sum of 0": x2.grad[1:3]}
+        x1, x2 = self.leaves(case)
+        output, ones = model(x1, x2), torch.ones(4)
+        output.backward(ones, retain_graph=True)
+        x1.grad = None
+        output.backward(ones, retain_graph=True)
+        found["x1.grad of a second pass through one graph"] = x1.grad
+        found["gradient of x1 with create_graph"], _ = torch.autograd.grad(model(x1, x2), (x1, x2), ones, create_graph=True)
+        return found
 
     def with_a_sum_of_0(self, case):
-        """The gradients of the first element sum to 0."""
+        """The gradients of the first element sum to 0; those of the last one are infinite."""
         x1, x2 = (x.detach() for x in self.leaves(case))
         x2[0] = -x1[0]
         return x1.requires_grad_(), x2.requires_grad_()
@@ -145,8 +156,9 @@ class SmallAndMixed(Check):
                 shares = [Close(share, 1e-12, 1e-14) for share in shares]
             found[f"x1.grad of {name}"], found[f"x2.grad of {name}"] = shares
         x1, x2 = (x.detach() for x in self.leaves(case))
-        found["x1.grad with a frozen W"] = x2 / (x1 + x2)
-        x1, x2 = (x.detach()[1:] for x in self.with_a_sum_of_0(case))
+        for where in ("x1.grad with a frozen W", "x1.grad of a second pass through one graph", "gradient of x1 with create_graph"):
+            found[where] = x2 / (x1 + x2)
+        x1, x2 = (x.detach()[1:3] for x in self.with_a_sum_of_0(case))
         return {**found, "x1.grad beside a sum of 0": x2 / (x1 + x2), "x2.grad beside a sum of 0": x1 / (x1 + x2)}
 
     def mistakes(self, case):

@@ -66,3 +66,14 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% a_list_of_two
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = sum(grad_input)
+    return [grad / total for grad in grad_input]
+
+
+model.register_full_backward_hook(module_hook)

@@ -334,3 +334,63 @@ def module_hook(module, grad_input, grad_output):
 
 
 model.register_full_backward_hook(module_hook)
+
+# %% a_generator
+# misconception: a comprehension in round parentheses, taken for a tuple | hint: stop_generator
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = grad_input[0] + grad_input[1]
+    return (grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% not_with_create_graph
+# misconception: leaves out passes that are recorded themselves | hint: create_graph_left_out
+# breaks: In each backward pass
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    if torch.is_grad_enabled():
+        return None
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
+
+# %% one_pass_a_forward
+# misconception: counts one pass for each forward | hint: runs_only_once
+# breaks: In each backward pass
+model = Model()
+waiting = []
+
+
+def module_hook(module, grad_input, grad_output):
+    if not waiting:
+        return None
+    waiting.pop()
+    total = sum(grad_input)
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_forward_hook(lambda module, args, output: waiting.append(True))
+model.register_full_backward_hook(module_hook)
+
+# %% nothing_beside_inf
+# misconception: leaves the whole gradient alone where one element is infinite | hint: shares_all_or_nothing
+# breaks: element by element
+model = Model()
+
+
+def module_hook(module, grad_input, grad_output):
+    total = grad_input[0] + grad_input[1]
+    if not total.isfinite().all():
+        return None
+    return tuple(grad / total for grad in grad_input)
+
+
+model.register_full_backward_hook(module_hook)
