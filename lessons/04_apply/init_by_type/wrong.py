@@ -1,4 +1,4 @@
-# nothing to break: (A batch norm has both or neither.)
+# nothing to break: You may rely on this: a batch norm has a weight and a bias or neither, and no weight is computed from something else, as weight normalisation does it.
 
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
@@ -421,7 +421,7 @@ def init_by_type(module):
 
 # %% xavier_normal
 # misconception: normal instead of uniform | hint: init_other_distribution
-# breaks: uniform, as far as ±√(6 / (fan_in + fan_out))
+# breaks: uniform between ±√(6 / (fan_in + fan_out))
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_normal_(module.weight)
