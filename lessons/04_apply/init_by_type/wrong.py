@@ -84,7 +84,7 @@ def init_by_type(module):
 
 # %% bias_left
 # misconception: initialises weights only | hint: bias_left_out
-# breaks: It initialises the module that it is given
+# breaks: it initialises the module that it is given
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -559,7 +559,7 @@ def init_by_type(module):
 
 # %% marked_as_done
 # misconception: leaves a mark, and does nothing the next time | hint: init_only_once
-# breaks: each time that it is called
+# breaks: Each time that it is called
 def init_by_type(module):
     if hasattr(module, "started"):
         return
