@@ -419,7 +419,8 @@ print("lambda: ", {name: text() for name, text in by_lambda.items()})
 print("partial:", {name: text() for name, text in by_partial.items()})
 
 # %% [markdown]
-# With `apply` you cannot fall into this trap: each call of your function has a variable `module` of its own.
+# `apply` keeps you out of this trap: each call of your function has a variable `module` of its own. Only a loop inside of
+# your function would lead back into it.
 #
 # ### Exercise: names in the repr
 #
@@ -676,23 +677,26 @@ print(type(projection).__name__, "| isinstance of nn.Linear:", isinstance(projec
 #
 # medium · 15 min · 3 points · `init_by_type`
 #
-# Write `init_by_type(module)`, a function for `apply`. It initialises the module that it is given, and leaves what is inside
-# that module to the other calls, each time that it is called:
+# Write `init_by_type(module)`, a function for `apply`. Each time that it is called, it initialises the module that it is given,
+# and leaves what is inside that module to the other calls:
 #
 # | module | weight | bias |
 # | --- | --- | --- |
-# | `nn.Linear` | `nn.init.xavier_uniform_`: uniform, as far as ±√(6 / (fan_in + fan_out)) | 0 |
+# | `nn.Linear` | `nn.init.xavier_uniform_`: uniform between ±√(6 / (fan_in + fan_out)) | 0 |
 # | `nn.Conv1d`, `nn.Conv2d`, `nn.Conv3d` | `nn.init.kaiming_normal_` for ReLU: normal, with a spread of √(2 / fan_in) | 0 |
 # | `nn.BatchNorm1d`, `nn.BatchNorm2d`, `nn.BatchNorm3d` | 1 | 0 |
 #
 # - Subclasses of these classes count.
-# - A weight or a bias that is not there stays away. (A batch norm has both or neither.)
+# - A weight or a bias that is not there stays away.
 # - The parameters of all other modules (`nn.LayerNorm`, `nn.Embedding`, `nn.ConvTranspose2d`, your own classes) stay as they
 #   are, whatever their class is called.
 # - Frozen layers, and layers in eval mode, are initialised like any other (whether they stay frozen is up to you). Two layers of
 #   the same size start with different numbers.
 # - Every parameter keeps its shape and its dtype, and what could be trained before can be trained afterwards. What it held
 #   before, be it NaN, does not matter.
+#
+# You may rely on this: a batch norm has a weight and a bias or neither, and no weight is computed from something else, as weight
+# normalisation does it.
 
 
 # %% nbgrader={"grade": false, "grade_id": "init_by_type", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -801,8 +805,8 @@ print("lines in the log from the encoder:", calls.count(encoder))
 # the handles**, one for each registration, so that the caller can take all the hooks off again.
 #
 # - Hooks that somebody else has registered stay.
-# - A later call with another hook registers that one in the same way, whether the first hook is still there or not. And when
-#   its handles have taken a hook off, a later call may register it again. Hooks run in either mode.
+# - A later call with another hook registers that one in the same way, whether the first hook is still there or not. And
+#   when a hook has been taken off by its handles, a later call registers it again. Hooks run in either mode.
 # - A value that `hook` returns replaces the output, as with any forward hook.
 #
 # With or without `apply`: as you like.
@@ -891,7 +895,7 @@ print("second:", tuple(second.W.shape), second.W.dtype)
 #
 # An optimizer, some hooks and perhaps other people hold the parameters of `model`. Write `init_in_place(model, new)`:
 # every parameter `p` of the model, at any depth, takes the **values** of the tensor `new(p)`, which has the shape of `p`. What
-# `p` held before, be it NaN, does not matter, nor how it lies in memory.
+# `p` held before, be it NaN, does not matter, nor how it lies in memory: it may be transposed.
 #
 # - It stays the same Parameter object, with its dtype, be it bfloat16, with its hooks and its optimizer.
 # - `new` is called once for each parameter, also if two layers share it or if a layer appears in two places, and gets the
@@ -1113,8 +1117,9 @@ print(TwoBranches().apply(wrap_children).left[0])
 #
 # Two more things are easy to overlook. `named_children()` leaves out doubles within one parent, so it hides
 # the second place of a shared module. The dict `_modules` of a module shows every place in that module, and
-# `named_modules(remove_duplicate=False)` shows every module in every place of the model. A place in `_modules` may also hold `None`, if somebody has registered it so. And a
-# new module is in training mode, whatever mode the model is in:
+# `named_modules(remove_duplicate=False)` shows every module in every place of the model. A place in
+# `_modules` may also hold `None`, if somebody has registered it so. And a new module is in training mode, whatever mode the model
+# is in:
 
 # %%
 act = nn.ReLU()
@@ -1184,9 +1189,9 @@ check("replace_modules")
 #
 # Back to 'Another forward': which of its ways still work when the model is copied, for an average of weights, say, or for a
 # second run with other settings? Suppose that a hook, or a `forward` on the object, reads `module` from the function around
-# it, and not from an argument. It works until somebody copies the model. `deepcopy` copies the module, but it does not look
-# into functions: the function in the copy still holds the **old** module. `partial` is safe, because its arguments are copied
-# too.
+# it, or from a default argument, and not from what it is called with. It works until somebody copies the model. `deepcopy`
+# copies the module, but it does not look into functions: the function in the copy still holds the **old** module. `partial` is
+# safe, because its arguments are copied too.
 
 
 # %%

@@ -198,6 +198,14 @@ class WithAllInside(FreezingCheck):
         states = {kind: {"frozen": frozen[kind], "thawed again": fresh[kind]} for kind in fresh}
         return {**states, "what runs": {"frozen": self.right(case, frozen), "thawed again": self.right(case, fresh)}}
 
+    def mistakes(self, case):
+        """Who turns flags round does so once for each chosen module around a parameter."""
+        model = Net()
+        fresh = self.told(model)["requires_grad"]
+        around = [name for name, part in model.named_modules() if is_branch(part)]
+        turned = {name: on ^ bool(sum(name.startswith(f"{one}.") for one in around) % 2) for name, on in fresh.items()}
+        return {"flags_toggled": {"requires_grad": {"frozen": turned, "thawed again": fresh}}}
+
 
 class OthersStay(FreezingCheck):
     """What is not chosen stays as it is: frozen or not, in training or in eval mode."""

@@ -447,3 +447,15 @@ def freeze_where(model, choose, frozen=True):
         module.train(not freeze)
 
     return model.apply(visit)
+
+# %% turned_round
+# misconception: turns the flags round instead of setting them | hint: flags_toggled
+# breaks: and of everything inside it, no longer need a gradient
+def freeze_where(model, choose, frozen=True):
+    for module in model.modules():
+        if choose(module):
+            for parameter in module.parameters():
+                parameter.requires_grad = not parameter.requires_grad
+                parameter.grad = None
+            module.train(not module.training)
+    return model

@@ -1,4 +1,4 @@
-# nothing to break: (A batch norm has both or neither.)
+# nothing to break: You may rely on this: a batch norm has a weight and a bias or neither, and no weight is computed from something else, as weight normalisation does it.
 
 # %% adds_a_bias
 # misconception: gives a bias to layers that have none | hint: absent_bias
@@ -84,7 +84,7 @@ def init_by_type(module):
 
 # %% bias_left
 # misconception: initialises weights only | hint: bias_left_out
-# breaks: It initialises the module that it is given
+# breaks: it initialises the module that it is given
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
@@ -421,7 +421,7 @@ def init_by_type(module):
 
 # %% xavier_normal
 # misconception: normal instead of uniform | hint: init_other_distribution
-# breaks: uniform, as far as ±√(6 / (fan_in + fan_out))
+# breaks: uniform between ±√(6 / (fan_in + fan_out))
 def init_by_type(module):
     if isinstance(module, nn.Linear):
         nn.init.xavier_normal_(module.weight)
@@ -559,7 +559,7 @@ def init_by_type(module):
 
 # %% marked_as_done
 # misconception: leaves a mark, and does nothing the next time | hint: init_only_once
-# breaks: each time that it is called
+# breaks: Each time that it is called
 def init_by_type(module):
     if hasattr(module, "started"):
         return

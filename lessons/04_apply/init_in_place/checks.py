@@ -43,6 +43,7 @@ class InPlaceCheck(Check):
         r"RuntimeError: Error\(s\) in loading state_dict": "state_dict_is_more",
         r"AttributeError: 'NoneType' object has no attribute": "absent_is_none",
         r"IndexError: .*0-dim": "number_is_a_tensor",
+        r"KeyError: .*parameter name can.*t contain": "parameter_replaced",
         r"TypeError: Got unsupported ScalarType": "dtype_without_numpy",
     }
 
@@ -201,6 +202,7 @@ class StaysWhatItIs(InPlaceCheck):
     """Frozen parameters stay frozen, trained ones trained, and each keeps its dtype, of more digits or fewer."""
 
     blame = {"requires_grad": "frozen_thawed"}
+    errors = {**InPlaceCheck.errors, r"RuntimeError: Can't call numpy\(\) on Tensor that requires grad": "dtype_without_numpy"}
 
     def model(self, case):
         model = case.build("net", Net).double()
@@ -216,7 +218,14 @@ class StaysWhatItIs(InPlaceCheck):
             "values": self.values(model),
             "requires_grad": {name: one.requires_grad for name, one in model.named_parameters()},
             "what runs": self.runs(model, case),
+            "values where new computes with the parameter": self.computed_with(nb.function("init_in_place"), case),
         }
+
+    def computed_with(self, init_in_place, case):
+        """What `new` returns has the dtype of the parameter here, and may have a graph behind it."""
+        model = self.model(case)
+        init_in_place(model, lambda parameter: parameter * 2)
+        return self.values(model)
 
     def runs(self, model, case):
         """Which parameters a gradient reaches: all of them where none is frozen, in whatever dtype."""
@@ -235,13 +244,19 @@ class StaysWhatItIs(InPlaceCheck):
             "values": {name: self.fresh(case, one.shape).to(one.dtype) for name, one in named.items()},
             "requires_grad": {name: one.requires_grad for name, one in named.items()},
             "what runs": as_before(self.runs(model, case)),
+            "values where new computes with the parameter": {name: 2 * one.detach() for name, one in named.items()},
         }
 
     def mistakes(self, case):
         old, right = dict(self.model(case).named_parameters()), self.truth(case)["values"]
         kept = {name: right[name] if one.requires_grad else one for name, one in old.items()}
         single = Matches(lambda got: None if any(one.dtype == "float32" for one in got.values()) else "no", "")
-        return {"frozen_not_initialised": {"values": kept}, "dtype_taken_over": {"values": single}}
+        zeros = {name: torch.zeros_like(one) for name, one in right.items()}
+        return {
+            "frozen_not_initialised": {"values": kept},
+            "dtype_taken_over": {"values": single},
+            "cleared_before_new": {"values": right, "values where new computes with the parameter": zeros},
+        }
 
 
 # awkward: called_twice: nothing runs, only parameters are met

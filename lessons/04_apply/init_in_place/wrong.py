@@ -316,3 +316,17 @@ def init_in_place(model, new):
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.zero_().add_(new(parameter))
+
+# %% new_values_through_numpy
+# misconception: takes the new values through NumPy, which has no bfloat16 | hint: dtype_without_numpy
+# breaks: takes the **values** of the tensor `new(p)`
+def init_in_place(model, new):
+    with torch.no_grad():
+        for p in model.parameters():
+            p.copy_(torch.from_numpy(new(p).detach().numpy().copy()))
+
+# %% set_by_dotted_names
+# misconception: makes new Parameters, and setattr takes no dotted name | hint: parameter_replaced
+def init_in_place(model, new):
+    for name, p in model.named_parameters():
+        setattr(model, name, Parameter(new(p)))

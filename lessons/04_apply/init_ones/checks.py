@@ -12,6 +12,7 @@ class InitCheck(Check):
 
     errors = {
         r"TypeError: weight_initialization\(\) (takes|missing) ": "apply_argument",
+        r"AttributeError: 'Function_[A-D]' object has no attribute '(data|fill_|copy_)'": "module_for_parameter",
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'W'": "not_every_module_has_it",
     }
 
@@ -45,6 +46,7 @@ class EveryWIsOne(InitCheck):
         shape = when(lambda weights: any(weight.shape != (1,) for weight in weights))
         equal = when(lambda weights: len({weight.data for weight in weights}) == 1 and weights[0].tensor() != 1)
         none = when(lambda weights: len(weights) == 4 and not any(weight.tensor() for weight in weights))
+        random = when(lambda weights: len({weight.data for weight in weights}) == 4)
         return {
             "apply_uses_global_model": {"fresh": old, "model": ones},
             "apply_changes_nothing": {"fresh": old},
@@ -56,6 +58,7 @@ class EveryWIsOne(InitCheck):
             "apply_misses_some": {"fresh": {name: AnyOf(ones[name], old[name]) for name in ones}},
             "another_constant": {"fresh": none},
             "equal_but_not_one": {"fresh": equal},
+            "wrong_start": {"fresh": random},
         }
 
 

@@ -370,3 +370,27 @@ def weight_initialization(module):
 
 
 returned_module = model.apply(weight_initialization)
+
+# %% the_module_itself
+# misconception: hands the module to nn.init, not its parameter | hint: module_for_parameter
+model = Model()
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module)
+
+
+returned_module = model.apply(weight_initialization)
+
+# %% random_around_one
+# misconception: random numbers around 1 | hint: wrong_start
+model = Model()
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.normal_(module.W, mean=1.0)
+
+
+returned_module = model.apply(weight_initialization)

@@ -393,3 +393,45 @@ def make_linear(module):
 
 
 model = Model(shape=(3, 3)).apply(make_linear)
+
+# %% class_with_a_choice
+# misconception: a forward on the class that asks whether the object has a b | hint: forward_class_patched
+# breaks: Do not change the classes.
+def with_choice(old):
+    def forward(self, X):
+        return X @ self.W + self.b if "b" in self._parameters else old(self, X)
+
+    forward.chooses = True
+    return forward
+
+
+def make_linear(module):
+    if hasattr(module, "W"):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        if not hasattr(type(module).forward, "chooses"):
+            type(module).forward = with_choice(type(module).forward)
+
+
+model = Model(shape=(3, 3))
+model.apply(make_linear)
+
+# %% self_as_keyword
+# misconception: fixes self by its name, and X comes to its place | hint: self_by_name
+def linear(self, X):
+    return X @ self.W + self.b
+
+
+def make_linear(module):
+    if hasattr(module, "W"):
+        if not hasattr(module, "b"):
+            module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(linear, self=module)
+
+# %% transposed_once
+# misconception: keeps the transpose, which deepcopy refuses | hint: copy_of_a_result
+# breaks: **Copied** with `copy.deepcopy`
+def make_linear(module):
+    if hasattr(module, "W") and not hasattr(module, "b"):
+        module.b = Parameter(torch.zeros(module.W.shape[1]))
+        module.forward = partial(F.linear, weight=module.W.T, bias=module.b)

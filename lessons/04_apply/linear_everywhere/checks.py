@@ -45,10 +45,11 @@ class LinearTree(Check):
         return tree
 
     def write_into(self, tree, case):
-        """Any values, which are those of the seed and not those that somebody chose for `b`."""
+        """Any values, a zero among them, which are those of the seed and not those that somebody chose for `b`."""
         with torch.no_grad():
             for name, one in tree.named_parameters():
                 one.copy_(case.tensor(f"before {name}", *one.shape))
+                one[-1] = 0
 
     def outputs(self, tree, X):
         return {name: tree.get_submodule(name)(X) for name in self.parts}
@@ -60,6 +61,8 @@ class AllOnes(LinearTree):
     claims = ("(returned_module is model)",)  # `is` belongs to the language
 
     def kind(self, module):
+        if "W" not in module._parameters:
+            return "another module stands there"
         for kind, register in (("a Parameter", module._parameters), ("a buffer", module._buffers)):
             if "b" in register:
                 return kind
@@ -92,6 +95,7 @@ class AllOnes(LinearTree):
     def mistakes(self, case):
         right = self.truth(case)
         old = case.tensor("before ab.a.W", 2, 2)
+        old[-1] = 0
         trees = ("fresh", "model")
 
         def when(test):
@@ -119,6 +123,7 @@ class AllOnes(LinearTree):
 
         return {
             "apply_uses_global_model": {"b": {"fresh.ab.a": "not there", "model.ab.a": "a Parameter"}},
+            "module_replaced": {"b": when(lambda got: "another module stands there" in got.values())},
             "bias_missing": {"b": when(lambda got: "not there" in got.values())},
             "tensor_for_parameter": {"b": when(lambda got: "a plain attribute" in got.values())},
             "buffer_for_parameter": {"b": when(lambda got: "a buffer" in got.values())},
@@ -127,6 +132,9 @@ class AllOnes(LinearTree):
             "linear_bias_shape": {"values": when(any_shape)},
             "apply_changes_nothing": {
                 "values": when(lambda got: is_same(got["fresh"]["ab.a.W"], old))
+            },
+            "depends_on_old_value": {
+                "values": when(lambda got: not all(one.tensor().isfinite().all() for one in got["fresh"].values()))
             },
             "bias_not_one": {"values": when(only_b_wrong)},
             "wrong_return": {"values": right["values"], "(returned_module is model)": False},
@@ -198,6 +206,7 @@ class AnyWeights(LinearTree):
     def weights(self, case, tree):
         def symmetric(name):
             half = case.tensor(name, 2, 2) / 2
+            half[1, 1] = 0  # who gets X back from what the old forward made of it divides by this
             return half + half.T
 
         return {part: (symmetric(f"{tree} {part} W"), case.tensor(f"{tree} {part} b", 2)) for part in self.parts}
@@ -247,14 +256,22 @@ class AnyWeights(LinearTree):
             lambda X, W, b: X @ W + b[0],
         )
         right = self.truth(case)["output in model"]
+
+        def not_finite(got):
+            """Something was divided by the zero in W; where no division is needed, all is right."""
+            return is_same(got["ab.a"], right["ab.a"]) and not got["cd.c"].tensor().isfinite().all()
+
+        b_of_last = self.weights(case, "model")["cd.d"][1]
         last = self.computed(case, "fresh", lambda X, W, b: X @ last_W + last_b)
         return {
             "apply_late_binding": {"output in fresh": last},
+            "memory_shared": {"output in model": self.computed(case, "model", lambda X, W, b: X @ W + b_of_last)},
             "bias_on_columns": {"output in model": self.computed(case, "model", lambda X, W, b: X @ W + b[:, None])},
             "stale_weights": {"output in model": AnyOf(*(self.computed(case, "model", one) for one in stale))},
             "right_for_equal_weights": {
                 "output in model": AnyOf(*(self.computed(case, "model", f) for f in one_number))
             },
+            "needs_the_old_output": {"output in model": Matches(lambda got: None if not_finite(got) else "no", "")},
             "shares_between_trees": {"output in model": right, "output in fresh": ANYTHING},
         }
 

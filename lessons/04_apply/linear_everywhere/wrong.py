@@ -1226,3 +1226,123 @@ def linear_transformation(module):
 model.apply(add_bias)
 model.apply(weight_initialization)
 returned_module = model.apply(linear_transformation)
+
+# %% input_from_the_old_output
+# misconception: undoes the old forward to get X back | hint: needs_the_old_output
+# breaks: makes every `Function_*` return `X @ W + b`
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.zeros(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+        nn.init.ones_(module.b)
+
+
+def linear(module, args, output):
+    if isinstance(module, Function_A):
+        X = output - module.W
+    elif isinstance(module, Function_B):
+        X = output + module.W
+    elif isinstance(module, Function_C):
+        X = output / module.W
+    else:
+        X = output * module.W
+    return X @ module.W + module.b
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.register_forward_hook(linear)
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)
+
+# %% divided_by_itself
+# misconception: what is divided by itself is 1, but not 0 / 0 | hint: depends_on_old_value
+# breaks: sets every element of `W` and of `b` to 1
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.ones(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        with torch.no_grad():
+            module.W.div_(module.W)
+            module.b.div_(module.b)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.forward = lambda X: X @ module.W + module.b
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)
+
+# %% biases_in_one_memory
+# misconception: every b is a Parameter of its own, made from one and the same tensor | hint: memory_shared
+# breaks: each its own
+model = Model(shape=(2, 2))
+zeros = torch.zeros(2)
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(zeros)
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+        nn.init.ones_(module.b)
+
+
+def linear_transformation(module):
+    if hasattr(module, "W"):
+        module.forward = lambda X: X @ module.W + module.b
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)
+
+# %% linear_layers_in_their_places
+# misconception: the parent puts an nn.Linear into the place of each function | hint: module_replaced
+model = Model(shape=(2, 2))
+
+
+def add_bias(module):
+    if hasattr(module, "W"):
+        module.b = Parameter(torch.zeros(2))
+
+
+def weight_initialization(module):
+    if hasattr(module, "W"):
+        nn.init.ones_(module.W)
+        nn.init.ones_(module.b)
+
+
+def linear_transformation(module):
+    for name, child in module.named_children():
+        if hasattr(child, "W"):
+            linear = nn.Linear(2, 2)
+            linear.weight, linear.bias = child.W, child.b
+            setattr(module, name, linear)
+
+
+model.apply(add_bias)
+model.apply(weight_initialization)
+returned_module = model.apply(linear_transformation)

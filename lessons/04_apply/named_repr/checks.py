@@ -14,7 +14,7 @@ class NamesInRepr(Check):
         r"TypeError: add_repr\(\) (takes|missing) ": "apply_argument",
         r"TypeError: function_repr\(\) takes ": "repr_arguments",
         r"TypeError: (\w+\.<locals>\.)*\w*repr\w*\(\) missing 1 required": "unbound_function",
-        r"TypeError: 'str' object is not callable": "text_for_method",
+        r"TypeError: '(str|partialmethod|property)' object is not callable": "text_for_method",
         r"AttributeError: '(Layer_\w+|Model)' object has no attribute 'name'": "not_every_module_has_it",
     }
     # What repr() returns is the answer itself; `is` belongs to the language.
@@ -69,6 +69,7 @@ class NamesInRepr(Check):
     def mistakes(self, case):
         right, old = self.wanted(), self.wanted(text="Function_{}()")
         others = ("Function_{}(name='{}')", "Function_{}(name = {})", "Function_{}(name: {})", "Function_{}({})", "Function_{}((name={}))")
+        others += ("Function_{}(self.name='{}')", "Function_{}(self.name={})")
         some = {name: AnyOf(right[name], old[name]) for name in right if name != "the whole"}
         some["the whole"] = ANYTHING
         functions_right = {**right, "the whole": ANYTHING}
@@ -88,7 +89,12 @@ class NamesInRepr(Check):
             "other_repr_changed": {"repr in fresh": functions_right},
             "apply_misses_some": {"repr in fresh": some},
             "apply_late_binding": {"repr in fresh": self.wanted(self.names[-1:] * 4)},
-            "repeats_class": {"repr in fresh": self.wanted(text="Function_{0}(Function_{0}(name={1}))")},
+            "repeats_class": {
+                "repr in fresh": AnyOf(
+                    self.wanted(text="Function_{0}(Function_{0}(name={1}))"), self.wanted(text="Function_{}(name={})()")
+                )
+            },
+            "braces_as_they_are": {"repr in fresh": self.wanted(text="Function_{}(name={{self.name}})")},
             "repr_notation": {"repr in fresh": AnyOf(*(self.wanted(text=text) for text in others))},
             "repr_class_patched": {"repr in fresh": right, "new on fresh.ab.a": [], "function_repr(fresh.ab.a)": ANYTHING},
         }

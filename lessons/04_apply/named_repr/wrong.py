@@ -489,3 +489,70 @@ def add_repr(module):
 
 
 returned_module = model.apply(add_repr)
+
+# %% braces_without_f
+# misconception: forgets the f before the text | hint: braces_as_they_are
+model = Model()
+
+
+def function_repr(self):
+    return "name={self.name}"
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% self_documenting
+# misconception: f"{self.name=}" writes the expression, too | hint: repr_notation
+model = Model()
+
+
+def function_repr(self):
+    return f"{self.name=}"
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = partial(function_repr, module)
+
+
+returned_module = model.apply(add_repr)
+
+# %% other_class_name
+# misconception: puts the text where the class name is asked for, and the empty parentheses stay | hint: repeats_class
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        text = f"{type(module).__name__}({function_repr(module)})"
+        module._get_name = lambda: text
+
+
+returned_module = model.apply(add_repr)
+
+# %% partialmethod_on_object
+# misconception: partialmethod works in a class only | hint: text_for_method
+from functools import partialmethod
+
+model = Model()
+
+
+def function_repr(self):
+    return f"name={self.name}"
+
+
+def add_repr(module):
+    if hasattr(module, "name"):
+        module.extra_repr = partialmethod(function_repr)
+
+
+returned_module = model.apply(add_repr)

@@ -58,6 +58,8 @@ class ReplacingCheck(Check):
         r"RecursionError: ": "replacement_replaced_again",
         r"(ValueError: Cannot set the submodule without|KeyError: 'attribute name can't be empty)": "root_has_no_place",
         r"KeyError: .*module name can.*t contain": "dotted_setattr",
+        r"TypeError: '\w+' object does not support item assignment": "place_by_number",
+        r"AttributeError: '\w+' object has no attribute '\w+\.[\w.]+'": "dotted_getattr",
         r"RuntimeError: (dictionary|OrderedDict) .*(changed|mutated)": "changes_while_walking",
     }
 

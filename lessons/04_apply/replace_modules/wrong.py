@@ -367,3 +367,23 @@ def replace_modules(model, wanted, make):
                     made[child] = make(child).train(training)
                 parent._modules[name] = made[child]
     return model
+
+# %% by_number
+# misconception: takes every module for a Sequential | hint: place_by_number
+def replace_modules(model, wanted, make):
+    for index, child in enumerate(model.children()):
+        if wanted(child):
+            model[index] = make(child).train(child.training)
+        else:
+            replace_modules(child, wanted, make)
+    return model
+
+# %% getattr_of_a_path
+# misconception: getattr with the dotted name of the parent | hint: dotted_getattr
+def replace_modules(model, wanted, make):
+    for name, module in list(model.named_modules()):
+        if wanted(module):
+            path, _, last = name.rpartition(".")
+            parent = getattr(model, path) if path else model
+            setattr(parent, last, make(module).train(module.training))
+    return model

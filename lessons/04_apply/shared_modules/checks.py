@@ -7,7 +7,7 @@ from torch.utils.hooks import RemovableHandle
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf
 from course.awkward import awkward_models
-from course.probing import ANYTHING
+from course.probing import ANYTHING, such_that
 from course.traces import as_before, what_runs
 
 
@@ -165,6 +165,7 @@ class OnceOnEach(HookingCheck):
             },
             "returns_nothing": {"hooks": once, "returned": "NoneType"},
             "one_handle_kept": {"hooks": once, "returned": AnyOf("RemovableHandle", "1 x RemovableHandle")},
+            "handles_not_in_a_list": {"hooks": once, "returned": such_that(lambda got: got in ("dict", "generator", "set", "dict_values"))},
             "hook_in_between": {"hooks": once, "returned": f"{len(once)} x RemovableHandle", "calls in one run": ANYTHING},
         }
 

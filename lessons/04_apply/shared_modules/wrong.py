@@ -293,7 +293,7 @@ def hook_once(model, hook):
 
 # %% memory_of_pairs
 # misconception: remembers which hook a module has had, also when it is gone | hint: mark_outlives_hook
-# breaks: a later call may register it again
+# breaks: a later call registers it again
 had = set()
 
 
@@ -324,3 +324,12 @@ def hook_once(model, hook):
         return result if isinstance(result, torch.Tensor) else output
 
     return [module.register_forward_hook(forward_hook) for module in model.modules()]
+
+# %% dict_of_handles
+# misconception: returns the dict that helped to meet each module once | hint: handles_not_in_a_list
+# breaks: It returns the **list of
+def hook_once(model, hook):
+    handles = {}
+    for module in model.modules():
+        handles[module] = module.register_forward_hook(hook)
+    return handles

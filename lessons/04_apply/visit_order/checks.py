@@ -33,13 +33,11 @@ class VisitOrder(Check):
         first = [type(module).__name__ for module in model.modules()]
         nested = [type(child).__name__ for child in model.children()]
         again = Matches(lambda got: None if len(got) > len(right) and set(got) == set(right) else "no", "")
-        no_name = [*dict(model.named_modules()), *map(repr, model.modules())]
-        no_name += [module.name for module in model.modules() if hasattr(module, "name")]
-        other = Matches(
-            lambda got: None if got and all(isinstance(x, Unreadable) or x in no_name for x in got) else "", ""
-        )
+        other = Matches(lambda got: None if got and not any(x in right for x in got) else "", "")
+        a_model = Matches(lambda got: None if got == [Unreadable("a Model")] else "", "")
         return {
             "nothing_collected": {"answer": []},
+            "model_for_list": {"answer": a_model},
             "apply_pre_order": {"answer": first},
             "reversed_pre_order": {"answer": first[::-1]},
             "apply_skips_nested": {"answer": AnyOf(nested, [*nested, "Model"], ["Model", *nested])},

@@ -129,3 +129,33 @@ model = Model()
 answer = []
 for child in model.children():
     child.apply(lambda module: answer.append(type(module).__name__))
+
+# %% letters
+# misconception: += with a text on a list adds its letters | hint: not_class_names
+model = Model()
+answer = []
+
+
+def collect(module):
+    global answer
+    answer += type(module).__name__
+
+
+model.apply(collect)
+
+# %% text_of_the_class
+# misconception: the text of the class, cut, with its quotation mark | hint: not_class_names
+model = Model()
+answer = []
+model.apply(lambda module: answer.append(str(type(module)).split(".")[-1]))
+
+# %% return_of_apply_in_a_list
+# misconception: takes what apply returns for what the function returns, and puts it into a list | hint: model_for_list
+model = Model()
+
+
+def collect(module):
+    return type(module).__name__
+
+
+answer = [model.apply(collect)]
