@@ -332,7 +332,7 @@ class NothingLeft(HeatMaps):
             "gradients in a pass after the call": self.passed(case, net, x),
         }
         heard.clear()
-        net(x)
+        net(x + torch.zeros(x.shape, requires_grad=True))
         brought["heard by somebody's hook of the forward"] = heard[:]
         raised = None
         failing = net.register_forward_pre_hook(self.fail)

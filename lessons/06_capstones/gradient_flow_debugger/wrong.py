@@ -3013,40 +3013,6 @@ def gradient_flow_debugger(model):
             else:
                 report["gradient_size"][name] = p.grad.abs().mean().item()
 
-# %% listens_where_there_is_a_grad_fn
-# misconception: listens to outputs that have a grad_fn only | hint: gfd_leaf_unheard
-# breaks: whose output gets a gradient that holds a NaN or an infinity
-@contextmanager
-def gradient_flow_debugger(model):
-    """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
-    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
-
-    def backward(name, grad):
-        if report["bad_gradient"] is None and not grad.isfinite().all():
-            report["bad_gradient"] = name
-
-    def forward(name, module, args, output):
-        if isinstance(module, nn.ReLU):
-            dead = (output == 0).transpose(0, 1).flatten(1).all(1)
-            report["dead"][name] = dead.float().mean().item()
-        for tensor in tensors_in(output):
-            if report["bad_output"] is None and not tensor.isfinite().all():
-                report["bad_output"] = name
-            if tensor.grad_fn is not None:
-                tensor.register_hook(partial(backward, name))
-
-    handles = [module.register_forward_hook(partial(forward, name)) for name, module in model.named_modules()]
-    try:
-        yield report
-    finally:
-        for handle in handles:
-            handle.remove()
-        for name, p in model.named_parameters():
-            if p.grad is None:
-                report["no_gradient"].append(name)
-            else:
-                report["gradient_size"][name] = p.grad.abs().mean().item()
-
 # %% pops_the_newest_hook
 # misconception: removes the newest hook of each module, which may be somebody else's | hint: removes_other_hooks
 # breaks: also those that were registered in the block
