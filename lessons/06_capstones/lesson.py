@@ -477,7 +477,7 @@ eye, steps = DigitNet(), 150
 optimizer = torch.optim.Adam(eye.parameters())
 schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.02, total_steps=steps)
 for _ in range(steps):
-    chosen = torch.randint(0, 1500, (64,))
+    chosen = torch.randint(0, 1500, (40,))
     moved = framed[chosen].roll(torch.randint(-2, 3, (2,)).tolist(), (2, 3))
     optimizer.zero_grad()
     F.cross_entropy(eye(moved), labels[chosen]).backward()
