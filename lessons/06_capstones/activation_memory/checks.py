@@ -245,6 +245,7 @@ class OneForward(Check):
             **{hint: {"memory.bytes": AnyOf(*values)} for hint, values in totals.items()},
             "tool_shared_results": {"memory.bytes, as the block begins": Matches(more_than_none, "more than 0")},
             outside: named[outside],
+            "memory_bytes_times_size": {"memory.bytes": x.element_size() * sum(self.counted(case).values())},
             "memory_by_id": {"memory.bytes": such_that(lambda got: 0 < got < sum(self.counted(case).values()))},
             **named,
             "memory_layer_objects": {"memory.by_layer": Matches(keys_of_objects, "objects as keys")},

@@ -3132,3 +3132,42 @@ class ActivationMemory:
         self.saving.__exit__(*error)
         for handle in self.handles:
             handle.remove()
+
+# %% bytes_times_element_size
+# misconception: multiplies the storage's bytes by the size of an element | hint: memory_bytes_times_size
+# breaks: each storage once and in full
+class ActivationMemory:
+    def __init__(self, model: nn.Module) -> None:
+        self.model = model
+        self.bytes = 0
+        self.by_layer = {}
+
+    def __enter__(self):
+        self.bytes, self.by_layer, self.running, self.handles = 0, {}, [], []
+        self.seen = {p.untyped_storage().data_ptr() for p in self.model.parameters()}
+        for name, module in self.model.named_modules():
+            self.handles.append(module.register_forward_pre_hook(partial(self.begin, name)))
+            self.handles.append(module.register_forward_hook(self.end, always_call=True))
+        self.saving = saved_tensors_hooks(self.pack, lambda kept: kept)
+        self.saving.__enter__()
+        return self
+
+    def begin(self, name, module, args):
+        self.running.append(name)
+
+    def end(self, module, args, output):
+        self.running.pop()
+
+    def pack(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in self.seen:
+            self.seen.add(storage.data_ptr())
+            name = self.running[-1] if self.running else ""
+            self.bytes += storage.size() * tensor.element_size()
+            self.by_layer[name] = self.by_layer.get(name, 0) + storage.size() * tensor.element_size()
+        return tensor.detach()
+
+    def __exit__(self, *error):
+        self.saving.__exit__(*error)
+        for handle in self.handles:
+            handle.remove()

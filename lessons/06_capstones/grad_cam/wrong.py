@@ -1442,3 +1442,88 @@ def grad_cam(model, layer, x, targets):
     finally:
         handle.remove()
     return (seen["G"].mean((2, 3), keepdim=True) * seen["A"]).sum(1).relu()
+
+# %% each_layer_that_is_named_so
+# misconception: hooks each layer in whose name the layer's name stands | hint: cam_namesake
+# breaks: `layer` is the dotted name of a layer
+def grad_cam(model, layer, x, targets):
+    kept = []
+
+    def keep(module, args, output):
+        output = output if output.requires_grad else output.detach().requires_grad_()
+        kept.append(output)
+        return output.clone()
+
+    handles = [m.register_forward_hook(keep) for name, m in model.named_modules() if layer in name]
+    try:
+        scores = model(x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    (G,) = torch.autograd.grad(scores[range(len(x)), targets].sum(), kept[0])
+    return torch.einsum("nk,nkhw->nhw", G.mean((2, 3)), kept[0].detach()).relu()
+
+# %% last_name_that_ends_so
+# misconception: takes the last layer whose name ends like the layer's | hint: cam_namesake
+# breaks: `layer` is the dotted name of a layer
+def grad_cam(model, layer, x, targets):
+    kept = []
+
+    def keep(module, args, output):
+        if not output.requires_grad:
+            output = output.detach().requires_grad_()
+        kept.append(output)
+        return output.clone()
+
+    handle = [m for name, m in model.named_modules() if name.endswith(layer)][-1].register_forward_hook(keep)
+    try:
+        scores = model(x)
+    finally:
+        handle.remove()
+    A = kept[-1]
+    score = scores.gather(1, targets[:, None]).sum()
+    (G,) = torch.autograd.grad(score, A)
+    weights = G.mean((2, 3), keepdim=True)
+    return (weights * A.detach()).sum(1).relu()
+
+# %% pops_the_newest_hook
+# misconception: removes the newest hook of the layer, which is somebody else's | hint: removes_other_hooks
+# breaks: the hooks of others are still there
+def grad_cam(model, layer, x, targets):
+    kept = []
+
+    def keep(module, args, output):
+        if not output.requires_grad:
+            output = output.detach().requires_grad_()
+        kept.append(output)
+        return output.clone()
+
+    place = model.get_submodule(layer)
+    place.register_forward_hook(keep)
+    try:
+        scores = model(x)
+    finally:
+        place._forward_hooks.popitem()
+    A = kept[-1]
+    score = scores.gather(1, targets[:, None]).sum()
+    (G,) = torch.autograd.grad(score, A)
+    weights = G.mean((2, 3), keepdim=True)
+    return (weights * A.detach()).sum(1).relu()
+
+# %% children_one_after_the_other
+# misconception: runs the children in a row in place of the model's forward | hint: children_in_a_row
+# breaks: `layer` is the dotted name of a layer
+def grad_cam(model, layer, x, targets):
+    gradients = []
+    features = None
+    for name, module in model.named_children():
+        if isinstance(module, nn.Linear):
+            x = x.mean((2, 3)) if x.dim() == 4 else x
+        x = module(x)
+        if name == layer:
+            features = x.clone()
+            x.register_hook(gradients.append)
+    score = x.gather(1, targets[:, None]).sum()
+    torch.autograd.grad(score, [p for p in model.parameters() if p.requires_grad], allow_unused=True)
+    weights = gradients[0].mean((2, 3), keepdim=True)
+    return (weights * features).sum(1).relu().detach()

@@ -496,18 +496,21 @@ class AnyModel(SoundNet):
     def leaky(self, case):
         return case.build("leaky", leaky_net, case.words("names", 6), case.integer("dead", 1, 2))
 
-    def with_gradients(self, case):
-        """The models, with gradients of a backward before."""
-        models = self.models(case)
-        for model, _ in models.values():
-            for name, parameter in model.named_parameters():
-                if parameter.requires_grad:
-                    parameter.grad = case.tensor(f"before {name}", *parameter.shape, dtype=parameter.dtype)
-        return models
+    def with_gradients(self, model, case):
+        """The model, with gradients of a backward before."""
+        for name, parameter in model.named_parameters():
+            if parameter.requires_grad:
+                parameter.grad = case.tensor(f"before {name}", *parameter.shape, dtype=parameter.dtype)
+        return model
+
+    def gradients(self, model, x, case):
+        self.with_gradients(model, case)(x).pow(2).sum().backward()
+        return {name: p.grad for name, p in model.named_parameters()}
 
     def probe(self, nb, case):
         brought = {}
-        for says, (model, x) in self.with_gradients(case).items():
+        for says, (model, x) in self.models(case).items():
+            self.with_gradients(model, case)
             with nb.function("gradient_flow_debugger")(model) as report:
                 model(x).pow(2).sum().backward()
             brought[f"report on {says}"] = {
@@ -541,10 +544,8 @@ class AnyModel(SoundNet):
 
     def truth(self, case):
         wanted = {}
-        for says, (model, x) in self.with_gradients(case).items():
-            model(x).pow(2).sum().backward()
-            grads = {name: p.grad for name, p in model.named_parameters()}
-            wanted[f"gradients in {says}"] = grads
+        for says, (model, x) in self.models(case).items():
+            grads = wanted[f"gradients in {says}"] = self.gradients(model, x, case)
             sizes = {name: float(g.abs().mean()) for name, g in grads.items() if g is not None}
             wanted[f"report on {says}"] = {
                 "bad_output": None,
@@ -560,8 +561,9 @@ class AnyModel(SoundNet):
 
     def mistakes(self, case):
         tied = "gradients in a model with tied weights"
+        (model,) = awkward_models(case, "tied").values()
         outer = {"bad output of a model that is one layer": None}
-        return {"watcher_changes_gradient": {tied: other_than(self.truth(case)[tied])}, "gfd_leaves_only": outer, **self.wrong_dead(case)} | {
+        return {"watcher_changes_gradient": {tied: other_than(self.gradients(*model, case))}, "gfd_leaves_only": outer, **self.wrong_dead(case)} | {
             "gfd_part_only": {"a bad sample, in evaluation mode": [None, None]}
         }
 
@@ -586,6 +588,7 @@ def with_its_nan(wanted):
 class OnlyLooks(SoundNet):
     """NaN stays NaN; after the block, and after an error in it, its hooks are gone, those of others are not; no attribute stays."""
 
+    cases = 1  # hooks do not depend on the weights
     blame = {
         "which gradients are finite": "watcher_changes_gradient",
         "the error comes out of the block": "gfd_swallows_error",
@@ -602,8 +605,10 @@ class OnlyLooks(SoundNet):
         watch = nb.function("gradient_flow_debugger")
         with watch(net):
             (net(x) * upstream).sum().backward()
-            self.join(net)
-        brought = {"hooks after the block": hook_counts(net), "what runs after the block": self.runs(case, net, x)}
+            heard, news = [], case.integer("news", 1, 10**9)
+            self.join(net, lambda module, args, output: heard.append(news))
+        net(x)
+        brought = {"heard by a hook of the block": heard[:], "hooks after the block": hook_counts(net), "what runs after the block": self.runs(case, net, x)}
         broken, x, upstream = self.broken(case)
         with watch(broken):
             (broken(x) * upstream).sum().backward()
@@ -630,19 +635,20 @@ class OnlyLooks(SoundNet):
         net.get_submodule(net.names[1]).register_forward_hook(lambda module, args, output: None)
         return net, x, upstream
 
-    def join(self, net):
+    def join(self, net, hook):
         """Somebody else registers a hook in the block."""
-        net.get_submodule(net.names[0]).register_forward_hook(lambda module, args, output: None)
+        net.get_submodule(net.names[0]).register_forward_hook(hook)
 
     def runs(self, case, net, x):
         return what_runs(net, case, lambda: net(x).sum().backward())
 
     def truth(self, case):
         net, x, _ = self.hooked(case)
-        self.join(net)
+        self.join(net, lambda module, args, output: None)
         broken, runs = Passes(*self.broken(case)), as_before(self.runs(case, net, x))
         hooks = hook_counts(net)
         return {
+            "heard by a hook of the block": [case.integer("news", 1, 10**9)],
             "hooks after the block": hooks,
             "what runs after the block": runs,
             "which gradients are finite": [
@@ -665,7 +671,10 @@ class OnlyLooks(SoundNet):
 
         hooks = self.truth(case)["hooks after the block"]
         return {
-            "removes_other_hooks": {"hooks after the block": counted(lambda count: count < 3)},
+            "removes_other_hooks": AnyOf(
+                {"hooks after the block": counted(lambda count: count < 3)},
+                {"hooks after the block": hooks, "heard by a hook of the block": []},
+            ),
             "gfd_leaves_hooks": {"hooks after the block": counted(lambda count: count > 3)},
             "gfd_no_finally": {"hooks after the block": hooks, "hooks after an error": other_than(hooks)},
         }
@@ -704,10 +713,27 @@ class Crossed(nn.Module):
         return FUNCTIONS["root"](late(early(x)))
 
 
-class Corners(SoundNet):
-    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; a ReLU without dead units; -inf in front of a ReLU; numbers of 3e38; a NaN born in place; layers in crossed order; signals (N, C, L)."""
+class BetweenModules(SoundNet):
+    """A fault in what a block computes itself, after its children: the first module to finish with it is the block."""
 
-    claims = ("numbers of 3e38",)
+    def options(self):
+        return {"after": "log"}
+
+    def probe(self, nb, case):
+        return {OUTPUT: super().probe(nb, case)[OUTPUT]}
+
+    def truth(self, case):
+        return {OUTPUT: Passes(*self.given(case)).bad_outputs()[0]}
+
+    def mistakes(self, case):
+        bad = Passes(*self.given(case)).bad_outputs()
+        return {"gfd_leaves_only": {OUTPUT: bad[1]}}
+
+
+class Corners(SoundNet):
+    """Frozen layers with a NaN, with units of 1e-9 and with gradients of before; a ReLU without dead units; -inf in front of a ReLU; numbers of 3e38; a NaN born in place; layers in crossed order, one of them frozen; a bad gradient of the model's own output; signals (N, C, L)."""
+
+    claims = ("numbers of 3e38", "bad gradient of the model itself")
 
     def frozen(self, case):
         net = case.build("frozen", lambda names: Moved(OrderedDict(chain(names).named_children())), case.words("names", 3))
@@ -753,16 +779,18 @@ class Corners(SoundNet):
         return net, x
 
     def probe(self, nb, case):
-        def report_on(net, x):
+        def report_on(net, x, times=1.0):
             with nb.function("gradient_flow_debugger")(net) as report:
-                net(x).sum().backward()
+                (net(x) * times).sum().backward()
             return report
 
         frozen, large = report_on(*self.frozen(case)), report_on(*self.large(case))
         net, x = self.before(case)
         before, first = report_on(net, x), case.words("names", 3)[0]
         sizes, none = entry(before, "gradient_size"), entry(before, "no_gradient")
-        crossed = case.build("crossed", Crossed, *case.words("names", 2))
+        x, (late, early) = case.tensor("x", 5, 4), case.words("names", 2)
+        crossed, frozen_last, itself = (case.build("crossed", Crossed, late, early) for _ in range(3))
+        frozen_last.get_submodule(late).requires_grad_(False)
         return {
             "bad output of a frozen layer": entry(frozen, "bad_output"),
             "dead, behind a frozen layer": entry(frozen, "dead"),
@@ -773,7 +801,9 @@ class Corners(SoundNet):
             "numbers of 3e38": entry(large, "bad_output"),
             "sizes of gradients of before": sizes if not isinstance(sizes, Mapping) else {k: v for k, v in sizes.items() if k.startswith(first)},
             "no gradient": none,
-            "bad gradient, in crossed order": entry(report_on(crossed, case.tensor("x", 5, 4)), "bad_gradient"),
+            "bad gradient, in crossed order": entry(report_on(crossed, x), "bad_gradient"),
+            "bad gradient, behind a frozen layer": entry(report_on(frozen_last, x), "bad_gradient"),
+            "bad gradient of the model itself": entry(report_on(itself, x, float("inf")), "bad_gradient"),
             "bad gradient, before a function in place": entry(report_on(*self.moved(case)), "bad_gradient"),
         }
 
@@ -793,6 +823,8 @@ class Corners(SoundNet):
             "sizes of gradients of before": {name: Close(float(one.abs().mean()), rtol=1e-4) for name, one in before.items()},
             "no gradient": [],
             "bad gradient, in crossed order": case.words("names", 2)[0],
+            "bad gradient, behind a frozen layer": case.words("names", 2)[0],
+            "bad gradient of the model itself": "",
             "bad gradient, before a function in place": names[1],
         }
 
@@ -810,7 +842,10 @@ class Corners(SoundNet):
         output = net[1](net[0](x)).detach()
         field, below = "dead, behind a frozen layer", "-inf in front of a ReLU"
         crossed, moved = (f"bad gradient, {where}" for where in ("in crossed order", "before a function in place"))
+        (late, early), itself = case.words("names", 2), "bad gradient of the model itself"
         return {
+            "gfd_frozen_unheard": {crossed: late, "bad gradient, behind a frozen layer": AnyOf(early, None)},
+            "gfd_own_name_is_nothing": {crossed: late, itself: AnyOf(late, early)},
             "gfd_nan_is_not_zero": {field: shares({names[1]: dead_units((output > 0).float())})},
             "gfd_nearly_dead": {field: shares({names[1]: dead_units((output.abs() > 1e-6).float() + output.isnan())})},
             "gfd_looks_late": AnyOf(
@@ -823,25 +858,4 @@ class Corners(SoundNet):
         }
 
 
-check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, TwoNets, AnyModel, OnlyLooks, Corners)
-
-
-# --- Hidden checks: graders run them, learners do not get them. ---
-class BetweenModules(SoundNet):
-    """A fault in what a block computes itself, after its children: the first module to finish with it is the block."""
-
-    def options(self):
-        return {"after": "log"}
-
-    def probe(self, nb, case):
-        return {OUTPUT: super().probe(nb, case)[OUTPUT]}
-
-    def truth(self, case):
-        return {OUTPUT: Passes(*self.given(case)).bad_outputs()[0]}
-
-    def mistakes(self, case):
-        bad = Passes(*self.given(case)).bad_outputs()
-        return {"gfd_leaves_only": {OUTPUT: bad[1]}}
-
-
-check("gradient_flow_debugger", BetweenModules)
+check("gradient_flow_debugger", SoundNet, FirstBadOutput, FirstBadGradient, Convolutions, Infinities, FrozenParts, TwoNets, AnyModel, OnlyLooks, BetweenModules, Corners)

@@ -2944,3 +2944,106 @@ def gradient_flow_debugger(model):
                 report["no_gradient"].append(name)
             else:
                 report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% skips_frozen_layers
+# misconception: listens to layers that are trained only | hint: gfd_frozen_unheard
+# breaks: with frozen layers
+@contextmanager
+def gradient_flow_debugger(model):
+    """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def backward(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def forward(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            dead = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = dead.float().mean().item()
+        for tensor in tensors_in(output):
+            if report["bad_output"] is None and not tensor.isfinite().all():
+                report["bad_output"] = name
+            if tensor.requires_grad and all(p.requires_grad for p in module.parameters()):
+                tensor.register_hook(partial(backward, name))
+
+    handles = [module.register_forward_hook(partial(forward, name)) for name, module in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% the_empty_name_is_false
+# misconception: takes the name '' for no name, and overwrites it | hint: gfd_own_name_is_nothing
+# breaks: the model itself is `''`
+@contextmanager
+def gradient_flow_debugger(model):
+    """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def backward(name, grad):
+        if not grad.isfinite().all():
+            report["bad_gradient"] = report["bad_gradient"] or name
+
+    def forward(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            dead = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = dead.float().mean().item()
+        for tensor in tensors_in(output):
+            if report["bad_output"] is None and not tensor.isfinite().all():
+                report["bad_output"] = name
+            if tensor.requires_grad:
+                tensor.register_hook(partial(backward, name))
+
+    handles = [module.register_forward_hook(partial(forward, name)) for name, module in model.named_modules()]
+    try:
+        yield report
+    finally:
+        for handle in handles:
+            handle.remove()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()
+
+# %% pops_the_newest_hook
+# misconception: removes the newest hook of each module, which may be somebody else's | hint: removes_other_hooks
+# breaks: also those that were registered in the block
+@contextmanager
+def gradient_flow_debugger(model):
+    """Watch a forward and a backward pass of `model` in the block; the yielded dict tells what went wrong where."""
+    report = {"bad_output": None, "bad_gradient": None, "dead": {}, "no_gradient": [], "gradient_size": {}}
+
+    def backward(name, grad):
+        if report["bad_gradient"] is None and not grad.isfinite().all():
+            report["bad_gradient"] = name
+
+    def forward(name, module, args, output):
+        if isinstance(module, nn.ReLU):
+            dead = (output == 0).transpose(0, 1).flatten(1).all(1)
+            report["dead"][name] = dead.float().mean().item()
+        for tensor in tensors_in(output):
+            if report["bad_output"] is None and not tensor.isfinite().all():
+                report["bad_output"] = name
+            if tensor.requires_grad:
+                tensor.register_hook(partial(backward, name))
+
+    for name, module in model.named_modules():
+        module.register_forward_hook(partial(forward, name))
+    try:
+        yield report
+    finally:
+        for module in model.modules():
+            module._forward_hooks.popitem()
+        for name, p in model.named_parameters():
+            if p.grad is None:
+                report["no_gradient"].append(name)
+            else:
+                report["gradient_size"][name] = p.grad.abs().mean().item()

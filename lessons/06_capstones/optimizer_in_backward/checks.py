@@ -47,6 +47,7 @@ class LikePlainSGD(Check):
         r"(TypeError|AttributeError): .*'NoneType'": "optimizer_grad_is_none",
         r"RuntimeError: .*modified by an inplace operation": "optimizer_step_too_soon",
         r"ValueError: optimizer got an empty parameter list": "optimizer_empty_list",
+        r"RuntimeError: (The size of tensor a .* must match|Boolean value of Tensor)": "optimizer_compares_tensors",
     }
 
     def given(self, case):

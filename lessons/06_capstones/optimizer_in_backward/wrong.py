@@ -1230,3 +1230,30 @@ class OptimizerInBackward:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% parameter_in_a_list
+# misconception: asks whether a parameter is in a list | hint: optimizer_compares_tensors
+# breaks: This holds for any optimizer
+class OptimizerInBackward:
+    def __init__(self, model: nn.Module, make_optimizer) -> None:
+        self.model = model
+        self.make_optimizer = make_optimizer
+        self.optimizers = {}
+
+    def __enter__(self):
+        self.handles, done = [], []
+        for module in self.model.modules():
+            for p in module.parameters(recurse=False):
+                if p.requires_grad and p not in done:
+                    done.append(p)
+                    self.optimizers[p] = self.make_optimizer([p])
+                    self.handles.append(p.register_post_accumulate_grad_hook(self.step))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+    def step(self, p):
+        self.optimizers[p].step()
+        p.grad = None

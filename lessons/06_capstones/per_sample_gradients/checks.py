@@ -98,6 +98,7 @@ class OneBatch(Check):
         weights = {name for name in own if name.endswith("weight")}
         layers = list(dict.fromkeys(layer_of[name] for name in each))
         grown = {name: each[name] * float(count) ** layers[::-1].index(layer_of[name]) for name in each}
+        emptied = {name: value if layer_of[name] == layers[-1] else torch.zeros_like(value) for name, value in each.items()}
         shapes = {name: value.shape for name, value in each.items()}
         weight_shapes = {name: shapes[name] for name in weights}
         sums = {name: value.sum(0) for name, value in each.items()}
@@ -125,7 +126,7 @@ class OneBatch(Check):
             "per_sample_factor_on_one": {
                 "gradients": {name: value / (1 if name in weights else count) for name, value in each.items()}
             },
-            "per_sample_changes_grad": {"gradients": grown},
+            "per_sample_changes_grad": {"gradients": AnyOf(grown, emptied)},
             "per_sample_summed": {"gradients": AnyOf(batch, {name: value * count for name, value in batch.items()})},
             "per_sample_copies": {"gradients": copies},
             "per_sample_transposed": has(
@@ -192,12 +193,14 @@ class ReusedLayer(OneBatch):
             rows.append(torch.autograd.grad(loss, [p for call in calls for p in call.parameters()]))
         weights_and_biases = [torch.stack(parts) for parts in zip(*rows)]
         pairs = zip(weights_and_biases[::2], weights_and_biases[1::2])
-        weight, bias = f"{model.name}.weight", f"{model.name}.bias"
+        weight, bias, count = f"{model.name}.weight", f"{model.name}.bias", len(x)
+        again = [sum(value * count**call for call, value in enumerate(weights_and_biases[kind::2])) for kind in (0, 1)]
         three = {name: (3 * len(value), *value.shape[1:]) for name, value in each.items()}
         return {
             **super().mistakes(case),
             "per_sample_one_call": {"gradients": AnyOf(*({weight: one, bias: other} for one, other in pairs))},
             "per_sample_calls_listed": has(lambda got: shaped(got, three)),
+            "per_sample_scaled_again": {"gradients": dict(zip((weight, bias), again))},
             "per_sample_wrong_pairs": has(
                 lambda got: shaped(got, {weight: each[weight].shape}) and is_same(got[bias], each[bias])
             ),
@@ -261,6 +264,7 @@ class AnyModel(OneBatch):
 class LeftAsItWas(OneBatch):
     """It only looks: `.grad` is as without it, and it leaves nothing on the model, also after an error in the block."""
 
+    errors = {r"RuntimeError: The size of tensor a \(0\) must match": "per_sample_changes_grad", **OneBatch.errors}
     blame = {
         "parameter.grad": "per_sample_changes_grad",
         "attributes left on modules and parameters": "tool_attributes_left",
@@ -381,12 +385,13 @@ class TwoBlocks(OneBatch):
     def mistakes(self, case):
         model, x = self.given(case)
         shapes = {name: model.get_parameter(name).shape for name in linear_parameters(model)}
+        squeezed = {name: shape for name, shape in shapes.items() if name.endswith("weight")}
         return {
             "tool_shared_results": AnyOf(
                 {"gradients of the first": self.each(case, model, x[:1] + 1)},
                 {"gradients of the first": {name: one / len(x) for name, one in self.each(case, model, x).items()}},
             ),
-            "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, shapes))},
+            "per_sample_squeezed": {"gradients of the second": such_that(lambda got: shaped(got, squeezed))},
             "tool_before_the_block": {
                 "gradients of the second": such_that(lambda got: shaped(got, {n: (len(x), *shapes[n]) for n in shapes})),
                 "gradients of the first": self.each(case, model, x),

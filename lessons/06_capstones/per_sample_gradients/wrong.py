@@ -2034,3 +2034,104 @@ class PerSampleGradients:
     def __exit__(self, *error):
         for handle in self.handles:
             handle.remove()
+
+# %% scales_the_running_sum
+# misconception: scales what has been gathered so far at each call | hint: per_sample_scaled_again
+# breaks: a sample's gradient is the sum over the calls
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+    def look(self, name, module, args, output):
+        x = args[0].detach()
+
+        def collect(grad):
+            n = len(grad) if self.reduction == "mean" else 1
+            weight = torch.einsum("no,ni->noi", grad, x)
+            self.gradients[f"{name}.weight"] = n * (self.gradients.get(f"{name}.weight", 0) + weight)
+            if module.bias is not None:
+                self.gradients[f"{name}.bias"] = n * (self.gradients.get(f"{name}.bias", 0) + grad)
+
+        output.register_hook(collect)
+
+# %% empties_grad_data
+# misconception: gives each .grad an empty .data as the block begins | hint: per_sample_changes_grad
+# breaks: `.grad` becomes what it is without the tool
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+        for p in self.model.parameters():
+            if p.grad is not None:
+                p.grad.data = torch.empty(0)
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+    def look(self, name, module, args, output):
+        output.register_hook(partial(self.collect, name, module, args[0].detach()))
+
+    def collect(self, name, module, x, grad):
+        grad = grad * len(grad) if self.reduction == "mean" else grad
+        self.add(name + ".weight", grad[:, :, None] * x[:, None, :])
+        if module.bias is not None:
+            self.add(name + ".bias", grad)
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
+
+# %% zeroes_what_it_has_seen
+# misconception: sets the gradient to zero once it has been noted | hint: per_sample_changes_grad
+# breaks: It only looks
+class PerSampleGradients:
+    def __init__(self, model: nn.Module, reduction: str = "mean") -> None:
+        self.model = model
+        self.reduction = reduction
+        self.gradients = {}
+
+    def __enter__(self):
+        self.handles = []
+        for name, module in self.model.named_modules():
+            if isinstance(module, nn.Linear):
+                self.handles.append(module.register_forward_hook(partial(self.look, name)))
+        return self
+
+    def __exit__(self, *error):
+        for handle in self.handles:
+            handle.remove()
+
+    def look(self, name, module, args, output):
+        output.register_hook(partial(self.collect, name, module, args[0].detach()))
+
+    def collect(self, name, module, x, grad):
+        args_grad = grad
+        grad = grad * len(grad) if self.reduction == "mean" else grad
+        self.add(name + ".weight", grad[:, :, None] * x[:, None, :])
+        if module.bias is not None:
+            self.add(name + ".bias", grad.clone())
+        args_grad.data.zero_()
+
+    def add(self, key, value):
+        self.gradients[key] = self.gradients[key] + value if key in self.gradients else value
