@@ -1124,7 +1124,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #   and no function's step is called like a module.
 # - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
 #
-# You may stop the run as soon as you have the value. No hook of yours is left on the model. What is left after an error is not asked.
+# You may stop the run as soon as you have the value. No hook of yours is left on the model, and other people's stay. What is left after an error is not asked.
 # (The models are in eval mode and catch no errors. Only models that cannot be traced carry hooks of other people. The value is one tensor, and nobody writes into `x` afterwards.)
 
 

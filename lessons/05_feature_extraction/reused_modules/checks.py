@@ -18,6 +18,7 @@ from course.traces import as_before, gradients_from, no_gradients_from, what_run
 ERRORS = {
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
     r"AttributeError: 'tuple' object has no attribute 'dim'": "hook_replaces_output",
+    r"StopIteration": "feat_first_parameter",
 }
 
 
@@ -56,9 +57,10 @@ def flaws(calls, model, field="calls"):
         "loop_variable": told(lambda got: len(got) >= len(names) and len(set(got)) == 1 < len(once)),
         "class_or_name": told(lambda got: got == [kinds[name] for name in names]),
         "feat_root_listed": told(lambda got: len(got) == len(names) + 1 and got[:-1] == names),
-        "feat_numbered": told(lambda got: got != names and [name.rsplit("_", 1)[0] for name in got] == names),
-        "feat_top_level": told(lambda got: got == [name for name in names if "." not in name]),
-        "feat_no_containers": told(lambda got: got == [name for name in names if name not in parents]),
+        "feat_numbered": told(lambda got: any(name not in names and name.rsplit("_", 1)[0] in names for name in got)),
+        "feat_top_level": told(lambda got: got != names and got == [name for name in names if "." not in name]),
+        "feat_no_containers": told(lambda got: got != names and got == [name for name in names if name not in parents]),
+        "shape_for_output": {field: [[call[0], list(call[1].shape)] for call in calls]},
         "feat_alias": {field: pairs(calls, 2)},
         "feat_begins": {field: pairs(sorted(calls, key=lambda call: call[3]))},
         "feat_outputs_only": {field: [pair[1] for pair in pairs(calls)]},
@@ -249,6 +251,24 @@ class NestedAndInPlace(EveryCall):
         return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
 
 
+class Positive(nn.Module):
+    """A layer without parameters, which gives true or false."""
+
+    def forward(self, x):
+        return x > 0
+
+
+class Shift(nn.Module):
+    """A layer that puts out its own parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.by = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.by
+
+
 class AnyModel(EveryCall):
     """Any model is recorded, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
@@ -265,18 +285,27 @@ class AnyModel(EveryCall):
 
     blame = {
         "calls in a model with a hook of its owner": "feat_forward_called",
+        "calls in a model without parameters": "feat_digits_lost",
+        "outputs that require a gradient": "feat_graph",
         "calls in a model in which a layer gives whole numbers": "feat_digits_lost",
     }
 
     def models(self, case):
-        return {**awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case)}
+        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
+        shift = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), Shift())), case.tensor("x for shift", 2, 4)
+        return {
+            "a model in which a layer gives its parameter": shift, "a model without parameters": bare,
+            **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
+        }  # fmt: skip
 
     def probe(self, nb, case):
         record = nb.function("record_calls")
-        return {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
+        brought = {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
+        return {**brought, "outputs that require a gradient": attached(brought["calls in a model in which a layer gives its parameter"])}
 
     def truth(self, case):
-        return {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
+        wanted = {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
+        return {**wanted, "outputs that require a gradient": []}
 
     def mistakes(self, case):
         return {}

@@ -331,6 +331,7 @@ class UsedAgain(Afterwards):
     cases = 1
     blame = {
         "after the inner block": "feat_once_only", "after the outer block": "feat_once_only", "after another block": "feat_once_only",
+        "how often the hooks of one dict run in two blocks": "feat_hooks_used_up",
     }  # fmt: skip
 
     def probe(self, nb, case):
@@ -344,7 +345,15 @@ class UsedAgain(Afterwards):
         self.owner_trains(model)
         with look(model, {"pool": looks_on}):
             model(x)
-        return {"after the inner block": inner, "after the outer block": outer, "after another block": state(model, x, case)}
+        another, ran = state(model, x, case), []
+        hooks = dict.fromkeys(["conv1", "fc"], lambda module, args, output: ran.append(module))
+        for _ in range(2):
+            with look(model, hooks):
+                model(x)
+        return {
+            "after the inner block": inner, "after the outer block": outer, "after another block": another,
+            "how often the hooks of one dict run in two blocks": len(ran),
+        }  # fmt: skip
 
     def owner_trains(self, model):
         model.train()
@@ -361,7 +370,10 @@ class UsedAgain(Afterwards):
             looked_at.get_submodule(name).register_forward_hook(looks_on)
         with torch.no_grad():
             inner = state(looked_at, x, case, as_before)
-        return {"after the inner block": inner, "after the outer block": outer, "after another block": another}
+        return {
+            "after the inner block": inner, "after the outer block": outer, "after another block": another,
+            "how often the hooks of one dict run in two blocks": 4,
+        }  # fmt: skip
 
     def mistakes(self, case):
         return {}
