@@ -37,7 +37,7 @@ class Steps(Check):
     def probe(self, nb, case):
         _, steps, x = self.given(case)
         models = {step: self.given(case)[0] for step in steps}  # one for each: a hook that stays must not spoil the next step
-        model = models[steps[0]]
+        model = next((one for step, one in models.items() if step in dict(one.named_modules())), models[steps[0]])
         values = {step: nb.function("value_at")(models[step], step, x) for step in steps}
         return {
             "values": values,
@@ -186,10 +186,16 @@ class NotTraceable(Check):
         model, steps, x = self.given(case)
         values = {step: nb.function("value_at")(model, step, x) for step in steps}
         found = [looks_on in model.get_submodule(step)._forward_hooks.values() for step in steps]
-        return {"values": values, "hooks of its owner afterwards": sum(found)}
+        return {
+            "values": values,
+            "hooks of its owner afterwards": sum(found),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+        }
 
     def truth(self, case):
-        return {**self.values(case, 2), "hooks of its owner afterwards": 4}
+        model, _, x = self.given(case)
+        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        return {**self.values(case, 2), "hooks of its owner afterwards": 4, "what runs in model(x) afterwards": runs}
 
     def values(self, case, times, training=False):
         model, steps, x = self.given(case)

@@ -107,7 +107,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
-# breaks: No hook of yours is left on the model.
+# breaks: No hook of yours is left on the model
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]

@@ -10,7 +10,7 @@ from course import probing
 from course.awkward import awkward_models, hooked_model, whole_numbers_model
 from course.models import Rounds, TinyResNet
 from course.probing import hook_counts, other_than
-from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: namedtuple, dictionary: the statement says that every output is one tensor
 # awkward: the_layer: no module is inside of it, so nothing is to be recorded
@@ -81,6 +81,15 @@ def reached_from(calls, model, case):
     try:
         return gradients_from([pair[-1] for pair in calls], model, case)
     except (TypeError, IndexError, KeyError):  # no list of pairs, and told as such
+        return None
+
+
+def gradients_of(tensors, model, case):
+    """What a backward from the tensors leaves in themselves."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -286,7 +295,7 @@ class AnyModel(EveryCall):
     blame = {
         "calls in a model with a hook of its owner": "feat_forward_called",
         "calls in a model without parameters": "feat_digits_lost",
-        "outputs that require a gradient": "feat_graph",
+        "gradients of the outputs": "feat_graph",
         "calls in a model in which a layer gives whole numbers": "feat_digits_lost",
     }
 
@@ -301,11 +310,19 @@ class AnyModel(EveryCall):
     def probe(self, nb, case):
         record = nb.function("record_calls")
         brought = {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
-        return {**brought, "outputs that require a gradient": attached(brought["calls in a model in which a layer gives its parameter"])}
+        says = "a model in which a layer gives its parameter"
+        return {**brought, "gradients of the outputs": self.gradients(brought[f"calls in {says}"], self.models(case)[says][0], case)}
+
+    def gradients(self, calls, model, case):
+        try:
+            return gradients_of(dict(calls), model, case)
+        except (TypeError, ValueError):  # no list of pairs, and told as such
+            return None
 
     def truth(self, case):
         wanted = {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
-        return {**wanted, "outputs that require a gradient": []}
+        shift = calls_of(*self.models(case)["a model in which a layer gives its parameter"])
+        return {**wanted, "gradients of the outputs": {call[0]: no_gradient_left(call[0], call[1], case) for call in shift}}
 
     def mistakes(self, case):
         return {}

@@ -10,7 +10,7 @@ from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.awkward import awkward_models, hooked_model, whole_numbers_model
 from course.probing import calls_of, hook_counts, single_calls, statistics
-from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
@@ -41,6 +41,15 @@ def reached_from(features, model, case):
     try:
         return gradients_from(features.values(), model, case)
     except AttributeError:  # no dict, and told as such
+        return None
+
+
+def gradients_of(tensors, model, case):
+    """What a backward from the tensors leaves in themselves."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -142,7 +151,7 @@ class AnyModel(AsItWas):
         "features of a model with in-place operations behind its layers": "feat_alias",
         "features of a model in float64": "feat_digits_lost",
         "features of a model without parameters": "feat_digits_lost",
-        "features that require a gradient": "feat_graph",
+        "gradients of the features": "feat_graph",
         "features of a model with a hook of its owner": "feat_forward_called",
         "features of a model in which a layer gives whole numbers": "feat_digits_lost",
         "features of a model with names that look alike": "name_in_name",
@@ -169,7 +178,7 @@ class AnyModel(AsItWas):
             features = safe(model, layers, x)
             brought[f"features of {says}"] = snapshot(features)
             if says == "a model in which a layer gives its parameter":
-                brought["features that require a gradient"] = attached(features)
+                brought["gradients of the features"] = gradients_of(features, model, case)
             if says == "a model in training mode":
                 brought[f"features of {says}, in another call"] = snapshot(safe(model, layers, x * 2))
                 brought[f"statistics of {says}"] = statistics(model)
@@ -181,7 +190,9 @@ class AnyModel(AsItWas):
         model, x = self.models(case)[says]
         model(x)
         wanted[f"features of {says}, in another call"] = close(self.outputs(model, x * 2))
-        return {**wanted, f"statistics of {says}": close(statistics(model)), "features that require a gradient": []}
+        shift = self.outputs(*self.models(case)["a model in which a layer gives its parameter"])
+        gradients = {name: no_gradient_left(name, one, case) for name, one in shift.items()}
+        return {**wanted, f"statistics of {says}": close(statistics(model)), "gradients of the features": gradients}
 
     def mistakes(self, case):
         model, x = self.models(case)["a model in training mode"]

@@ -5,7 +5,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models, hooked_model
 from course.probing import calls_of, hook_counts, statistics
-from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 
@@ -58,6 +58,15 @@ def reached_from(tensors, model, case):
     try:
         return gradients_from(tensors.values(), model, case)
     except AttributeError:  # no dict, and told as such
+        return None
+
+
+def gradients_of(tensors, model, case):
+    """What a backward from the tensors leaves in themselves."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -265,7 +274,7 @@ class EveryPart(Check):
 
     cases = 1
     errors = ERRORS
-    blame = {"statistics afterwards": "feat_runs_twice", "tensors that require a gradient": "feat_graph"}
+    blame = {"statistics afterwards": "feat_runs_twice", "gradients of the tensors": "feat_graph"}
 
     def given(self, case):
         (name,) = case.words("name", 1)
@@ -283,7 +292,8 @@ class EveryPart(Check):
     def probe(self, nb, case):
         model, name, x = self.given(case)
         tensors = nb.function("every_tensor")(model, [name], x)
-        return {"tensors": tensors, "tensors that require a gradient": attached(tensors), "statistics afterwards": statistics(model)}
+        moved = statistics(model)
+        return {"tensors": tensors, "gradients of the tensors": gradients_of(tensors, model, case), "statistics afterwards": moved}
 
     def truth(self, case):
         model, name, x = self.given(case)
@@ -297,7 +307,8 @@ class EveryPart(Check):
             "deep.a.0.0.b.0.0": x + 3, "deep.a.0.0.b.0.1.c": x + 4,
         }  # fmt: skip
         tensors = {f"{name}.{place}": tensor for place, tensor in parts.items()}
-        return {"tensors": tensors, "tensors that require a gradient": [], "statistics afterwards": once}
+        gradients = {place: no_gradient_left(place, one, case) for place, one in tensors.items()}
+        return {"tensors": tensors, "gradients of the tensors": gradients, "statistics afterwards": once}
 
     def mistakes(self, case):
         _, name, _ = self.given(case)
