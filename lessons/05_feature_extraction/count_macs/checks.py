@@ -123,8 +123,10 @@ def mistaken(model, x):
 
 
 def whole(number):
-    """An integer of any library as Python's own; everything else as it is."""
-    return int(number) if isinstance(number, numbers.Integral) else number
+    """A number of any library as Python's own; everything else as it is."""
+    if isinstance(number, numbers.Integral):
+        return int(number)
+    return float(number) if isinstance(number, numbers.Real) else number
 
 
 class WholeBatch(Check):

@@ -178,7 +178,8 @@ class NestedNames(Check):
 def _beside(got, layers, output):
     """Whether the model's output stands beside the features: in a pair, or under a key of its own."""
     if isinstance(got, dict):
-        return any(is_same(got[name], Close(output)) for name in set(got) - set(layers))
+        more = set(got) - set(layers)
+        return len(more) == 1 and is_same(got[more.pop()], Close(output))
     return isinstance(got, list) and len(got) == 2 and any(is_same(one, Close(output)) for one in got)
 
 

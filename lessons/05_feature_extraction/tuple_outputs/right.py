@@ -207,7 +207,7 @@ def every_tensor(model, layers, x):
     def keep(name, module, args, output):
         for path, leaf in pytree.tree_flatten_with_path(output)[0]:
             if isinstance(leaf, torch.Tensor):
-                steps = [str(next(iter(vars(key).values()))) for key in path]  # a number, a key, or the name of a field
+                steps = [str(getattr(key, "idx", getattr(key, "key", getattr(key, "name", None)))) for key in path]
                 found[".".join([name, *steps])] = leaf.detach().clone()
 
     with ExitStack() as stack:
