@@ -331,7 +331,7 @@ class UsedAgain(Afterwards):
     cases = 1
     blame = {
         "after the inner block": "feat_once_only", "after the outer block": "feat_once_only", "after another block": "feat_once_only",
-        "how often the hooks of one dict run in two blocks": "feat_hooks_used_up",
+        "what the hooks of one dict got in two blocks": "feat_hooks_used_up",
     }  # fmt: skip
 
     def probe(self, nb, case):
@@ -345,14 +345,14 @@ class UsedAgain(Afterwards):
         self.owner_trains(model)
         with look(model, {"pool": looks_on}):
             model(x)
-        another, ran = state(model, x, case), []
-        hooks = dict.fromkeys(["conv1", "fc"], lambda module, args, output: ran.append(module))
-        for _ in range(2):
-            with look(model, hooks):
-                model(x)
+        another, got, fresh = state(model, x, case), [], self.given(case)[0]
+        hooks = {"fc": lambda module, args, output: got.append(output.detach().clone())}
+        for given in (x, -x):
+            with look(fresh, hooks):
+                fresh(given)
         return {
             "after the inner block": inner, "after the outer block": outer, "after another block": another,
-            "how often the hooks of one dict run in two blocks": len(ran),
+            "what the hooks of one dict got in two blocks": got,
         }  # fmt: skip
 
     def owner_trains(self, model):
@@ -370,9 +370,10 @@ class UsedAgain(Afterwards):
             looked_at.get_submodule(name).register_forward_hook(looks_on)
         with torch.no_grad():
             inner = state(looked_at, x, case, as_before)
+        fresh = self.given(case)[0].eval()
         return {
             "after the inner block": inner, "after the outer block": outer, "after another block": another,
-            "how often the hooks of one dict run in two blocks": 4,
+            "what the hooks of one dict got in two blocks": [Close(fresh(given), 1e-4, 1e-4) for given in (x, -x)],
         }  # fmt: skip
 
     def mistakes(self, case):
