@@ -25,6 +25,7 @@
 from course import hint, progress, solution  # first: it makes torchvision importable beside a CPU-only torch
 
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from functools import partial
 
 import torch
@@ -52,8 +53,8 @@ pictures, answers = straight[seen], torch.searchsorted(known, labels[seen])
 
 torch.manual_seed(0)
 digit_net = TinyResNet(channels=16, classes=7, colours=1, places=2)
-optimizer = torch.optim.Adam(digit_net.parameters(), lr=0.005)
-for _ in range(8):
+optimizer = torch.optim.Adam(digit_net.parameters(), lr=0.006)
+for _ in range(5):
     for batch in torch.randperm(1000).split(50):
         optimizer.zero_grad()
         F.cross_entropy(digit_net(jittered(pictures[batch])), answers[batch]).backward()
@@ -359,10 +360,9 @@ check("feature_extractor")
 # Here is your extractor at work on the flower. These layers lie inside the blocks, which `named_children` does not reach.
 
 # %%
-torch.manual_seed(0)
 inside = ["layer1.0.conv2", "layer2.0.downsample.0", "layer3.0.conv2"]
 with torch.no_grad():
-    found = FeatureExt(resnet18(weights=None).eval(), inside)(x)
+    found = FeatureExt(deepcopy(net), inside)(x)                       # a copy: `net` stays without hooks
 title = "Inside the blocks, by your own FeatureExt"
 draw_feature_maps(found, columns=6, title=title) if found else "FeatureExt returns nothing yet."
 
@@ -1080,7 +1080,8 @@ with torch.no_grad():
 print(f"bn1 alone: smallest value {alone.min():.3f}   bn1 beside layer1: {beside.min():.3f}")
 
 # %% [markdown]
-# And `forward` has to be traceable. An `if` on a tensor's value ends the tracing. A hook does not mind.
+# And `forward` has to be traceable. An `if` on a tensor's value ends the tracing, and leaves the model in training mode: the tool traces it
+# in that mode first, and does not come to the line that puts the mode back. A hook does not mind.
 
 
 # %%
@@ -1124,7 +1125,7 @@ with picky.fc.register_forward_hook(lambda m, a, o: print("a hook:", tuple(o.sha
 #   and no function's step is called like a module.
 # - Otherwise it is a step as `get_graph_node_names` lists them, such as `block.add`, `flatten` or `block.relu_1`, but not the input. Then the model can be traced.
 #
-# You may stop the run as soon as you have the value. No hook of yours is left on the model. What is left after an error is not asked.
+# You may stop the run as soon as you have the value. No hook of yours is left on the model, and other people's stay. What is left after an error is not asked.
 # (The models are in eval mode and catch no errors. Only models that cannot be traced carry hooks of other people. The value is one tensor, and nobody writes into `x` afterwards.)
 
 

@@ -1,6 +1,7 @@
 import contextlib
 import math
 import numbers
+from functools import partial
 
 import torch
 from torch import nn
@@ -72,6 +73,9 @@ def mistaken(model, x):
         stops = ((n + 2 * p - k) // s + 1 for n, p, k, s in zip(i[2:], m.padding, m.kernel_size, m.stride))
         return i[0] * size(m) * numel(stops)
 
+    def squared(m, i, o, side):
+        return macs(m, i, o) if isinstance(m, nn.Linear) else numel(o[:2]) * o[side] ** 2 * taps(m)
+
     def one_vector(m, i, o):
         return i[0] * size(m) if isinstance(m, nn.Linear) else macs(m, i, o)
 
@@ -102,6 +106,7 @@ def mistaken(model, x):
         ],
         "feat_input_size": [total(on_input), total(own_formula)],
         "feat_padding": [total(off_the_edge)],
+        "feat_square_output": [total(partial(squared, side=side)) for side in (2, 3)],
         "feat_groups": [total(lambda m, i, o: numel(o) * taps(m, groups=False))],
         "feat_square": [total(lambda m, i, o: numel(o) * taps(m, sides=sides)) for sides in ((0, 0), (1, 1))],
         "feat_tokens": [total(one_vector)],
@@ -118,8 +123,10 @@ def mistaken(model, x):
 
 
 def whole(number):
-    """An integer of any library as Python's own; everything else as it is."""
-    return int(number) if isinstance(number, numbers.Integral) else number
+    """A number of any library as Python's own; everything else as it is."""
+    if isinstance(number, numbers.Integral):
+        return int(number)
+    return float(number) if isinstance(number, numbers.Real) else number
 
 
 class WholeBatch(Check):
@@ -127,6 +134,8 @@ class WholeBatch(Check):
 
     field = "count_macs(model, x)"
     errors = {
+        r"StopIteration": "feat_first_parameter",
+        r"(AttributeError: '(int|float)' object has no attribute|TypeError: .*invalid types: \(!(int|float)!)": "hook_replaces_output",
         r"RuntimeError: (shape|The size|mat1|Given)": "shapes_do_not_fit",
         r"KeyError: (Conv2d|Linear)\(": "feat_unused",
         r"AttributeError: '(ReLU|BatchNorm2d|AdaptiveAvgPool2d|Residual|TinyResNet|Sequential|Tanh)' object has no attribute": "feat_every_module",
@@ -144,7 +153,7 @@ class WholeBatch(Check):
         both = all(isinstance(count, (int, float)) for count in (first, second))
         return {
             self.field: first, "the same call again": second,
-            "how much more the same call counts again": second - first if both else 0,
+            "how much more the same call counts again": (second - first or 0) if both else 0,
         }  # fmt: skip
 
     def truth(self, case):
@@ -154,12 +163,18 @@ class WholeBatch(Check):
 
     def mistakes(self, case):
         counts = {hint: AnyOf(*found, *map(float, found)) for hint, found in mistaken(*self.given(case)).items()}
+        millions = flops_of(*self.given(case)) / 2e6
         return {
             "returns_nothing": {self.field: None},
+            "feat_millions": {self.field: Matches(_near(millions), "millions")},
             "feat_not_summed": {self.field: Matches(_parts, "parts")},
             "feat_goes_on": {"how much more the same call counts again": other_than(0)},
             **{hint: {self.field: count} for hint, count in counts.items()},
         }
+
+
+def _near(millions):
+    return lambda got: None if isinstance(got, float) and got and abs(got - millions) < 0.06 else "no"
 
 
 def _parts(got):
@@ -382,8 +397,10 @@ class AnyModel(WholeBatch):
 
     def models(self, case):
         """Each on a batch that follows from the seed, or else the number would say nothing."""
+        bare = nn.Sequential(nn.Tanh(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
+        models = {**awkward_models(case, *self.kinds), **whole_numbers_model(case), "a model without parameters": bare}
         found = {}
-        for number, (says, (model, x)) in enumerate({**awkward_models(case, *self.kinds), **whole_numbers_model(case)}.items()):
+        for number, (says, (model, x)) in enumerate(models.items()):
             found[says] = (model, x if x.dim() == 1 else torch.cat([x] * case.integer(f"times {number}", 1, 5)))
         return found
 

@@ -731,3 +731,68 @@ def count_macs(model: nn.Module, x: torch.Tensor) -> int:
             model(x)
         _counts[key] = total
     return _counts[key]
+
+# %% in_millions
+# misconception: returns millions | hint: feat_millions
+# breaks: returns how many MACs this one call took
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return round(sum(counts) / 1e6, 2)
+
+# %% square_outputs
+# misconception: takes the width of the output squared | hint: feat_square_output
+# breaks: returns how many MACs this one call took
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        counts.append((output.numel() if output.dim() != 4 else output.shape[0] * output.shape[1] * output.shape[3] ** 2) * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return sum(counts)
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: It runs `model` on `x` once
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        counts.append(output.numel() * module.weight[0].numel())
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x.to(next(model.parameters()).device))
+    return sum(counts)
+
+# %% hook_returns_the_count
+# misconception: the hook returns its count, which takes the place of the output | hint: hook_replaces_output
+def count_macs(model, x):
+    counts = []
+
+    def count(module, args, output):
+        macs = output.numel() * module.weight[0].numel()
+        counts.append(macs)
+        return macs
+
+    with ExitStack() as stack:
+        for module in model.modules():
+            if isinstance(module, (nn.Linear, nn.Conv2d)):
+                stack.enter_context(module.register_forward_hook(count))
+        model(x)
+    return sum(counts)

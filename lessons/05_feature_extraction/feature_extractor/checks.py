@@ -19,6 +19,7 @@ ERRORS = {
     r"KeyError: '\w+\.\d+\.\w+'": "dotted_name",
     r"AttributeError: '\w+' object has no attribute '(conv1|bn1|maxpool|layer[1-4]|avgpool)'": "typed_in_names",
     r"TypeError: .*some of the arguments have invalid types: \(!tuple of \(": "hook_replaces_output",
+    r"StopIteration": "feat_first_parameter",
     r"AttributeError: 'NoneType' object has no attribute '(register_forward_hook|_modules|named_\w+|children)'": "feat_empty_place",
 }
 
@@ -140,7 +141,7 @@ class NestedNames(Check):
             "returns_nothing": {"features": None},
             "one_sample": {"features": close({name: value[0] for name, value in wanted.items()})},
             "output_for_features": {
-                "features": AnyOf(Close(output), Matches(lambda got: None if _pair(got, output) else "no", "a pair"))
+                "features": AnyOf(Close(output), Matches(lambda got: None if _beside(got, layers, output) else "no", "beside"))
             },
             "list_for_dict": {"features": AnyOf(list(wanted.values()), in_order)},
             "nothing_kept": flaw(lambda got: all(empty(value) for value in got.values())),
@@ -164,6 +165,7 @@ class NestedNames(Check):
             "shape_for_output": {"features": {name: list(value.shape) for name, value in wanted.items()}},
             "all_calls": {"features": {name: [value] for name, value in close(wanted).items()}},
             "layers_on_the_input": {"features": close(direct)},
+            "feat_other_shape": reshaped(wanted),
             "changes_mode": {"features": close(features_of(model.train(), layers, x))},
             "changes_the_flow": flaw(
                 lambda got: (
@@ -173,8 +175,27 @@ class NestedNames(Check):
         }
 
 
-def _pair(got, output):
+def _beside(got, layers, output):
+    """Whether the model's output stands beside the features: in a pair, or under a key of its own."""
+    if isinstance(got, dict):
+        more = set(got) - set(layers)
+        return len(more) == 1 and is_same(got[more.pop()], Close(output))
     return isinstance(got, list) and len(got) == 2 and any(is_same(one, Close(output)) for one in got)
+
+
+def reshaped(wanted):
+    """The same numbers in other shapes."""
+
+    def flaw(got):
+        if not isinstance(got, dict) or set(got) != set(wanted):
+            return "no"
+        pairs = [(one.tensor(), wanted[name]) for name, one in got.items() if isinstance(one, TensorRecord)]
+        same = len(pairs) == len(wanted) and all(
+            one.numel() == other.numel() and torch.allclose(one.flatten(), other.flatten(), 1e-4, 1e-4) for one, other in pairs
+        )
+        return None if same else "no"
+
+    return {"features": Matches(flaw, "other shapes")}
 
 
 class OnResNet(NestedNames):
@@ -188,7 +209,7 @@ class OnResNet(NestedNames):
         return model, case.shuffled("layers", names), case.tensor("x", 2, 3, 32, 32)
 
     def mistakes(self, case):
-        return {}
+        return {"feat_other_shape": reshaped(features_of(*self.given(case)))}
 
 
 class CalledAgain(NestedNames):
@@ -249,14 +270,26 @@ class CalledAgain(NestedNames):
 
 
 class TwoAtOnce(NestedNames):
-    """Two extractors on one model each return their own features."""
+    """Two extractors on one model, or on a model and a part of it, each return their own features."""
+
+    blame = {"features of the whole model": "shared_state", "features of a part of it": "shared_state"}
 
     def probe(self, nb, case):
         model, layers, x = self.given(case)
         one = nb.function("FeatureExt")(model, layers[:2])
         two = nb.function("FeatureExt")(model, [layers[3], layers[0], layers[2]])
-        return {"features of the first": snapshot(one(x)), "features of the second": snapshot(two(x + 1)),
-                "features of the first again": snapshot(one(x * 2))}  # fmt: skip
+        brought = {"features of the first": snapshot(one(x)), "features of the second": snapshot(two(x + 1)),
+                   "features of the first again": snapshot(one(x * 2))}  # fmt: skip
+        whole, body, inner, x = self.part(case)
+        three, four = nb.function("FeatureExt")(whole, [layers[3]]), nb.function("FeatureExt")(body, [inner])
+        on_the_whole = snapshot(three(x))
+        return {**brought, "features of the whole model": on_the_whole, "features of a part of it": snapshot(four(x))}
+
+    def part(self, case):
+        """A model, a part of it, and the name that one layer has in this part."""
+        model, layers, x = self.given(case)
+        body, _, inner = layers[3].partition(".")
+        return model, getattr(model, body), inner, x
 
     def truth(self, case):
         model, layers, x = self.given(case)
@@ -264,7 +297,14 @@ class TwoAtOnce(NestedNames):
             "features of the first": close(features_of(model, layers[:2], x)),
             "features of the second": close(features_of(model, [layers[3], layers[0], layers[2]], x + 1)),
             "features of the first again": close(features_of(model, layers[:2], x * 2)),
+            "features of the whole model": close(features_of(model, layers[3:], x)),
+            "features of a part of it": self.of_the_part(case),
         }
+
+    def of_the_part(self, case):
+        _, body, inner, x = self.part(case)
+        with torch.no_grad():
+            return close({inner: body(x)})
 
     def mistakes(self, case):
         _, layers, _ = self.given(case)
@@ -343,6 +383,13 @@ class LeftAsItIs(NestedNames):
         return {"changes_model": {"gradients from it": such_that(lambda got: all(one is not None for one in got.values()))}}
 
 
+class Positive(nn.Module):
+    """A layer without parameters, which gives true or false."""
+
+    def forward(self, x):
+        return x > 0
+
+
 class AnyModel(Check):
     """Any model is wrapped, whatever its names, dtypes and dimensions are, and stays as it is."""
 
@@ -355,10 +402,12 @@ class AnyModel(Check):
     blame = {
         "features of a model with names that look alike": "name_in_name",
         "features of a model in which a layer gives whole numbers": "feat_digits_lost",
+        "features of a model without parameters": "feat_digits_lost",
     }
 
     def models(self, case):
-        return {**awkward_models(case, *self.kinds), **whole_numbers_model(case)}
+        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
+        return {"a model without parameters": bare, **awkward_models(case, *self.kinds), **whole_numbers_model(case)}
 
     def outputs(self, given):
         """Of leaves that run once and return one tensor, which nothing overwrites."""

@@ -775,3 +775,108 @@ class FeatureExt(nn.Module):
         self.found = {}
         self.model(x)
         return self.found
+
+# %% name_written_on_the_layer
+# misconception: writes the name on the layer, where another extractor writes another one | hint: shared_state
+# breaks: Two of them, even on one model, do not disturb each other.
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.layers, self.features = model, layers, {}
+        for name, module in model.named_modules():
+            module._feature_name = name
+            if name in layers:
+                module.register_forward_hook(self.keep)
+
+    def keep(self, module, args, output):
+        self.features[module._feature_name] = output
+
+    def forward(self, x):
+        self.features = {}
+        self.model(x)
+        return self.features
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: wraps any model
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = model, {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output
+
+    def forward(self, x):
+        self.model(x.to(next(self.model.parameters()).device))
+        return dict(self.features)
+
+# %% times_one
+# misconception: copies by a product with 1, which turns true and false into whole numbers | hint: feat_digits_lost
+# breaks: Each value is the output of that layer in this run.
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = model, {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output.detach() * 1
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
+# %% output_under_a_key
+# misconception: puts the model's output beside the features | hint: output_for_features
+# breaks: Its keys are exactly the names in `layers`.
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = model, {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output.detach()
+
+    def forward(self, x):
+        self.features["output"] = self.model(x)
+        return self.features
+
+# %% squeezed
+# misconception: takes away the dimensions of size 1 | hint: feat_other_shape
+# breaks: Each value is the output of that layer in this run.
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = model, {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output.detach().squeeze()
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)
+
+# %% one_row_a_picture
+# misconception: flattens each feature | hint: feat_other_shape
+# breaks: Each value is the output of that layer in this run.
+class FeatureExt(nn.Module):
+    def __init__(self, model, layers):
+        super().__init__()
+        self.model, self.features = model, {}
+        for name in layers:
+            model.get_submodule(name).register_forward_hook(partial(self.keep, name))
+
+    def keep(self, name, module, args, output):
+        self.features[name] = output.detach().flatten(1)
+
+    def forward(self, x):
+        self.model(x)
+        return dict(self.features)

@@ -1,3 +1,5 @@
+import contextlib
+
 import course
 import torch
 from torch import nn
@@ -18,9 +20,16 @@ ERRORS = {
     r"ValueError: return_layers are not present in model": "dotted_name",
     r"RuntimeError: mat1 and mat2 shapes": "children_in_a_row",
     r"TraceError: symbolically traced variables": "feat_cannot_be_traced",
+    r"StopIteration": "feat_first_parameter",
     r"AttributeError: '\w+' object has no attribute '\w+(\.\w+)+'": "dotted_name",
     r"AttributeError: '(Picky|Functional|_\w+)' object has no attribute '(conv1|bn1|relu|block|pool|fc)'": "typed_in_names",
 }
+
+
+def passes(model, x):
+    """Forward and backward; a hook that was left there may end it."""
+    with contextlib.suppress(Exception):
+        model(x).sum().backward()
 
 
 class Steps(Check):
@@ -34,12 +43,14 @@ class Steps(Check):
         return case.build("net", TinyResNet).eval(), case.shuffled("steps", steps), case.tensor("x", 2, 3, 7, 9)
 
     def probe(self, nb, case):
-        model, steps, x = self.given(case)
-        values = {step: nb.function("value_at")(model, step, x) for step in steps}
+        _, steps, x = self.given(case)
+        models = {step: self.given(case)[0] for step in steps}  # one for each: a hook that stays must not spoil the next step
+        model = next((one for step, one in models.items() if step in dict(one.named_modules())), models[steps[0]])
+        values = {step: nb.function("value_at")(models[step], step, x) for step in steps}
         return {
             "values": values,
-            "hooks on the model": sum(hook_counts(model).values()),
-            "what runs in model(x) afterwards": what_runs(model, case, lambda: model(x).sum().backward()),
+            "hooks on the model": sum(sum(hook_counts(one).values()) for one in models.values()),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: passes(model, x)),
         }
 
     def by_hand(self, case):
@@ -61,7 +72,7 @@ class Steps(Check):
     def truth(self, case):
         values, (model, steps, x) = self.by_hand(case), self.given(case)
         wanted = {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in steps}
-        runs = as_before(what_runs(model, case, lambda: model(x).sum().backward()))
+        runs = as_before(what_runs(model, case, lambda: passes(model, x)))
         return {"values": wanted, "hooks on the model": 0, "what runs in model(x) afterwards": runs}
 
     def mistakes(self, case):
@@ -142,6 +153,10 @@ class OtherFunctions(Steps):
         return {}
 
 
+def looks_on(module, args, output):
+    """A hook that changes nothing."""
+
+
 class Picky(nn.Module):
     """Asks a tensor how to go on, so it cannot be traced. One layer runs at least twice, another is called like a second call."""
 
@@ -150,7 +165,7 @@ class Picky(nn.Module):
         self.names = (first, f"{first}_1", second)
         self.add_module(first, nn.Linear(4, 4))
         self.add_module(f"{first}_1", nn.Linear(4, 4))
-        self.add_module(second, nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
+        self.add_module(second, nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Tanh()))
 
     def forward(self, x):
         first, other, second = (getattr(self, name) for name in self.names)
@@ -161,36 +176,48 @@ class Picky(nn.Module):
 
 
 class NotTraceable(Check):
-    """A module's output is found in a model that cannot be traced, too: the first call's. A hook of its owner runs as well."""
+    """A module's output is found in a model that cannot be traced, too: the first call's. Hooks of its owner run, and stay."""
 
     errors = ERRORS
+    blame = {"hooks of its owner afterwards": "removes_other_hooks"}
 
     def given(self, case):
         first, second = case.words("names", 2)
         steps = [f"{second}.0", first, second, f"{first}_1"]
         model = case.build("net", Picky, first, second).eval()
         model.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+        for name in steps:
+            model.get_submodule(name).register_forward_hook(looks_on)
         return model, case.shuffled("steps", steps), case.tensor("x", 2, 4)
 
     def probe(self, nb, case):
         model, steps, x = self.given(case)
-        return {"values": {step: nb.function("value_at")(model, step, x) for step in steps}}
+        values = {step: nb.function("value_at")(model, step, x) for step in steps}
+        found = [looks_on in model.get_submodule(step)._forward_hooks.values() for step in steps]
+        return {
+            "values": values,
+            "hooks of its owner afterwards": sum(found),
+            "what runs in model(x) afterwards": what_runs(model, case, lambda: passes(model, x)),
+        }
 
     def truth(self, case):
-        return self.values(case, 2)
+        model, _, x = self.given(case)
+        runs = as_before(what_runs(model, case, lambda: passes(model, x)))
+        return {**self.values(case, 2), "hooks of its owner afterwards": 4, "what runs in model(x) afterwards": runs}
 
-    def values(self, case, times):
+    def values(self, case, times, training=False):
         model, steps, x = self.given(case)
+        model.train(training)
         first, other, second = model.names
         x = x * times  # by the owner's hook
         values = {first: model.get_submodule(first)(x)}
         values[other] = model.get_submodule(other)(values[first])
         values[f"{second}.0"] = model.get_submodule(f"{second}.0")(values[other])
-        values[second] = torch.tanh(values[f"{second}.0"])
+        values[second] = torch.tanh(model.get_submodule(f"{second}.1")(values[f"{second}.0"]))
         return {"values": {step: Close(values[step].detach(), rtol=1e-4, atol=1e-4) for step in steps}}
 
     def mistakes(self, case):
-        return {"feat_forward_called": self.values(case, 1)}
+        return {"feat_forward_called": self.values(case, 1), "feat_left_in_training": self.values(case, 2, training=True)}
 
 
 class AnotherInput(Check):
@@ -218,6 +245,13 @@ class AnotherInput(Check):
         return {}
 
 
+class Positive(nn.Module):
+    """A layer without parameters, which gives true or false."""
+
+    def forward(self, x):
+        return x > 0
+
+
 class AnyModel(Check):
     """Of any model, a module's output is found, whatever the model's names, dtypes and dimensions are."""
 
@@ -234,11 +268,13 @@ class AnyModel(Check):
     blame = {
         "values in a model with names that look alike": "name_in_name",
         "values in a model in which a layer gives whole numbers": "feat_digits_lost",
+        "values in a model without parameters": "feat_digits_lost",
         "values in a model with in-place operations behind its layers": "feat_alias",
     }
 
     def models(self, case):
-        found = {**awkward_models(case, *self.kinds), **whole_numbers_model(case)}
+        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
+        found = {"a model without parameters": bare, **awkward_models(case, *self.kinds), **whole_numbers_model(case)}
         return {says: (model.eval(), x) for says, (model, x) in found.items()}
 
     def values(self, model, x):

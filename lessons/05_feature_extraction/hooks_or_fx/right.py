@@ -88,7 +88,7 @@ def value_at(model, step, x):
     try:
         return create_feature_extractor(model, [step])(x)[step]
     except torch.fx.proxy.TraceError:
-        pass
+        model.eval()  # the failed trace has left it in training mode
     outputs = []
     handle = model.get_submodule(step).register_forward_hook(lambda m, a, o: outputs.append(o.clone()))
     model(x)
@@ -99,3 +99,17 @@ def value_at(model, step, x):
 for step in ("bn1", "block.add", "flatten"):
     value = value_at(TinyResNet().eval(), step, torch.ones(1, 3, 8, 8))
     print(step, None if value is None else tuple(value.shape))
+
+# %% traces_a_copy
+import copy
+
+
+def value_at(model, step, x):
+    try:
+        extractor = create_feature_extractor(copy.deepcopy(model), [step])
+    except torch.fx.proxy.TraceError:
+        outputs = []
+        with model.get_submodule(step).register_forward_hook(lambda m, a, o: outputs.append(o.clone())):
+            model(x)
+        return outputs[0]
+    return extractor(x)[step]

@@ -107,7 +107,7 @@ for step in ("bn1", "block.add", "flatten"):
 
 # %% hook_stays
 # misconception: leaves the hook there | hint: feat_hook_left
-# breaks: No hook of yours is left on the model.
+# breaks: No hook of yours is left on the model
 def value_at(model, step, x):
     if step not in dict(model.named_modules()):
         return create_feature_extractor(model, [step])(x)[step]
@@ -354,3 +354,73 @@ def value_at(model: nn.Module, step: str, x: torch.Tensor) -> torch.Tensor:
     with module.register_forward_hook(lambda m, a, o: kept.append(o.clone())):
         model(x)
     return kept[0]
+
+# %% traces_first_and_stays_in_training
+# misconception: tries to trace first; a trace that fails leaves the model in training mode | hint: feat_left_in_training
+# breaks: even one that cannot be traced
+def value_at(model, step, x):
+    try:
+        return create_feature_extractor(model, [step])(x)[step].clone()
+    except Exception:
+        pass
+    found = []
+    with model.get_submodule(step).register_forward_hook(lambda m, a, o: found.append(o.clone())):
+        model(x)
+    return found[0]
+
+# %% stops_and_leaves_the_hook
+# misconception: stops by an exception, and never comes to the line that removes the hook | hint: feat_hook_left
+# breaks: No hook of yours is left on the model
+class Stop(Exception):
+    pass
+
+
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found = []
+
+    def hook(module, args, output):
+        found.append(output.detach().clone())
+        raise Stop
+
+    handle = model.get_submodule(step).register_forward_hook(hook)
+    try:
+        model(x)
+        handle.remove()
+    except Stop:
+        return found[0]
+
+# %% clears_all_hooks
+# misconception: empties the dict of hooks, other people's too | hint: removes_other_hooks
+# breaks: and other people's stay
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found, module = [], model.get_submodule(step)
+    module.register_forward_hook(lambda m, a, o: found.append(o.detach().clone()))
+    model(x)
+    module._forward_hooks.clear()
+    return found[0]
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: It works for any model
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found, module = [], model.get_submodule(step)
+    with module.register_forward_hook(lambda m, a, o: found.append(o.detach().clone())):
+        model(x.to(next(model.parameters()).device))
+    return found[0]
+
+# %% times_one
+# misconception: copies by a product with 1, which turns true and false into whole numbers | hint: feat_digits_lost
+# breaks: as it was when it was computed
+def value_at(model, step, x):
+    if step not in dict(model.named_modules()):
+        return create_feature_extractor(model, [step])(x)[step]
+    found, module = [], model.get_submodule(step)
+    with module.register_forward_hook(lambda m, a, o: found.append(o.detach() * 1)):
+        model(x)
+    return found[0]

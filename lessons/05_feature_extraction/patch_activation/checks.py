@@ -21,6 +21,7 @@ ERRORS = {
     r"IndexError: too many indices": "some_dimensions",
     r"IndexError: index \d+ is out of bounds for dimension 0": "feat_channel_dimension",
     r"(IndexError: The shape of the mask|RuntimeError: shape mismatch)": "feat_channel_dimension",
+    r"StopIteration": "feat_first_parameter",
 }
 
 
@@ -106,6 +107,9 @@ class Patched(Check):
             "feat_returns_clean": {"answers, by layer": dict.fromkeys(self.layers, close(model(clean)))},
             "feat_patch_never_ran": {"answers, by layer": dict.fromkeys(self.layers, close(model(corrupted)))},
             "feat_roles_swapped": swapped.truth(case),
+            "feat_adds": self.answers(
+                case, lambda kept, numbers, module, given, output: mixed(output, output + kept[1], numbers)
+            ),
             "feat_alias": self.answers(
                 case, lambda kept, numbers, module, given, output: mixed(output, kept[2], numbers)
             ),
@@ -191,6 +195,10 @@ class SomeChannels(Patched):
             "feat_zero_elsewhere": some(
                 lambda module, given, output, kept, numbers: mixed(output * 0, kept[1], numbers)
             ),
+            "feat_counted_channels": some(
+                lambda module, given, output, kept, numbers: mixed(output, kept[1], range(len(numbers)))
+            ),
+            "feat_adds": some(lambda module, given, output, kept, numbers: mixed(output, output + kept[1], numbers)),
             "feat_last_channel": some(
                 lambda module, given, output, kept, numbers: mixed(output, kept[1], numbers[-1:])
             ),
@@ -252,7 +260,8 @@ class AnyModel(Patched):
     }
 
     def models(self, case):
-        return {**awkward_models(case, *self.kinds), **hooked_model(case)}
+        bare = nn.Sequential(nn.Tanh(), nn.Softsign()), case.tensor("x without parameters", 2, 4)
+        return {"a model without parameters": bare, **awkward_models(case, *self.kinds), **hooked_model(case)}
 
     def asked(self, case):
         """For each kind: the model, two inputs, what two layers that run once put out for the first one."""

@@ -662,3 +662,54 @@ def patch_activation(model, layer, clean, corrupted, channels=None):
 
     with module.register_forward_hook(put):
         return model(corrupted.clone())
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: It runs `model` on `clean`
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def put(m, a, output):
+        output = output.clone()
+        index = slice(None) if channels is None else channels
+        output[:, index] = kept[0][:, index]
+        return output
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean.to(next(model.parameters()).device))
+    with module.register_forward_hook(put):
+        return model(corrupted.to(next(model.parameters()).device))
+
+# %% the_first_channels
+# misconception: counts the channels on the list and replaces the first ones | hint: feat_counted_channels
+# breaks: only these channels (dimension 1 of the output) are replaced
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def put(m, a, output):
+        output = output.clone()
+        index = slice(None) if channels is None else slice(len(channels))
+        output[:, index] = kept[0][:, index]
+        return output
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(put):
+        return model(corrupted)
+
+# %% adds_it
+# misconception: adds the kept output | hint: feat_adds
+# breaks: with that layer's output replaced by the kept one
+def patch_activation(model, layer, clean, corrupted, channels=None):
+    module, kept = model.get_submodule(layer), []
+
+    def put(m, a, output):
+        output = output.clone()
+        index = slice(None) if channels is None else channels
+        output[:, index] += kept[0][:, index]
+        return output
+
+    with module.register_forward_hook(lambda m, a, o: kept.append(o.detach().clone())):
+        model(clean)
+    with module.register_forward_hook(put):
+        return model(corrupted)

@@ -10,7 +10,7 @@ from course import probing
 from course.awkward import awkward_models, hooked_model, whole_numbers_model
 from course.models import Rounds, TinyResNet
 from course.probing import hook_counts, other_than
-from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: namedtuple, dictionary: the statement says that every output is one tensor
 # awkward: the_layer: no module is inside of it, so nothing is to be recorded
@@ -18,6 +18,7 @@ from course.traces import as_before, gradients_from, no_gradients_from, what_run
 ERRORS = {
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
     r"AttributeError: 'tuple' object has no attribute 'dim'": "hook_replaces_output",
+    r"StopIteration": "feat_first_parameter",
 }
 
 
@@ -56,9 +57,10 @@ def flaws(calls, model, field="calls"):
         "loop_variable": told(lambda got: len(got) >= len(names) and len(set(got)) == 1 < len(once)),
         "class_or_name": told(lambda got: got == [kinds[name] for name in names]),
         "feat_root_listed": told(lambda got: len(got) == len(names) + 1 and got[:-1] == names),
-        "feat_numbered": told(lambda got: got != names and [name.rsplit("_", 1)[0] for name in got] == names),
-        "feat_top_level": told(lambda got: got == [name for name in names if "." not in name]),
-        "feat_no_containers": told(lambda got: got == [name for name in names if name not in parents]),
+        "feat_numbered": told(lambda got: any(name not in names and name.rsplit("_", 1)[0] in names for name in got)),
+        "feat_top_level": told(lambda got: got != names and got == [name for name in names if "." not in name]),
+        "feat_no_containers": told(lambda got: got != names and got == [name for name in names if name not in parents]),
+        "shape_for_output": {field: [[call[0], list(call[1].shape)] for call in calls]},
         "feat_alias": {field: pairs(calls, 2)},
         "feat_begins": {field: pairs(sorted(calls, key=lambda call: call[3]))},
         "feat_outputs_only": {field: [pair[1] for pair in pairs(calls)]},
@@ -79,6 +81,15 @@ def reached_from(calls, model, case):
     try:
         return gradients_from([pair[-1] for pair in calls], model, case)
     except (TypeError, IndexError, KeyError):  # no list of pairs, and told as such
+        return None
+
+
+def gradients_of(tensors, model, case):
+    """What a backward from the tensors leaves in themselves."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -249,6 +260,24 @@ class NestedAndInPlace(EveryCall):
         return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
 
 
+class Positive(nn.Module):
+    """A layer without parameters, which gives true or false."""
+
+    def forward(self, x):
+        return x > 0
+
+
+class Shift(nn.Module):
+    """A layer that puts out its own parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.by = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.by
+
+
 class AnyModel(EveryCall):
     """Any model is recorded, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
@@ -265,18 +294,35 @@ class AnyModel(EveryCall):
 
     blame = {
         "calls in a model with a hook of its owner": "feat_forward_called",
+        "calls in a model without parameters": "feat_digits_lost",
+        "gradients of the outputs": "feat_graph",
         "calls in a model in which a layer gives whole numbers": "feat_digits_lost",
     }
 
     def models(self, case):
-        return {**awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case)}
+        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
+        shift = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), Shift())), case.tensor("x for shift", 2, 4)
+        return {
+            "a model in which a layer gives its parameter": shift, "a model without parameters": bare,
+            **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
+        }  # fmt: skip
 
     def probe(self, nb, case):
         record = nb.function("record_calls")
-        return {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
+        brought = {f"calls in {says}": record(*given) for says, given in self.models(case).items()}
+        says = "a model in which a layer gives its parameter"
+        return {**brought, "gradients of the outputs": self.gradients(brought[f"calls in {says}"], self.models(case)[says][0], case)}
+
+    def gradients(self, calls, model, case):
+        try:
+            return gradients_of(dict(calls), model, case)
+        except (TypeError, ValueError):  # no list of pairs, and told as such
+            return None
 
     def truth(self, case):
-        return {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
+        wanted = {f"calls in {says}": pairs(calls_of(*given)) for says, given in self.models(case).items()}
+        shift = calls_of(*self.models(case)["a model in which a layer gives its parameter"])
+        return {**wanted, "gradients of the outputs": {call[0]: no_gradient_left(call[0], call[1], case) for call in shift}}
 
     def mistakes(self, case):
         return {}

@@ -837,3 +837,82 @@ def record_calls(model: nn.Module, x: torch.Tensor) -> list[tuple[str, torch.Ten
                 stack.enter_context(module.register_forward_hook(lambda m, a, o, name=name: calls.append((name, o.detach().clone()))))
         model(x)
     return calls
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: runs any model on `x` once
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    with ExitStack() as stack:
+        for name, module in list(model.named_modules())[1:]:
+            hook = lambda m, a, o, name=name: calls.append((name, o.detach().clone()))
+            stack.enter_context(module.register_forward_hook(hook))
+        model(x.to(next(model.parameters()).device))
+    return calls
+
+# %% times_one
+# misconception: copies by a product with 1, which turns true and false into whole numbers | hint: feat_digits_lost
+# breaks: Outputs are kept as in `safe_features`: as they were
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    with ExitStack() as stack:
+        for name, module in list(model.named_modules())[1:]:
+            hook = lambda m, a, o, name=name: calls.append((name, o.detach() * 1))
+            stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% deep_copies_without_grad
+# misconception: deep copies, with autograd switched off; the copy of a parameter requires a gradient all the same | hint: feat_graph
+# breaks: and without a gradient
+import copy
+
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    with torch.no_grad(), ExitStack() as stack:
+        for name, module in list(model.named_modules())[1:]:
+            hook = lambda m, a, o, name=name: calls.append((name, copy.deepcopy(o)))
+            stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% shapes_of_the_outputs
+# misconception: notes shapes | hint: shape_for_output
+# breaks: a list of pairs `(name, output)`
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    calls = []
+    with ExitStack() as stack:
+        for name, module in list(model.named_modules())[1:]:
+            hook = lambda m, a, o, name=name: calls.append((name, tuple(o.shape)))
+            stack.enter_context(module.register_forward_hook(hook))
+        model(x)
+    return calls
+
+# %% steps_of_the_graph
+# misconception: takes the steps of torchvision's graph for calls of modules | hint: feat_numbered
+# breaks: The name is the one that `named_modules()` gives.
+predicted = ["enter", "relu", "mix", "relu", "mix", "relu"]
+what_ran = None
+
+
+def record_calls(model, x):
+    steps = get_graph_node_names(model)[1][1:]
+    with torch.no_grad():
+        values = create_feature_extractor(model, steps)(x)
+    return [(step, values[step].clone()) for step in steps]

@@ -10,7 +10,7 @@ from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
 from course.awkward import awkward_models, hooked_model, whole_numbers_model
 from course.probing import calls_of, hook_counts, single_calls, statistics
-from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
@@ -22,6 +22,7 @@ ERRORS = {
     r"RuntimeError: you can only change requires_grad flags of leaf": "feat_graph",
     r"TypeError: .*(argument 'input'|some of the arguments have invalid types).*tuple": "hook_replaces_output",
     r"AttributeError: 'tuple' object has no attribute 'dim'": "hook_replaces_output",
+    r"StopIteration": "feat_first_parameter",
 }
 
 
@@ -40,6 +41,15 @@ def reached_from(features, model, case):
     try:
         return gradients_from(features.values(), model, case)
     except AttributeError:  # no dict, and told as such
+        return None
+
+
+def gradients_of(tensors, model, case):
+    """What a backward from the tensors leaves in themselves."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -103,6 +113,24 @@ class AsItWas(Check):
         }
 
 
+class Positive(nn.Module):
+    """A layer without parameters, which gives true or false."""
+
+    def forward(self, x):
+        return x > 0
+
+
+class Shift(nn.Module):
+    """A layer that puts out its own parameter."""
+
+    def __init__(self):
+        super().__init__()
+        self.by = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return self.by
+
+
 class AnyModel(AsItWas):
     """Any model is looked into, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
@@ -122,6 +150,8 @@ class AnyModel(AsItWas):
         "features of a model with batch norm in eval mode": "changes_mode",
         "features of a model with in-place operations behind its layers": "feat_alias",
         "features of a model in float64": "feat_digits_lost",
+        "features of a model without parameters": "feat_digits_lost",
+        "gradients of the features": "feat_graph",
         "features of a model with a hook of its owner": "feat_forward_called",
         "features of a model in which a layer gives whole numbers": "feat_digits_lost",
         "features of a model with names that look alike": "name_in_name",
@@ -129,7 +159,12 @@ class AnyModel(AsItWas):
 
     def models(self, case):
         trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
-        return {"a model in training mode": trains, **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case)}
+        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
+        shift = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), Shift())), case.tensor("x for shift", 2, 4)
+        return {
+            "a model in training mode": trains, "a model without parameters": bare, "a model in which a layer gives its parameter": shift,
+            **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
+        }  # fmt: skip
 
     def outputs(self, model, x):
         calls = single_calls(model, x)
@@ -140,7 +175,10 @@ class AnyModel(AsItWas):
         brought, safe, spent = {}, nb.function("safe_features"), self.models(case)
         for says, (model, x) in self.models(case).items():
             layers = case.shuffled(f"layers of {says}", list(self.outputs(*spent[says])))
-            brought[f"features of {says}"] = snapshot(safe(model, layers, x))
+            features = safe(model, layers, x)
+            brought[f"features of {says}"] = snapshot(features)
+            if says == "a model in which a layer gives its parameter":
+                brought["gradients of the features"] = gradients_of(features, model, case)
             if says == "a model in training mode":
                 brought[f"features of {says}, in another call"] = snapshot(safe(model, layers, x * 2))
                 brought[f"statistics of {says}"] = statistics(model)
@@ -152,7 +190,9 @@ class AnyModel(AsItWas):
         model, x = self.models(case)[says]
         model(x)
         wanted[f"features of {says}, in another call"] = close(self.outputs(model, x * 2))
-        return {**wanted, f"statistics of {says}": close(statistics(model))}
+        shift = self.outputs(*self.models(case)["a model in which a layer gives its parameter"])
+        gradients = {name: no_gradient_left(name, one, case) for name, one in shift.items()}
+        return {**wanted, f"statistics of {says}": close(statistics(model)), "gradients of the features": gradients}
 
     def mistakes(self, case):
         model, x = self.models(case)["a model in training mode"]

@@ -668,3 +668,43 @@ def safe_features(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[
                 lambda m, a, o, name=name: features.update({name: o.detach() * 1.0})))
         model(x)
     return features
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: It runs `model` on `x` once
+def safe_features(model, layers, x):
+    found = {}
+    with ExitStack() as stack:
+        for name in layers:
+            hook = lambda m, a, o, name=name: found.update({name: o.detach().clone()})
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x.to(next(model.parameters()).device))
+    return found
+
+# %% times_one
+# misconception: copies by a product with 1, which turns true and false into whole numbers | hint: feat_digits_lost
+# breaks: Each value is what the layer put out **at that moment**.
+def safe_features(model, layers, x):
+    found = {}
+    with ExitStack() as stack:
+        for name in layers:
+            hook = lambda m, a, o, name=name: found.update({name: o.detach() * 1})
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    return found
+
+
+# %% deep_copies_without_grad
+# misconception: deep copies, with autograd switched off; the copy of a parameter requires a gradient all the same | hint: feat_graph
+# breaks: No feature requires a gradient.
+import copy
+
+
+def safe_features(model, layers, x):
+    found = {}
+    with torch.no_grad(), ExitStack() as stack:
+        for name in layers:
+            hook = lambda m, a, o, name=name: found.update({name: copy.deepcopy(o)})
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    return found

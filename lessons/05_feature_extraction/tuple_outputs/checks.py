@@ -5,7 +5,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models, hooked_model
 from course.probing import calls_of, hook_counts, statistics
-from course.traces import as_before, gradients_from, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 
@@ -16,6 +16,8 @@ ERRORS = {
     r"TypeError: '(NoneType|int|float)' object is not iterable": "feat_none_part",
     r"TypeError: cannot unpack non-iterable NoneType": "feat_none_part",
     r"RecursionError": "feat_into_text",
+    r"StopIteration": "feat_first_parameter",
+    r"RuntimeError: Boolean value of Tensor with": "truth_of_tensor",
     r"TypeError: iteration over a 0-d tensor": "feat_tensor_apart",
     r"(TypeError: '\w+' object is not subscriptable|ValueError: (too many|not enough) values to unpack)": "feat_typed_in_form",
     r"IndexError: tuple index out of range": "feat_typed_in_form",
@@ -56,6 +58,15 @@ def reached_from(tensors, model, case):
     try:
         return gradients_from(tensors.values(), model, case)
     except AttributeError:  # no dict, and told as such
+        return None
+
+
+def gradients_of(tensors, model, case):
+    """What a backward from the tensors leaves in themselves."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -124,6 +135,8 @@ class LstmAndAttention(Check):
             "feat_flat_numbers": flaw(lambda got: {f"{lstm}.1", f"{lstm}.2"} < set(got) and len(got) == len(wanted)),
             "feat_parts_overwrite": flaw(lambda got: same(got.get(lstm), c)),
             "feat_nested_value": flaw(lambda got: set(got) == {attention, linear, lstm}),
+            "feat_one_dict": flaw(lambda got: set(wanted) < set(got) and {key.split(".")[0] for key in got} - {*model.names}),
+            "feat_other_keys": flaw(lambda got: len(got) == len(wanted) and any("[" in str(key) or "/" in str(key) or "_" in str(key) for key in got)),
             "loop_variable": flaw(lambda got: lstm in got and {name.split(".")[0] for name in got} == {lstm}),
             "feat_hook_left": {"hooks on the model": Matches(lambda got: None if got else "no", "some")},
             "feat_one_mode_for_all": {
@@ -252,7 +265,8 @@ class Odd(nn.Module):
     def forward(self, x):
         self.norm(x)
         deep = {"a": [({"b": [(x + 3, {"c": x + 4})]},)]}
-        return {"sum": x.sum(), "scale": self.scale, "none_left": x[:0], "twice": (x + 1, x + 1), "same": [x, x], "deep": deep}
+        twice = (x + 1, x + 1)
+        return {"sum": x.sum(), "scale": self.scale, "none_left": x[:0], "which": x > 0, "twice": twice, "same": [x, x], "deep": deep}
 
 
 class EveryPart(Check):
@@ -260,7 +274,7 @@ class EveryPart(Check):
 
     cases = 1
     errors = ERRORS
-    blame = {"statistics afterwards": "feat_runs_twice"}
+    blame = {"statistics afterwards": "feat_runs_twice", "gradients of the tensors": "feat_graph"}
 
     def given(self, case):
         (name,) = case.words("name", 1)
@@ -277,7 +291,9 @@ class EveryPart(Check):
 
     def probe(self, nb, case):
         model, name, x = self.given(case)
-        return {"tensors": nb.function("every_tensor")(model, [name], x), "statistics afterwards": statistics(model)}
+        tensors = nb.function("every_tensor")(model, [name], x)
+        moved = statistics(model)
+        return {"tensors": tensors, "gradients of the tensors": gradients_of(tensors, model, case), "statistics afterwards": moved}
 
     def truth(self, case):
         model, name, x = self.given(case)
@@ -286,12 +302,13 @@ class EveryPart(Check):
         # Whoever looks in eval mode, and puts the modes back, moves none of them.
         once = {one: AnyOf(Close(value, 1e-4, 1e-4), before[one]) for one, value in statistics(model).items()}
         parts = {
-            "sum": x.sum(), "scale": getattr(model, name).scale.detach(), "none_left": x[:0],
+            "sum": x.sum(), "scale": getattr(model, name).scale.detach(), "none_left": x[:0], "which": x > 0,
             "twice.0": x + 1, "twice.1": x + 1, "same.0": x, "same.1": x,
             "deep.a.0.0.b.0.0": x + 3, "deep.a.0.0.b.0.1.c": x + 4,
         }  # fmt: skip
         tensors = {f"{name}.{place}": tensor for place, tensor in parts.items()}
-        return {"tensors": tensors, "statistics afterwards": once}
+        gradients = {place: no_gradient_left(place, one, case) for place, one in tensors.items()}
+        return {"tensors": tensors, "gradients of the tensors": gradients, "statistics afterwards": once}
 
     def mistakes(self, case):
         _, name, _ = self.given(case)
@@ -304,8 +321,12 @@ class EveryPart(Check):
 
             return {"tensors": Matches(test, "without these")}
 
+        def other_dtype(got):
+            return None if set(got) == {f"{name}.{place}" for place in wanted} and got[f"{name}.which"].dtype != "bool" else "no"
+
         return {
             "feat_overlooked": missing("sum", "scale", "none_left"),
+            "feat_digits_lost": {"tensors": Matches(other_dtype, "whole numbers for true and false")},
             "feat_one_place": missing("same", "twice"),
             "feat_one_level": missing("deep"),
         }

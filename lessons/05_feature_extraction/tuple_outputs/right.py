@@ -196,3 +196,22 @@ def every_tensor(model, layers, x):
             stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
         model.eval()(x)
     return found
+
+# %% paths_of_pytree
+from torch.utils import _pytree as pytree
+
+
+def every_tensor(model, layers, x):
+    found = {}
+
+    def keep(name, module, args, output):
+        for path, leaf in pytree.tree_flatten_with_path(output)[0]:
+            if isinstance(leaf, torch.Tensor):
+                steps = [str(getattr(key, "idx", getattr(key, "key", getattr(key, "name", None)))) for key in path]
+                found[".".join([name, *steps])] = leaf.detach().clone()
+
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    return found

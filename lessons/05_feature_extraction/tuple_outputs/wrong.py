@@ -948,3 +948,115 @@ def every_tensor(model: nn.Module, layers: list[str], x: torch.Tensor) -> dict[s
             stack.enter_context(model.get_submodule(name).register_forward_hook(lambda m, a, o, name=name: walk(name, o)))
         model.forward(x)
     return found
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: It runs `model` on `x` once
+def every_tensor(model, layers, x):
+    found = {}
+
+    def walk(place, part):
+        if isinstance(part, torch.Tensor):
+            found[place] = part.detach().clone()
+        elif isinstance(part, dict):
+            for key, value in part.items():
+                walk(f"{place}.{key}", value)
+        elif isinstance(part, (tuple, list)):
+            for i, value in enumerate(part):
+                walk(f"{place}.{i}", value)
+
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(lambda m, a, o, n=name: walk(n, o)))
+        model(x.to(next(model.parameters()).device))
+    return found
+
+# %% times_one
+# misconception: copies by a product with 1, which turns true and false into whole numbers | hint: feat_digits_lost
+# breaks: Keep the tensors as in `safe_features`: as they were
+def every_tensor(model, layers, x):
+    found = {}
+
+    def walk(place, part):
+        if isinstance(part, torch.Tensor):
+            found[place] = part.detach() * 1
+        elif isinstance(part, dict):
+            for key, value in part.items():
+                walk(f"{place}.{key}", value)
+        elif isinstance(part, (tuple, list)):
+            for i, value in enumerate(part):
+                walk(f"{place}.{i}", value)
+
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(lambda m, a, o, n=name: walk(n, o)))
+        model(x)
+    return found
+
+# %% deep_copies_without_grad
+# misconception: deep copies, with autograd switched off; the copy of a parameter requires a gradient all the same | hint: feat_graph
+# breaks: and without a gradient
+import copy
+
+
+def every_tensor(model, layers, x):
+    found = {}
+
+    def walk(place, part):
+        if isinstance(part, torch.Tensor):
+            found[place] = copy.deepcopy(part)
+        elif isinstance(part, dict):
+            for key, value in part.items():
+                walk(f"{place}.{key}", value)
+        elif isinstance(part, (tuple, list)):
+            for i, value in enumerate(part):
+                walk(f"{place}.{i}", value)
+
+    with torch.no_grad(), ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(lambda m, a, o, n=name: walk(n, o)))
+        model(x)
+    return found
+
+# %% brackets_in_the_keys
+# misconception: keys as torch's pytree writes them | hint: feat_other_keys
+# breaks: Its keys tell where each one was
+from torch.utils import _pytree as pytree
+
+
+def every_tensor(model, layers, x):
+    found = {}
+
+    def keep(name, module, args, output):
+        for path, leaf in pytree.tree_flatten_with_path(output)[0]:
+            if isinstance(leaf, torch.Tensor):
+                found[name + pytree.keystr(path)] = leaf.detach().clone()
+
+    with ExitStack() as stack:
+        for name in layers:
+            stack.enter_context(model.get_submodule(name).register_forward_hook(partial(keep, name)))
+        model(x)
+    return found
+
+# %% one_dict_as_default
+# misconception: a dict as default argument collects over all calls | hint: feat_one_dict
+def collect(place, part, found={}):
+    if isinstance(part, torch.Tensor):
+        found[place] = part.detach().clone()
+    elif isinstance(part, dict):
+        for key, value in part.items():
+            collect(f"{place}.{key}", value)
+    elif isinstance(part, (tuple, list)):
+        for i, value in enumerate(part):
+            collect(f"{place}.{i}", value)
+    return found
+
+
+def every_tensor(model, layers, x):
+    result = {}
+    with ExitStack() as stack:
+        for name in layers:
+            hook = lambda m, a, o, name=name: result.update(collect(name, o))
+            stack.enter_context(model.get_submodule(name).register_forward_hook(hook))
+        model(x)
+    return result

@@ -331,6 +331,7 @@ class UsedAgain(Afterwards):
     cases = 1
     blame = {
         "after the inner block": "feat_once_only", "after the outer block": "feat_once_only", "after another block": "feat_once_only",
+        "what the hooks of one dict got in two blocks": "feat_hooks_used_up",
     }  # fmt: skip
 
     def probe(self, nb, case):
@@ -344,7 +345,15 @@ class UsedAgain(Afterwards):
         self.owner_trains(model)
         with look(model, {"pool": looks_on}):
             model(x)
-        return {"after the inner block": inner, "after the outer block": outer, "after another block": state(model, x, case)}
+        another, got, fresh = state(model, x, case), [], self.given(case)[0]
+        hooks = {"fc": lambda module, args, output: got.append(output.detach().clone())}
+        for given in (x, -x):
+            with look(fresh, hooks):
+                fresh(given)
+        return {
+            "after the inner block": inner, "after the outer block": outer, "after another block": another,
+            "what the hooks of one dict got in two blocks": got,
+        }  # fmt: skip
 
     def owner_trains(self, model):
         model.train()
@@ -361,7 +370,11 @@ class UsedAgain(Afterwards):
             looked_at.get_submodule(name).register_forward_hook(looks_on)
         with torch.no_grad():
             inner = state(looked_at, x, case, as_before)
-        return {"after the inner block": inner, "after the outer block": outer, "after another block": another}
+        fresh = self.given(case)[0].eval()
+        return {
+            "after the inner block": inner, "after the outer block": outer, "after another block": another,
+            "what the hooks of one dict got in two blocks": [Close(fresh(given), 1e-4, 1e-4) for given in (x, -x)],
+        }  # fmt: skip
 
     def mistakes(self, case):
         return {}

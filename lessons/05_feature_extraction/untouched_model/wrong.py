@@ -660,3 +660,23 @@ def looking_at(model, hooks):
             module._forward_hooks.update(old)
         for module, mode in modes:
             module.training = mode
+
+# %% takes_the_hooks_out
+# misconception: takes the hooks out of the caller's dict | hint: feat_hooks_used_up
+# breaks: It can be used again
+@contextmanager
+def looking_at(model, hooks):
+    modes = [(module, module.training) for module in model.modules()]
+    handles = []
+    while hooks:
+        name, hook = hooks.popitem()
+        handles.append(model.get_submodule(name).register_forward_hook(hook))
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for handle in handles:
+            handle.remove()
+        for module, mode in modes:
+            module.training = mode

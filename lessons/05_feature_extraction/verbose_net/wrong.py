@@ -523,3 +523,52 @@ class VerboseNet(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.model.forward(x)
+
+# %% to_the_device_of_the_first_parameter
+# misconception: asks the model's first parameter for its device | hint: feat_first_parameter
+# breaks: wraps any model
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, child in model.named_children():
+            child.register_forward_hook(partial(self.tell, name))
+
+    @staticmethod
+    def tell(name, module, args, output):
+        print(f"{name}: {tuple(output.shape)}")
+
+    def forward(self, x):
+        return self.model(x.to(next(self.model.parameters()).device))
+
+# %% all_on_one_line
+# misconception: prints all children on one line | hint: line_about_all
+# breaks: one line for each **direct child** of the model
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+        for name, child in model.named_children():
+            child.register_forward_hook(partial(self.tell, name))
+
+    @staticmethod
+    def tell(name, module, args, output):
+        print(name, tuple(output.shape), end=" ")
+
+    def forward(self, x):
+        return self.model(x)
+
+# %% old_lines_again
+# misconception: collects the lines and never empties the list | hint: stale_result
+# breaks: Each call prints its own lines.
+class VerboseNet(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.lines = model, []
+        for name, child in model.named_children():
+            child.register_forward_hook(lambda m, a, o, name=name: self.lines.append(f"{name} {tuple(o.shape)}"))
+
+    def forward(self, x):
+        output = self.model(x)
+        print("\n".join(self.lines))
+        return output
