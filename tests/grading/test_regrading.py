@@ -202,7 +202,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
         ("nbproof/gradebook/writer.py", False, True),
         ("nbproof/display/panel.py", False, True),
         ("course/outline.json", False, False),
-        ("course/checks.json", False, False),  # it is the lesson's: see tests/test_visible.py
+        ("course/checks.json", False, False),  # it is the lesson's: see tests/checks/test_visible.py
         ("course/pictures/canvas.py", False, False),
         ("nbproof/run/pool.py", False, False),
         ("nbproof/report/charts.py", False, False),

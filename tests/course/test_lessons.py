@@ -16,7 +16,7 @@ from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from tests import SLUGS, some_by_day, the_lesson, the_lessons
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(params=SLUGS)

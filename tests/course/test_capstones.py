@@ -22,7 +22,7 @@ from torch.nn.functional import relu
 import course  # noqa: F401 (makes torchvision importable)
 
 pytestmark = pytest.mark.slow
-SOURCE = Path(__file__).parent.parent / "source" / "06_capstones" / "06_capstones.ipynb"
+SOURCE = Path(__file__).parent.parent.parent / "source" / "06_capstones" / "06_capstones.ipynb"
 
 
 @cache

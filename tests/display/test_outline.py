@@ -12,7 +12,7 @@ from nbproof.checks.visible import whole
 from nbproof.course_file import CourseFile
 from nbproof.display.outline import OutlinedLesson, exercise_named, fingerprint, outline
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 def released() -> list[str]:

@@ -126,6 +126,6 @@ def test_jupyterlab_is_told_these_folders_and_where_the_course_is(
     start_server(course, "/lab", [])
     assert started[0]["JUPYTER_CONFIG_DIR"].startswith(str(course))
     # A folder that was moved since it was installed is found all the same.
-    assert started[0]["PYTHONPATH"].split(os.pathsep)[0] == str(Path(__file__).parent.parent)
+    assert started[0]["PYTHONPATH"].split(os.pathsep)[0] == str(Path(__file__).parent.parent.parent)
     assert "your home folder cannot be written" in capsys.readouterr().out
     assert dict(os.environ) == before

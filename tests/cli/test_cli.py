@@ -12,7 +12,7 @@ from nbproof.cli.main import main
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(

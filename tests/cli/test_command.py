@@ -18,7 +18,7 @@ from nbproof.cli.main import main
 from nbproof.command import course_command, course_in, this_python
 from tests import some_by_day
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from course.probing import calls_of, hook_counts, single_calls
 from nbproof.checks.case import Case
 
 pytestmark = pytest.mark.slow
-NOTEBOOK = Path(__file__).parent.parent / "source/05_feature_extraction/05_feature_extraction.ipynb"
+NOTEBOOK = Path(__file__).parent.parent.parent / "source/05_feature_extraction/05_feature_extraction.ipynb"
 TOOLS = (
     "feature_extractor", "safe_features", "patch_activation", "untouched_model", "tuple_outputs", "reused_modules", "count_macs",
 )  # fmt: skip
