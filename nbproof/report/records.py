@@ -142,13 +142,11 @@ def read_class(
     }  # fmt: skip
     people, works, due, notes = _with_gradebook(root, lessons, works)
     for member in members_of(root):
-        if member.learner not in people or not people[member.learner].first_name:
-            known_person = people.get(member.learner, Person(member.learner))
-            email = known_person.email or member.email
+        known_person = people.get(member.learner, Person(member.learner))
+        if member.name:  # the roster's name counts, as everywhere
             first, last = _first_and_last(member.name)
-            people[member.learner] = replace(
-                known_person, first_name=first, last_name=last or known_person.last_name, email=email
-            )
+            known_person = replace(known_person, first_name=first, last_name=last or known_person.last_name)
+        people[member.learner] = replace(known_person, email=member.email or known_person.email)
     for key in late_by_word(root) & works.keys():
         works[key] = replace(works[key], said_late=True)
     unplaced = [one for one in others if not one.lesson]

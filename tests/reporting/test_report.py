@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
 from nbproof.marking.results import Score
+from nbproof.report.attendance import people_of
 from nbproof.report.charts import status_chart
 from nbproof.report.findings import find
 from nbproof.report.records import read_class
@@ -65,6 +67,9 @@ def test_the_page_is_one_harmless_accessible_file(course: Path, capsys: pytest.C
 
 def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (course / "roster.csv").write_text("learner,name\ntim,Tim Zed\ns0,Ann Li\nzoe,Zoe Nobody\n")
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "pytorch_hooks") as gradebook:
+        gradebook.update_or_create_student("tim", first_name="Timothy", last_name="Before")
+    assert people_of(course)["tim"].name == "Tim Zed"
     assert main(["report", "--course", str(course)]) == 0
     page = _page(course)
     assert "tim (Tim Zed)" in page.find(id="help").get_text()
