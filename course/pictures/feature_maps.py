@@ -90,7 +90,7 @@ def draw_clobber(
             _map(picture, maps[column], limit, (left + size * column, bottom + 0.04, 0.92 * size, 0.92 * size))
         axes = picture.inches(spread, bottom + 0.1, 1.9, 0.82 * size, facecolor=PAPER)
         axes.hist(
-            maps[maps.isfinite()].flatten().tolist(), bins=bins, facecolor=look[0], hatch=look[1], edgecolor=PAPER,
+            maps[maps.isfinite()].double().numpy(), bins=bins, facecolor=look[0], hatch=look[1], edgecolor=PAPER,
             linewidth=0.3,
         )  # fmt: skip
         axes.axvline(0, color=INK, linewidth=0.8)

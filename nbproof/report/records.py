@@ -145,7 +145,7 @@ def read_class(
         known_person = people.get(member.learner, Person(member.learner))
         if member.name:  # the roster's name counts, as everywhere
             first, last = _first_and_last(member.name)
-            known_person = replace(known_person, first_name=first, last_name=last or known_person.last_name)
+            known_person = replace(known_person, first_name=first, last_name=last)
         people[member.learner] = replace(known_person, email=member.email or known_person.email)
     for key in late_by_word(root) & works.keys():
         works[key] = replace(works[key], said_late=True)
