@@ -34,7 +34,7 @@ $(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml nbp
 lab: $(USE) ## open the first lesson in JupyterLab
 	@$(PY) -m course lab $(ARGS)
 
-grade: $(USE) ## grade submitted/ (where it is empty: a simulated class), print the table
+grade: $(USE) ## grade submitted/ (if it is empty: a simulated class), print the table
 	@$(PY) -m course grade $(ARGS)
 
 build: $(USE) ## lessons/ -> source/ -> release/

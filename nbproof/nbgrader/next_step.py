@@ -1,7 +1,7 @@
-"""What to do where one of nbgrader's own commands cannot go on: said below what nbgrader says.
+"""What to do if one of nbgrader's own commands cannot go on: said below what nbgrader says.
 
 nbgrader_config.py names :class:`NextStep` in ``c.Application.logging_config``, which every program made with traitlets has.
-nbgrader ends before it asks for an exporter or calls a hook where nothing matches: its log is the only place to say more.
+nbgrader ends before it asks for an exporter or calls a hook if nothing matches: its log is the only place to say more.
 """
 
 from __future__ import annotations
