@@ -108,5 +108,5 @@ def _unknown(pattern: str, intake: Intake, lessons: Sequence[str], exercises: di
     some = ", ".join(learners[:_SHOWN]) + (", ..." if len(learners) > _SHOWN else "")
     return UsageError(
         f"no learner {'' if '/' in pattern else 'and no exercise '}is called {learner!r}", place,
-        f"did you mean {' or '.join(close)}?" if close else f"learners in submitted/: {some}",
+        f"did you mean {' or '.join(close)}?" if close else f"choose from the learners in submitted/: {some}",
     )  # fmt: skip

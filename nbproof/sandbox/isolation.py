@@ -114,9 +114,7 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
 
 def _line(level: Isolation, wanted: str | None, why: str) -> str:
     if level is Isolation.FULL:
-        return (
-            "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
-        )
+        return "isolation: full (user, mount, pid, ipc and network namespaces, system-call filter, limits)"
     from nbproof.sandbox.landlock import abi
 
     because = f"because {why}" if wanted is None else "as you wished"
