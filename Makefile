@@ -11,7 +11,7 @@ DEV := $(VENV)/.for-development
 .DEFAULT_GOAL := help
 .PHONY: help lab grade quick test nightly build wheels site check bench lint clean
 
-help: ## what there is to do
+help: ## list all targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 # install.py says what it does, and what to do if it fails; it takes another Python if $(PYTHON) is too old or too new.
@@ -34,22 +34,22 @@ $(DEV): requirements-dev.txt requirements.txt constraints.txt pyproject.toml nbp
 lab: $(USE) ## open the first lesson in JupyterLab
 	@$(PY) -m course lab $(ARGS)
 
-grade: $(USE) ## grade submitted/ (where it is empty: a simulated class), print the table
+grade: $(USE) ## grade submitted/ (if it is empty: a simulated class), print the table
 	@$(PY) -m course grade $(ARGS)
 
-build: $(USE) ## lessons/ -> source/ -> release/
+build: $(USE) ## make source/ and release/ from lessons/
 	@$(PY) -m course build $(ARGS)
 
-wheels: $(USE) ## dist/: tool and course to be installed without a clone, and a zip for graders
+wheels: $(USE) ## make dist/: tool and course to be installed without a clone, and a zip for graders
 	@$(PY) -m course wheels $(ARGS)
 
-site: $(DEV) ## build/site: lessons, as chapters with their pictures, and pages, to be read in a browser
+site: $(DEV) ## make build/site: lessons, as chapters with their pictures, and pages, to be read in a browser
 	@$(PY) -m course site $(ARGS)
 
-check: $(USE) ## the author contract: every check accepts right answers and rejects wrong ones
+check: $(USE) ## prove the author contract: every check accepts right answers and rejects wrong ones
 	@$(PY) -m course check $(ARGS)
 
-lint: $(DEV) ## style and types
+lint: $(DEV) ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 # Where several programs share the cores, OpenMP's threads wait for each other most of the time, and burn it. Without
@@ -58,20 +58,20 @@ TESTS = env -u PYTHONDONTWRITEBYTECODE OMP_NUM_THREADS=1 $(PY) -m pytest
 # The tests of a file stay together, because they share what they set up.
 AT_ONCE = --dist loadfile --no-loadscope-reorder
 
-quick: $(DEV) ## after each change, a minute: style, types, the tests that answer at once
+quick: $(DEV) ## check after each change, in a minute: style, types, the quick tests
 	@$(TESTS) -n logical $(AT_ONCE) $(patsubst %,--ignore=tests/%,attacks browser grading) -m "not (slow or stock or browser or nightly)"
 
-test: $(DEV) ## what CI runs: of each kind of test at least one
+test: $(DEV) ## run what CI runs: of each kind of test at least one
 	@$(TESTS) -n auto $(AT_ONCE) -m "not nightly"
 
 # The attacks count seconds: they have the machine for themselves.
 NIGHTLY = "$(TESTS) -n auto $(AT_ONCE) --ignore=tests/attacks" "$(TESTS) tests/attacks" "$(PY) -m benchmarks.lessons" \
   "$(PY) -m benchmarks.judge --tries 300" "$(PY) -m benchmarks.damaged --submissions 100" "$(PY) -m benchmarks.honest"
 
-nightly: $(DEV) ## everything: all candidates, attacks, machines, lessons in a browser; damaged, honest and hostile work
+nightly: $(DEV) ## run everything: all candidates, attacks, machines, lessons in a browser; damaged, honest and hostile work
 	@failed=0; for run in $(NIGHTLY); do echo "--- $$run"; $$run || failed=1; done; exit $$failed
 
-bench: $(DEV) ## stock nbgrader, the engine and the floor; then cost as the class grows (long)
+bench: $(DEV) ## measure stock nbgrader, the engine and the floor; then cost as the class grows (long)
 	@$(PY) -m benchmarks.bench && $(PY) -m benchmarks.bench --growth
 
 clean: ## remove what can be made again

@@ -46,11 +46,13 @@ class SetupError(Exception):
 
 
 def main() -> int:
-    """Exit code 0: .venv is complete; 1: it is not, and why is said; 2: a wrong call; 130: interrupted."""
+    """Exit code 0: .venv is complete; 1: it is not, and why is said; 2: wrong usage; 130: interrupted."""
     parser = argparse.ArgumentParser(prog="install.py", description="Set up .venv, in which the course runs.")
     parser.add_argument("--torch", choices=("default", "cpu"), default="default", help="cpu: PyTorch without CUDA, "
-                        "0.4 GB to download and not 2.9; makes a difference on Linux only")  # fmt: skip
-    parser.add_argument("--development", action="store_true", help="also what tests, style and types need")
+                        "0.4 GB to download instead of 2.9 GB; makes a difference on Linux only")  # fmt: skip
+    parser.add_argument(
+        "--development", action="store_true", help="also install what tests and checks of style and types need"
+    )
     parser.add_argument("--again", default="", help=argparse.SUPPRESS)  # the command that called this one
     chosen = parser.parse_args()
     again = chosen.again or " ".join([os.path.basename(sys.executable), os.path.relpath(__file__), *sys.argv[1:]])
@@ -85,10 +87,11 @@ def use_a_python_that_serves(again: str) -> None:
             print(f"this is Python {found}, and {wanted} is needed: going on with {other}", flush=True)
             sys.exit(subprocess.call([other, os.path.realpath(__file__), *sys.argv[1:]]))
     refused = ", which torchvision does not take" if version == REFUSED else ""
-    with_it = " PYTHON=/path/to/python3.12" if again.startswith("make") else ", with that Python"
+    by_make = again.startswith("make")
+    using, with_it = ("", " PYTHON=/path/to/python3.12") if by_make else (", with that Python", "")
     raise SetupError(
         f"{wanted} is needed, and this is {found}{refused}", sys.executable or "python3",
-        f"install one of them (python.org, or your system's packages), then: {again}{with_it}",
+        f"install one of them (python.org, or your system's packages), then{using}: {again}{with_it}",
     )  # fmt: skip
 
 
@@ -96,7 +99,10 @@ def set_up(torch: str, development: bool, again: str) -> None:
     """Bring .venv to what the requirements say. Raises SetupError."""
     fresh = make_environment(again)
     if fresh:
-        print(f"setting up .venv with {sys.executable} ({sys.version.split()[0]}): once, some minutes", flush=True)
+        print(
+            f"setting up .venv with {sys.executable} ({sys.version.split()[0]}): once, it takes a few minutes",
+            flush=True,
+        )
         tell_sizes(torch, again)
     requirements = "requirements-dev.txt" if development else "requirements.txt"
     # --no-compile: Python compiles what it imports, once; pip would compile every file of every package, for half a minute.
@@ -126,7 +132,7 @@ def tell_sizes(torch: str, again: str) -> None:
         return
     print(
         "  with CUDA, as PyPI's PyTorch for Linux has it: 2.9 GB to download, about 6 GB on disk\n"
-        f"  without: 0.4 GB, about 1.5 GB on disk; for that Ctrl-C, then: {without_cuda(again)}",
+        f"  without: 0.4 GB to download, about 1.5 GB on disk; for that, Ctrl-C, then: {without_cuda(again)}",
         flush=True,
     )
 
@@ -256,7 +262,10 @@ class Telling:
             self.show(f"downloading {name}, {size.group(2)} MB", lasting=True)
         if line.startswith("Installing collected packages"):
             packages = line.count(",") + 1
-            self.show(f"writing {packages} packages" + ": a minute or two" * (packages > 30), lasting=True)
+            self.show(
+                f"writing {packages} package{'s' * (packages > 1)}" + ": a minute or two" * (packages > 30),
+                lasting=True,
+            )
         if "connection broken by" in line:
             self.show("the network does not answer; trying again for a while", lasting=not self.waiting)
             self.waiting = True
@@ -307,8 +316,8 @@ def in_words(said: str, again: str) -> SetupError:
     if missing:
         machine = f"Python {sys.version.split()[0]} on {sys.platform}, {platform.machine()}"
         return SetupError(
-            f"{missing.group(1)} is not to be had for this machine ({machine})", kept,
-            "take a 64-bit Python from python.org (on Linux one with glibc), and see that pip's index has it; then: " + again,
+            f"{missing.group(1)} is not available for this machine ({machine})", kept,
+            "take a 64-bit Python from python.org (on Linux one with glibc), and check that pip's index has it; then: " + again,
         )  # fmt: skip
     last = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith(("WARNING", "[notice]"))]
     errors = [line for line in last if line.lower().startswith("error")] or last or ["no word from pip"]
@@ -321,7 +330,7 @@ def closed(why: str, place: str, again: str) -> SetupError:
 
 
 def no_space(again: str) -> SetupError:
-    """A disk that is too small; where CUDA may be why, the way without it."""
+    """A disk that is too small; if CUDA may be why, the way without it."""
     free = shutil.disk_usage(HERE).free / 1000**3
     smaller = sys.platform.startswith("linux") and not re.search("torch[ =]cpu", again, re.IGNORECASE)
     return SetupError(
@@ -334,7 +343,11 @@ def no_space(again: str) -> SetupError:
 def no_venv_module(again: str) -> SetupError:
     """A Python of a system that puts venv in a package of its own, as Debian does."""
     package = f"python3.{sys.version_info[1]}-venv"
-    cure = f"sudo apt install {package}" if shutil.which("apt-get") else "install all of Python, say from python.org"
+    cure = (
+        f"sudo apt install {package}"
+        if shutil.which("apt-get")
+        else "install all of Python, from python.org for example"
+    )
     return SetupError(
         "this Python cannot make environments: its module venv or ensurepip is missing", sys.executable,
         f"{cure}; then: {again}",

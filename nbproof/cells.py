@@ -31,20 +31,20 @@ class CellKind(StrEnum):
 
 
 def grading_of(cell: Mapping[str, Any]) -> Mapping[str, Any]:
-    """nbgrader's metadata of a cell; empty where it has none, or none of any sense."""
+    """nbgrader's metadata of a cell; empty if it has none, or none of any sense."""
     metadata = cell.get("metadata")
     grading = metadata.get("nbgrader") if isinstance(metadata, Mapping) else None
     return grading if isinstance(grading, Mapping) else {}
 
 
 def name_of(cell: Mapping[str, Any]) -> str:
-    """A cell's grade_id; empty where it has none."""
+    """A cell's grade_id; empty if it has none."""
     name = grading_of(cell).get("grade_id")
     return name if isinstance(name, str) else ""
 
 
 def text_of(cell: Mapping[str, Any]) -> str:
-    """A cell's text, which notebooks on the disk have in lines; empty where it has none, or none of any sense."""
+    """A cell's text, which notebooks on the disk have in lines; empty if it has none, or none of any sense."""
     source = cell.get("source")
     if isinstance(source, list):
         source = "".join(part for part in source if isinstance(part, str))
@@ -67,6 +67,6 @@ def kind_of(cell: Mapping[str, Any]) -> CellKind:
 
 
 def exercise_of(test: str, exercises: Iterable[str]) -> str:
-    """The exercise that ``test_<id>`` or ``test_<id>_<part>`` tests: the longest id that fits; empty where none does."""
+    """The exercise that ``test_<id>`` or ``test_<id>_<part>`` tests: the longest id that fits; empty if none does."""
     fits = [name for name in exercises if test == f"test_{name}" or test.startswith(f"test_{name}_")]
     return max(fits, key=len, default="")

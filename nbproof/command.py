@@ -57,7 +57,7 @@ def this_python() -> str:
 
 
 def _from_here(place: str) -> str:
-    """A path as it is shortest: relative where it lies in the folder that the user stands in."""
+    """A path as it is shortest: relative if it lies in the folder that the user stands in."""
     with contextlib.suppress(OSError, ValueError):
         inside = os.path.relpath(place)
         return place if inside.startswith(os.pardir) else inside

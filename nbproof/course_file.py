@@ -47,16 +47,16 @@ class CourseFile:
     installed is passed over; ``course.pictures.*`` means all that are in a package."""
     picture: str = ""
     """The module whose ``difference_html(got, wanted)`` and ``draw_place(place)`` show what was brought beside what was
-    wanted; empty where a course has no such pictures."""
+    wanted; empty if a course has no such pictures."""
 
     wheel: str = ""
-    """The address of the wheel that learners install where the course is not there, such as in Colab; empty if there is none."""
+    """The address of the wheel that learners install if the course is not there, as in Colab; empty if there is none."""
     awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
 
     errors: tuple[Mapping[str, str], ...] = ()
     """Which ``hint`` an error of a learner's code calls for: the first whose pattern ``text`` fits the beginning of its text, and
-    whose ``line`` (of the learner's code) and ``inside`` (the library's function that raised it) fit, where it has them."""
+    whose ``line`` (of the learner's code) and ``inside`` (the library's function that raised it) fit, if it has them."""
     nothing_came: str = ""
     """The hint for an empty list that should hold something; empty if that can mean anything."""
 
@@ -80,7 +80,7 @@ class CourseFile:
         return root if (root / _NAME).exists() else None
 
     def pictures(self) -> Any:
-        """The module of :attr:`picture`; None where a course has no such pictures. Importing it may take seconds."""
+        """The module of :attr:`picture`; None if a course has no such pictures. Importing it may take seconds."""
         return importlib.import_module(self.picture) if self.picture else None
 
     def released_in(self, root: Path) -> Path:
@@ -160,7 +160,7 @@ def find_course(root: Path) -> None:
         what = "more than one course" if found else "no course"
         raise UsageError(
             f"{what} here: {', '.join(str(one.parent) for one in found) or f'no folder holds a {_NAME}'}",
-            str(root), "cd into the course's folder, or --course DIR",
+            str(root), "cd into the course's folder, or add --course FOLDER",
         )  # fmt: skip
     use_course(str(found[0]))
     the_course().enter()
@@ -185,6 +185,8 @@ def _read(package: str) -> CourseFile:
             errors, nothing, goes_wrong,
         )  # fmt: skip
     except (OSError, ValueError) as error:
-        raise UsageError(f"the course's own file cannot be read: {error}", str(path), "mend it") from None
-    except KeyError as missing:
-        raise UsageError(f"the course's own file has no {missing}", str(path), f"add {missing}") from None
+        raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None
+    except KeyError:
+        raise UsageError(
+            f"{_NAME} does not say what the course is called", str(path), 'add a line such as: says = "My course"'
+        ) from None

@@ -38,7 +38,7 @@ def sign(mark: str, colour: str) -> str:
 
 
 def shell() -> Any:
-    """IPython's shell where a front end can draw what is displayed; None elsewhere."""
+    """IPython's shell if a front end can draw what is displayed, else None."""
     # Whoever has no IPython loaded has no front end; importing it for this would cost a tenth of a second.
     ipython = sys.modules.get("IPython")
     found = ipython.get_ipython() if ipython else None
@@ -46,7 +46,7 @@ def shell() -> Any:
 
 
 def show(page: str, plain: str) -> bool:
-    """Display a piece of HTML, with the same in words; False where no front end is there to draw it."""
+    """Display a piece of HTML, with the same in words; False if no front end is there to draw it."""
     if shell() is None:
         return False
     from IPython.display import display
@@ -72,7 +72,7 @@ def person_at_work() -> bool:
 
 
 def ran_before(first_line: str) -> str:
-    """The text of the cell that ran last before this one, cells that begin with ``first_line`` aside; '' where unknown."""
+    """The text of the cell that ran last before this one, cells that begin with ``first_line`` aside; '' if that is unknown."""
     found = shell()
     texts = list((getattr(found, "user_ns", None) or {}).get("In") or []) if found is not None else []
     for text in reversed(texts[:-1]):

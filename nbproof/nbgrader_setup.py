@@ -26,7 +26,7 @@ def course_config(root: Path) -> Config:
     path = root / "nbgrader_config.py"
     if not path.exists():
         raise UsageError(
-            "no nbgrader_config.py here", str(root.resolve()), "cd into the course's folder, or --course DIR"
+            "no nbgrader_config.py here", str(root.resolve()), "cd into the course's folder, or add --course FOLDER"
         )
     tools = os.path.dirname(os.path.abspath(sys.executable))
     if tools not in os.environ.get("PATH", "").split(os.pathsep):

@@ -22,7 +22,7 @@ BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
 BEGIN_SCHEME, END_SCHEME = "### BEGIN MARK SCHEME", "### END MARK SCHEME"
 
-# The kinds of cells that each pair of markers belongs into; nbgrader refuses it in any other.
+# The kinds of cells that each pair of markers belongs in; nbgrader refuses it in any other.
 _PAIRS = (
     ((CellKind.ANSWER, CellKind.WRITTEN), BEGIN_SOLUTION, END_SOLUTION),
     ((CellKind.TEST,), BEGIN_HIDDEN, END_HIDDEN),
@@ -72,7 +72,7 @@ def private_lines(source: str) -> tuple[set[str], set[str]]:
 
 
 def refuse_bad_markers(source: str, place: str, grade_id: str, kind: CellKind) -> None:
-    """Raise LessonError where a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
+    """Raise LessonError if a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
     markers = [marker for _, *pair in _PAIRS for marker in pair]
     for line in source.splitlines():
         if _MARKER.search(line) and line.strip() not in markers:
@@ -85,20 +85,22 @@ def refuse_bad_markers(source: str, place: str, grade_id: str, kind: CellKind) -
         if kind not in homes and (begin in source or end in source):
             marker = begin if begin in source else end
             raise LessonError(
-                f"{grade_id}: {marker!r} in a cell of another kind",
+                f"{grade_id}: {marker!r} stands in the wrong kind of cell",
                 place,
-                "move it: solutions belong into answer cells, hidden tests into test cells, mark schemes into those of "
+                "move it: solutions belong in answer cells, hidden tests in test cells, mark schemes in those of "
                 f"written answers; this is a {kind} cell",
             )
         inside = False
         for line in source.splitlines():
             if line.strip() == begin:
                 if inside:
-                    raise LessonError(f"{grade_id}: {begin!r} twice without {end!r}", place, f"add the line '{end}'")
+                    raise LessonError(
+                        f"{grade_id}: {begin!r} comes twice without {end!r}", place, f"add the line '{end}'"
+                    )
                 inside = True
             elif line.strip() == end:
                 if not inside:
-                    raise LessonError(f"{grade_id}: {end!r} without {begin!r}", place, f"add the line '{begin}'")
+                    raise LessonError(f"{grade_id}: {end!r} comes without {begin!r}", place, f"add the line '{begin}'")
                 inside = False
         if inside:
             raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
@@ -109,24 +111,24 @@ def refuse_markers(source: str, place: str) -> None:
     found = _MARKER.search(source)
     if found:
         raise LessonError(
-            f"{found[0]!r} in a cell without nbgrader metadata: it would be released as it is",
+            f"{found[0]!r} stands in a cell without nbgrader metadata: it would be released as it is",
             place,
             "give the cell its nbgrader metadata, or drop the marker",
         )
 
 
 def refuse_unmarkable(source: str, place: str, grade_id: str) -> None:
-    """Raise LessonError where a written answer's cell is not one solution region with a mark scheme at its end."""
+    """Raise LessonError if a written answer's cell is not one solution region with a mark scheme at its end."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     if lines[:1] != [BEGIN_SOLUTION] or lines[-1:] != [END_SOLUTION] or source.count(BEGIN_SOLUTION) > 1:
         raise LessonError(
-            f"{grade_id}: more than its reference answer stands in the cell: learners would find it in their answer",
+            f"{grade_id}: the cell holds more than its reference answer: learners would find that in their answer",
             place,
             f"begin the cell with '{BEGIN_SOLUTION}', end it with '{END_SOLUTION}'; the question goes into the prose above",
         )
     if lines[-2] != END_SCHEME or lines[1] == BEGIN_SCHEME:
         raise LessonError(
-            f"{grade_id}: graders need a reference answer, and then what earns how many points",
+            f"{grade_id}: graders need a reference answer, and below it what earns how many points",
             place,
             f"put '{BEGIN_SCHEME}' and '{END_SCHEME}' below the reference answer, before '{END_SOLUTION}'",
         )

@@ -24,7 +24,7 @@ def say(console: Console, text: str) -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A progress bar with an estimate; yields step(done, of, name). Prints nothing where stderr is not a terminal."""
+    """A progress bar with an estimate; yields step(done, of, name). Prints nothing if stderr is not a terminal."""
     console = Console(stderr=True)
     columns = (
         TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),

@@ -108,7 +108,7 @@ def test_what_notebooks_import_costs_nothing() -> None:
         ({}, "no course here"),
         ({"one": 'says = "x"', "two": 'says = "x"'}, "more than one course here"),
         ({"one": "says = x"}, "cannot be read"),
-        ({"one": 'picture = "x"'}, "has no 'says'"),
+        ({"one": 'picture = "x"'}, "does not say what the course is called"),
     ],
 )
 def test_what_is_no_course_is_refused(

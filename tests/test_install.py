@@ -122,7 +122,7 @@ SAID = {
     "no wheel": (
         "ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n"
         "ERROR: No matching distribution found for torch==2.13.0\n",
-        "torch==2.13.0 is not to be had for this machine", "64-bit Python",
+        "torch==2.13.0 is not available for this machine", "64-bit Python",
     ),
     "anything else": (
         "Collecting torch\nERROR: Cannot install x because these package versions have conflicting dependencies.\n"

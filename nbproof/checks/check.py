@@ -19,7 +19,7 @@ An exercise's ``checks.py`` holds classes such as ::
 
 and the check cell of the notebook says ``check("every_other")``, which finds them (:mod:`nbproof.checks.visible`).
 In a notebook, and under stock nbgrader, ``check`` runs both in the kernel, shows a panel and raises
-where something is wrong. A grader that does not trust the kernel runs only :meth:`Check.probe` there
+CheckFailed if something is wrong. A grader that does not trust the kernel runs only :meth:`Check.probe` there
 (:func:`bring`) and everything else at home (:func:`judge`).
 """
 
@@ -54,7 +54,7 @@ class Check:
     poison: ClassVar[tuple[str, ...]] = ()
     """Notebook variables that are NaN while the probe runs, for answers that read them instead of arguments."""
     secret: ClassVar[bool] = False
-    """True keeps wanted values out of every message, where they are the answer itself."""
+    """True keeps wanted values out of every message, because they are the answer itself."""
     blame: ClassVar[Mapping[str, str]] = {}
     """Field of the result -> id of the one misconception that makes it wrong."""
     claims: ClassVar[tuple[str, ...]] = ()
@@ -143,7 +143,7 @@ _namespace: dict[str, Any] | None = None
 def collecting(seed: int = 0, namespace: dict[str, Any] | None = None) -> Iterator[list[CheckResult]]:
     """Within this block ``check`` neither shows nor raises: its findings gather in the list. For graders and tests.
 
-    ``namespace`` holds the learner's variables, where the test cell runs in another one.
+    ``namespace`` holds the learner's variables, if the test cell runs in another one.
     """
     global _collected, _base_seed, _namespace
     before = _collected, _base_seed, _namespace
@@ -176,7 +176,7 @@ def seeds_of(task: type[Check], base: int) -> list[int]:
 def check(exercise: str, *tasks: type[Check], part: str = "") -> None:
     """Check an exercise in the notebook that calls this, and show a panel. Raises CheckFailed if it is wrong and nobody looks.
 
-    Without ``tasks``: those that learners have, of the exercise or of one part, and where they are at hand those that
+    Without ``tasks``: those that learners have, of the exercise or of one part, and if they are at hand those that
     are hidden as well. Raises CourseError if there are none.
     """
     check_in(sys._getframe(1).f_globals, exercise, *tasks, part=part)

@@ -26,7 +26,7 @@ _ERRORS: tuple[Mapping[str, str], ...] = (
 def hint_for_error(
     kind: str, message: str, line: str = "", inside: str = "", first: Mapping[str, str] | None = None
 ) -> str | None:
-    """The id of the hint for an exception that learner code raised; None where the text fits no known cause.
+    """The id of the hint for an exception that learner code raised; None if the text fits no known cause.
 
     ``line`` and ``inside`` say where it was raised (:class:`nbproof.values.results.ProbeError`): Python words it in the
     same way whether a library calls a function, or the learner. ``first`` are the patterns of one check
@@ -53,10 +53,10 @@ def hint_for_difference(
     blame: Mapping[str, str],
     poisoned: bool,
 ) -> str | None:
-    """The id of the hint for a wrong result; None where no misconception is certain.
+    """The id of the hint for a wrong result; None if no misconception is certain.
 
     ``mistakes`` maps hint ids to what that mistake would have brought (fields that a mistake leaves
-    out are not compared; AnyOf where it shows in more than one way), ``blame`` maps a field of the
+    out are not compared; AnyOf if it shows in more than one way), ``blame`` maps a field of the
     result to the one misconception that makes it wrong, ``poisoned`` says that the notebook's
     variables were NaN meanwhile.
     """

@@ -2,7 +2,7 @@
 
 A test cell runs among the learner's variables. If it defines a helper `walk`, and the learner's answer
 rests on a function `walk` of their own, the check would break what it checks. So the cell's text is
-noted before it runs; where it has taken a name, the learner gets it back, and the checks are made once
+noted before it runs; if it has taken a name, the learner gets it back, and the checks are made once
 more, in a namespace where the name is theirs.
 """
 
@@ -26,7 +26,7 @@ _left_by_checks: dict[str, Any] = {}
 
 
 def watch_test_cells() -> None:
-    """From now on note the variables before each test cell; does nothing where no IPython runs."""
+    """From now on note the variables before each test cell; does nothing if no IPython runs."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if shell is not None:
@@ -44,7 +44,7 @@ def note_cell(source: object, namespace: dict[str, Any]) -> None:
 
 
 def on_their_own(tasks: tuple[type[T], ...], namespace: dict[str, Any]) -> tuple[type[T], ...]:
-    """These checks, made anew where their cell has taken names of the learner's, who then has them back."""
+    """These checks, made anew if their cell has taken names of the learner's, who then has them back."""
     global _remade
     if _before is None:
         return tasks
@@ -69,7 +69,7 @@ def on_their_own(tasks: tuple[type[T], ...], namespace: dict[str, Any]) -> tuple
 
 
 def _made_apart() -> dict[str, type] | None:
-    """The classes that the noted cell hands to ``check``; None where its text is more than plain Python."""
+    """The classes that the noted cell hands to ``check``; None if its text is more than plain Python."""
     from nbproof.checks.check import listing
 
     try:
@@ -81,7 +81,7 @@ def _made_apart() -> dict[str, type] | None:
 
 
 def names_bound(source: str) -> list[str]:
-    """The names that the top-level statements of a cell define; none where it is more than plain Python."""
+    """The names that the top-level statements of a cell define; none if it is more than plain Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError:

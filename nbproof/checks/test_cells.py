@@ -36,7 +36,7 @@ class ProbePart:
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The names of a learner's that a probe does read: ``nb.answer``, ``nb.list("answer")``. All of :attr:`asks` where
+        """The names of a learner's that a probe does read: ``nb.answer``, ``nb.list("answer")``. All of :attr:`asks` if
         that cannot be told, because a name is made while it runs, or ``nb`` is handed to what is defined elsewhere."""
         found, tree = set(), ast.parse(self.source)
         poison = [node for node in ast.walk(tree) if {name.lower() for name in _defined_in(node)} == {"poison"}]

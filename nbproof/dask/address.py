@@ -54,14 +54,14 @@ class Address:
             host, port, rest = "", 0, None
         if not re.fullmatch(r"[\w.:%-]+", host) or rest or parts.scheme not in ("tcp", "tls"):
             raise UsageError(
-                f"this is no address of a Dask scheduler: {typed!r:.100}",
+                f"this is not the address of a Dask scheduler: {typed!r:.100}",
                 "--dask ADDRESS",
                 f"the scheduler prints its own when it starts, such as tcp://192.168.1.20:{_PORT}",
             )
         return cls(parts.scheme, host, port)
 
     def client(self) -> Client:
-        """A connection to the scheduler, within seconds. Raises UsageError without dask, ClusterLost where nobody answers."""
+        """A connection to the scheduler, within seconds. Raises UsageError without dask, ClusterLost if nobody answers."""
         try:
             from distributed import Client
         except ImportError:
@@ -93,7 +93,7 @@ class Address:
         return Client(self.text, timeout=2 * _CONNECT_SECONDS, set_as_default=False, name="nbproof")
 
     async def _identity(self) -> str:
-        """Who answers. Dask's own client waits forever where somebody listens and is silent."""
+        """Who answers. Dask's own client waits forever if somebody listens and is silent."""
         from distributed import Security
         from distributed.core import rpc
 
@@ -109,7 +109,7 @@ class Address:
         """The cluster cannot be used any more."""
         return ClusterLost(
             fact, f"--dask {self.text}",
-            next_command or "see that scheduler and workers run; then grade again: the run goes on where it stopped",
+            next_command or "check that scheduler and workers run; then grade again: the run goes on where it stopped",
         )  # fmt: skip
 
 

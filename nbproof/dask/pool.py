@@ -1,6 +1,6 @@
 """Where submissions are marked on more machines: a pool whose places are the processes of a Dask cluster.
 
-Dask decides which process takes a submission and gives it to another where one dies. This module
+Dask decides which process takes a submission and gives it to another if one dies. This module
 keeps a bounded number of submissions on the way, lets only such processes take part that would come
 to the same verdict (:func:`nbproof.dask.tasks.prepare`), and looks at what comes back.
 """
@@ -56,7 +56,7 @@ class Cluster:
     isolation: Isolation | None
     """The level that is demanded; None: the best that each worker has."""
     patience: float
-    """Seconds to wait for the first worker, and for another where all are gone."""
+    """Seconds to wait for the first worker, and for another if all are gone."""
     say: Callable[[str], None]
 
     def pool(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> DaskPool:
@@ -73,7 +73,7 @@ def connect(
 ) -> Iterator[Cluster]:
     """The cluster whose scheduler listens at ``address``.
 
-    Raises UsageError where the address is none or dask is not installed, ClusterLost where nobody answers.
+    Raises UsageError if it is no address or dask is not installed, ClusterLost if nobody answers.
     """
     place = Address.of(address)
     client = place.client()
@@ -95,7 +95,7 @@ class DaskPool:
         self._given = {name: getattr(limits, name) for name in limits.traits(config=True)}
 
     def marked(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, SubmissionVerdict]]:
-        """Each job once, as it is done. Raises ClusterLost where no worker is left, or the scheduler."""
+        """Each job once, as it is done. Raises ClusterLost if no worker is left, or the scheduler."""
         if not jobs:
             return
         told = self._cluster
@@ -213,7 +213,7 @@ class _Round:
                 self.waiting.appendleft(flight.job)
 
     def _land(self, key: str) -> tuple[Job, SubmissionVerdict] | None:
-        """The verdict that an order has brought; None where it has to fly again."""
+        """The verdict that an order has brought; None if it has to be sent again."""
         from distributed import KilledWorker
 
         flight = self.flying.get(key)
@@ -266,7 +266,7 @@ class _Round:
         )
 
     def _checked(self, job: Job, data: Any) -> SubmissionVerdict:
-        """The verdict, if it is one on this submission. Raises where it is not."""
+        """The verdict, if it is one on this submission. Raises an error if it is not."""
         verdict = SubmissionVerdict.from_dict(data)
         tests = self.blueprints[job.submission.lesson].tests
         known = (verdict.learner, verdict.lesson, verdict.seed) == (

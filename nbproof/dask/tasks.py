@@ -54,7 +54,7 @@ def packed(setup: Setup) -> bytes:
 
 @dataclass
 class _Station:
-    """One run's engine. Started anew, once at a time, where its zygote ended."""
+    """One run's engine. Started anew, once at a time, if its zygote ended."""
 
     setup: Setup
     level: Isolation
@@ -78,7 +78,7 @@ class _Station:
             return self.marker
 
     def mark(self, order: Order) -> SubmissionVerdict:
-        """As the marker does. Raises EngineFailed where a second engine does no better than the first."""
+        """As the marker does. Raises EngineFailed if a second engine does no better than the first."""
         from nbproof.sandbox.exceptions import EngineFailed
 
         marker = self.ready()

@@ -119,20 +119,20 @@ class Crew:
         came, left = self.fit.keys() - before.keys(), before.keys() - self.fit.keys() - self.unfit.keys()
         if left and self.fit.keys() - came:
             they = "it was" if len(left) == 1 else "they were"
-            self.say(f"{counted(len(left), 'Dask worker')} left; what {they} marking goes to the others")
+            self.say(f"lost {counted(len(left), 'Dask worker')}; what {they} marking goes to the others")
         elif left:
-            self.say(f"{counted(len(left), 'Dask worker')} left, and none is there now; nothing is lost")
+            self.say(f"lost {counted(len(left), 'Dask worker')}, and none is there now; every verdict so far is kept")
         if came:
             self.say(
-                f"marking on {counted(len(self.fit), 'Dask worker')}, {sum(self.fit.values())} submissions at a time"
+                f"marking on {counted(len(self.fit), 'Dask worker')}, {counted(sum(self.fit.values()), 'submission')} at a time"
             )
         if self.fit:
             self._alone_since, self._told_waiting = now, False
             return
         if self.unfit and not self.trying:
             raise self.address.lost(
-                "no worker of the cluster may mark: " + "; ".join(sorted(set(self.unfit.values()))[:3]),
-                "make the workers' environment like this one, restart them, grade again "
+                "no worker of the cluster can be used: " + "; ".join(sorted(set(self.unfit.values()))[:3]),
+                "make the workers' environment like this one, restart them, and grade again "
                 "(docs/more_machines.md, 'A cluster by hand')",
             )
         if now - self._alone_since > self.patience and not self.trying:
@@ -149,7 +149,7 @@ class Crew:
             )
 
     def dismiss(self) -> None:
-        """End the engines of this run. Where that cannot be said, they end by themselves, later."""
+        """End the engines of this run. If that cannot be said, they end by themselves, later."""
         with contextlib.suppress(Exception):
             for future in self.trying.values():
                 future.cancel(force=True)

@@ -42,7 +42,7 @@ def steps(hint: Hint) -> tuple[tuple[str, str], ...]:
 
 
 def show_next_step(exercise: str | None = None) -> None:
-    """Show one step more than the last time. Says what to do where there is nothing to help with."""
+    """Show one step more than the last time. Says what to do if there is nothing to help with."""
     if exercise is None and _last is None:
         return say(
             "No check has run yet.",

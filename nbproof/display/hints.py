@@ -51,7 +51,7 @@ def _path() -> Path:
 
 
 def all_hints() -> dict[str, Hint]:
-    """Every misconception of the course by its id. Raises HintError where hints.json is missing or damaged."""
+    """Every misconception of the course by its id. Raises HintError if hints.json is missing or damaged."""
     return _tables(_path())[0]
 
 

@@ -41,19 +41,21 @@ _OF_TEACHERS = ("create-assignment", "formgrader", "course-list", "assignment-li
 
 
 def released_lessons(root: Path) -> list[str]:
-    """The lessons in release/, in order, or those of the installed package. Raises UsageError where there are none."""
+    """The lessons in release/, in order, or those of the installed package. Raises UsageError if there are none."""
     place = the_course().released_in(root)
     found = sorted(path.stem for path in place.glob("*/*.ipynb") if path.stem == path.parent.name)
     if not found:
         cure = (
-            course_command("build") if (root / "lessons").is_dir() else "cd into the course's folder, or --course DIR"
+            course_command("build")
+            if (root / "lessons").is_dir()
+            else "cd into the course's folder, or add --course FOLDER"
         )
         raise UsageError("no released lessons here", str((root / "release").resolve()), cure)
     return found
 
 
 def prepare_workspace(root: Path) -> Path:
-    """Copy released lessons into learn/ where they are not there yet; what a learner has is never overwritten."""
+    """Copy released lessons into learn/ if they are not there yet; what a learner has is never overwritten."""
     for name in released_lessons(root):
         copy = root / "learn" / name / f"{name}.ipynb"
         try:
@@ -81,7 +83,7 @@ def _is_ours(overrides: Path) -> bool:
 def folders_instead_of_home(root: Path) -> dict[str, str]:
     """Environment variables for those of a user's folders that cannot be written: such lie in the course instead.
 
-    Empty where all is well. Raises UsageError where the course's folder cannot be written either.
+    Empty if all is well. Raises UsageError if the course's folder cannot be written either.
     """
     wanted = {
         "JUPYTER_CONFIG_DIR": Path(jupyter_config_dir()),
@@ -107,7 +109,7 @@ def _folder_of_matplotlib() -> Path:
 
 
 def let_matplotlib_write(root: Path) -> None:
-    """Where the home folder cannot be written, matplotlib's list of fonts lies in the course's.
+    """If the home folder cannot be written, matplotlib's list of fonts lies in the course's.
 
     Else every process that draws reads all fonts anew, and says so. To be called before matplotlib is imported.
     """

@@ -45,7 +45,7 @@ class OutlinedLesson:
 
 
 def outline() -> tuple[OutlinedLesson, ...]:
-    """All lessons in order; empty where the file is missing or was made by another version of the course."""
+    """All lessons in order; empty if the file is missing or was made by another version of the course."""
     return _read(the_course().folder / "outline.json")
 
 
@@ -70,12 +70,12 @@ def _read(path: Path) -> tuple[OutlinedLesson, ...]:
 
 
 def exercise_named(name: str) -> OutlinedExercise | None:
-    """The exercise with this id; None where there is none."""
+    """The exercise with this id; None if there is none."""
     return next((one for lesson in outline() for one in lesson.exercises if one.id == name), None)
 
 
 def title_of(lesson: str) -> str:
-    """The lesson's title; its name in words where the course does not know it."""
+    """The lesson's title; its name in words if the course does not know it."""
     return next((one.title for one in outline() if one.slug == lesson), "") or lesson.replace("_", " ")
 
 

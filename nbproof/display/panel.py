@@ -109,13 +109,13 @@ def _outcome(findings: Sequence[CheckResult], withheld: int) -> tuple[str, str]:
 
 def say_untouched(exercise: str) -> None:
     """What a check says of a TODO cell that is as it was handed out."""
-    said = "is still as you got it. Write your answer into the TODO cell above, run that cell, then this one."
+    said = "is still as you got it. Write your answer in the TODO cell above, run that cell, then this one."
     page = f'<span style="{MONO};font-weight:600">{escape(exercise)}</span> {said}'
     show(framed(page, _STATUS, _NEUTRAL), f"{exercise} {said}")
 
 
 def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int = 0) -> None:
-    """Show the panel where a front end can draw it, the same in words where not.
+    """Show the panel if a front end can draw it, else the same in words.
 
     ``withheld``: how many more checks run when it is graded.
     """
@@ -130,7 +130,7 @@ def show_findings(exercise: str, findings: Sequence[CheckResult], withheld: int 
 
 
 def _picture(wrong: CheckResult | None) -> str:
-    """Yours beside what was wanted, where somebody is looking: not while nbgrader runs the notebook."""
+    """The learner's result beside the wanted one, if somebody is looking: not while nbgrader runs the notebook."""
     if wrong is None or wrong.compared is None or "NBGRADER_EXECUTION" in os.environ:
         return ""
     pictures = the_course().pictures()

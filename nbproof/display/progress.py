@@ -10,6 +10,7 @@ from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
 from nbproof.display.progress_store import DiaryError, StoredTry, entries
 from nbproof.front_end import MONO, framed, prose, show, sign
+from nbproof.text import counted
 
 __all__ = ["Overview", "html_of", "overview", "show_progress", "text_of"]
 
@@ -41,7 +42,8 @@ class Overview:
             for one in lesson.exercises
             if one in solved and not the_course().source_of(lesson.slug).exists()
         )
-        more = f"; {withheld} more checks of them run when they are graded" if withheld else ""
+        runs = "run" if withheld > 1 else "runs"
+        more = f"; {counted(withheld, 'more check')} {runs} when they are graded" if withheld else ""
         return f"{len(solved)} of {len(everything)} exercises solved{more}, {points}, {rest}"
 
 
@@ -139,7 +141,7 @@ def _chip(one: OutlinedExercise, seen: Overview) -> str:
 
 
 def show_progress() -> None:
-    """Show the overview where a front end can draw it, print it elsewhere."""
+    """Show the overview if a front end can draw it, else print it."""
     seen = overview()
     if not show(html_of(seen), text_of(seen)):
         print(text_of(seen))

@@ -99,7 +99,7 @@ def entries() -> dict[str, StoredTry]:
 
 
 def forget() -> bool:
-    """Start afresh: delete the file. False where there was none. Raises DiaryError."""
+    """Start afresh: delete the file. False if there was none. Raises DiaryError."""
     path = diary_path()
     try:
         path.unlink()

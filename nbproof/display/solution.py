@@ -1,4 +1,4 @@
-"""After an exercise is solved: its reference answer, and other right ones, where the instructor's files are at hand."""
+"""After an exercise is solved: its reference answer, and other right ones, if the instructor's files are at hand."""
 
 from __future__ import annotations
 

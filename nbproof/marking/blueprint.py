@@ -146,7 +146,7 @@ class Rebuilt:
     answers: dict[str, str]
     recovered: dict[str, str] = field(default_factory=dict)
     lost: dict[str, str] = field(default_factory=dict)
-    """Why there is no answer, where even the TODO cell is missing."""
+    """Why there is no answer, if even the TODO cell is missing."""
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
@@ -254,7 +254,7 @@ def lost_in(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def read_file(path: Path, limit: int) -> bytes:
-    """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged where there is none, or too many."""
+    """The bytes of a regular file; follows no link, waits for no pipe. Raises Damaged if there is none, or too many."""
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except OSError as error:

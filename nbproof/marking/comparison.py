@@ -20,7 +20,7 @@ _MOST_TEXT = 16 * 1024
 
 
 def pack(compared: tuple[Evidence, object] | None) -> dict[str, Any] | None:
-    """The place where both part, packed; None where a picture tells no more than the sentence, or would be too large."""
+    """The place where both part, packed; None if a picture tells no more than the sentence, or would be too large."""
     if compared is None:
         return None
     try:

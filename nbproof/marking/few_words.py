@@ -149,7 +149,7 @@ def _of_trouble(trouble: ProbeError, names: Collection[str], lines: Collection[s
         if name and name[1] in names:
             known = name[2] in ("not defined", "None") or name[2].split()[1] in _types()
             what = name[2] if known else "something else"
-            return f"`{name[1]}` is {what}, where a hidden check asks for it"
+            return f"`{name[1]}` is {what} when a hidden check asks for it"
     kind = trouble.kind if trouble.kind in _ERRORS else "An error of another kind"
     said = _message(trouble.message, lines)
     return f"{kind}{': ' + said if said else ''}, in a hidden check"

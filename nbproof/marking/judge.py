@@ -137,7 +137,7 @@ class Judge:
     def _ready(self, process: JudgeProcess, about: dict[str, Any] | None = None) -> None:
         """See that the process knows the lesson, and the truth that is asked ``about``. Under its lock.
 
-        Raises EngineFailed where it ends over that, twice: no learner has a part in it.
+        Raises EngineFailed if it ends over that, twice: no learner has a part in it.
         """
         for last in (False, True):
             try:

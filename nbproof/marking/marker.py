@@ -30,7 +30,7 @@ class Order:
     files: dict[str, bytes] = field(default_factory=dict)
     """The submission's own data files by relative path."""
     only: tuple[str, ...] = ()
-    """Exercises to be tested, all where it is empty."""
+    """Exercises to be tested, all if it is empty."""
     skip: tuple[str, ...] = ()
     """Exercises whose cells do not run, because they are known to do harm."""
 

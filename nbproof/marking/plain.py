@@ -159,8 +159,8 @@ def scored(outputs: object, error: object, points: float, quoting: bool = True) 
         result = next((one["data"].get("text/plain", "") for one in told if one["output_type"] == "execute_result"), "")
         said = f"the result `{readable(result[:40])}`" if quoting else "a result"
         return 0.0, (
-            f"The test cell ended with {said}, which nbgrader takes for no score out of "
-            f"{points:g} points. Your instructor has to look at it."
+            f"The test cell ended with {said}, which nbgrader does not accept as a score (maximum {points:g}). "
+            "Your instructor has to look at it."
         )
     score = float(score or 0.0)
     if score >= points and (points or not any(_fails(one) for one in told)):

@@ -48,7 +48,7 @@ class TestVerdict:
     line: str = ""
     printed: str = ""
     compared: dict[str, Any] | None = None
-    """What was brought and what was wanted, for a picture (:mod:`nbproof.marking.comparison`); None where none helps."""
+    """What was brought and what was wanted, for a picture (:mod:`nbproof.marking.comparison`); None if none helps."""
 
     @property
     def is_whole(self) -> bool:
@@ -67,7 +67,7 @@ class ExerciseVerdict:
     hint: str | None = None
     seconds: float = 0.0
     seed: int | None = None
-    """Of the run that marked it again; None where that is the submission's."""
+    """Of the run that marked it again; None if that is the submission's."""
 
     @property
     def max_score(self) -> float:
@@ -91,7 +91,7 @@ class ExerciseVerdict:
 
     @property
     def difference(self) -> str:
-        """The first difference that a check found; empty where none got that far."""
+        """The first difference that a check found; empty if none got that far."""
         return next((test.sentence for test in self.tests if test.sentence and test.score < test.max_score), "")
 
 
@@ -120,12 +120,12 @@ class SubmissionVerdict:
     seconds: float = 0.0
     peak_mb: float = 0.0
     problem: str = ""
-    """Why it was not graded; empty where it was."""
+    """Why it was not graded; empty if it was."""
     grader_failed: bool = False
     """Whether that is a flaw of the grader, and nothing that was handed in."""
     written: tuple[WrittenAnswer, ...] = ()
     lost: dict[str, str] = field(default_factory=dict)
-    """exercise -> why there is no answer, where its TODO cell is missing, or may stand where nobody can tell"""
+    """exercise -> why there is no answer, if its TODO cell is missing, or nobody can tell where it stands."""
     damage: str = ""
     """What was wrong with the file, and was mended while reading."""
     own: tuple[OwnCell, ...] = ()
@@ -187,7 +187,7 @@ class Score:
     """With marks that people gave, less the late penalty."""
     max_score: float = 0.0
     problem: str = ""
-    """Why it is not graded; empty where it is."""
+    """Why it is not graded; empty if it is."""
     how: str = "graded"
     """``graded``; ``regraded`` in part; ``rewritten``: only text or points changed; ``unchanged``; ``not graded``."""
     waiting: int = 0
@@ -198,7 +198,7 @@ class Score:
     """For being late; taken off ``score`` already."""
     seconds_late: float = 0.0
     said_late: bool = False
-    """The LMS calls it late, and does not say when it came: then ``seconds_late`` is 1 where a due date is known, else 0."""
+    """The LMS calls it late, and does not say when it came: then ``seconds_late`` is 1 if a due date is known, else 0."""
     verdict: SubmissionVerdict = _NOTHING
     """In short; of what is not graded, one that says nothing."""
     grader_failed: bool = False

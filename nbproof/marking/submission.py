@@ -45,7 +45,7 @@ def mark(
 ) -> SubmissionVerdict:  # fmt: skip
     """The verdict on a rebuilt submission. Whatever the learner's code does ends in a status, not in an exception.
 
-    ``only``: exercises to be tested, all where it is empty; the verdict holds no others, but their cells run, because
+    ``only``: exercises to be tested, all if it is empty; the verdict holds no others, but their cells run, because
     later ones may need them. ``skip``: exercises whose cells do not run either, because they are known to do harm.
     """
     # As with stock nbgrader the instructor's files take the place of a learner's of the same name.

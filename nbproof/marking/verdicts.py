@@ -27,7 +27,7 @@ def says_out_of_memory(text: str) -> bool:
 def status_without_error(
     blueprint: Blueprint, rebuilt: Rebuilt, exercise: str, tests: Sequence[TestVerdict]
 ) -> tuple[str, str] | None:
-    """Status and sentence of what waits for a person, passed, or was not answered; None where something is wrong."""
+    """Status and sentence of what waits for a person, passed, or was not answered; None if something is wrong."""
     if rebuilt.waits(blueprint, exercise):
         return UNCERTAIN, rebuilt.lost[exercise]
     if all(test.is_whole for test in tests):

@@ -1,1 +1,1 @@
-"""Where nbgrader calls: preprocessors, exporters, formgrader."""
+"""What nbgrader calls: preprocessors, exporters, formgrader."""

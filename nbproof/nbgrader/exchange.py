@@ -40,10 +40,10 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
             self.log.warning("not collected: %s: %s", path, error)
             return nobodys
         if self.check_owner and record["username"] != owner:
-            self.log.warning("not collected: %s is made by %s; ask them about it", path, owner)
+            self.log.warning("not collected: %s was made by %s; ask them about it", path, owner)
             return nobodys
         if changed - record["timestamp"] > _SLACK:
-            self.log.warning("%s was still changed at %s UTC: that time counts", path, f"{changed:%Y-%m-%d %H:%M}")
+            self.log.warning("%s was changed until %s UTC: that time counts", path, f"{changed:%Y-%m-%d %H:%M}")
             record["timestamp"] = changed
         return record
 
@@ -79,7 +79,9 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
             target.mkdir(exist_ok=True)
             for name in files:
                 if name not in left_out and not _copied(name, here, owner, target / name):
-                    self.log.warning("left out, for it is no plain file of its owner's: %s", os.path.join(place, name))
+                    self.log.warning(
+                        "left out, because it is not a plain file of its owner's: %s", os.path.join(place, name)
+                    )
         (when,) = (record["timestamp"] for record in self.src_records if record["filename"] == src.name)
         (dest / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S.%f} UTC")
         if self.coursedir.groupshared:
@@ -88,7 +90,7 @@ class CollectFromOwners(ExchangeCollect):  # type: ignore[misc]
 
 
 def _copied(name: str, folder: int, owner: int, target: Path) -> bool:
-    """Whether it is a plain file of that user, and is copied therefore."""
+    """Whether it is a plain file of that user, and is therefore copied."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError:
@@ -105,14 +107,14 @@ def _copied(name: str, folder: int, owner: int, target: Path) -> bool:
 
 
 def _owner_of(path: str) -> str:
-    """The user who made this folder. Raises OSError if it is none, or if its owner is no user any more."""
+    """The user who made this folder. Raises OSError if it is not a folder, or if its owner is no longer a user."""
     there = os.lstat(path)
     if not stat.S_ISDIR(there.st_mode):
-        raise OSError("it is no folder")
+        raise OSError("it is not a folder")
     try:
         return pwd.getpwuid(there.st_uid).pw_name
     except KeyError:
-        raise OSError(f"its owner, {there.st_uid}, is no user") from None
+        raise OSError(f"its owner, {there.st_uid}, is not a user") from None
 
 
 def _last_change(folder: str) -> datetime:

@@ -21,6 +21,7 @@ from nbproof.errors import CourseError
 from nbproof.gradebook.reader import marks_in
 from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
 from nbproof.report.records import Person, people_in
+from nbproof.text import counted
 
 __all__ = ["CanvasExport", "MoodleExport"]
 
@@ -34,7 +35,7 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
         template = Path(self.template)
         if not self.template:
             name = type(self).__name__
-            self.log.error("name the export of the LMS: --%s.template=FILE", name)
+            self.log.error("name the export of the LMS: add --%s.template=FILE", name)
             raise SystemExit(2)
         grades: dict[tuple[str, str], Grade] = {}
         for assignment in gradebook.assignments:
@@ -52,9 +53,9 @@ class _LmsExport(ExportPlugin):  # type: ignore[misc]
             raise SystemExit(1) from None
         target = Path(self.to) if self.to else template.with_name(f"{template.stem}-graded{template.suffix}")
         target.write_bytes(made.data)
-        self.log.info("%d grades in %s", made.filled, target)
+        self.log.info("%s written to %s", counted(made.filled, "grade"), target)
         for learner in (*made.unmatched, *made.unclear):
-            self.log.warning("not in the export, or not clear who it is: %s", learner)
+            self.log.warning("not in the export, or it is not clear who it is: %s", learner)
         for note in made.notes:
             self.log.warning(note)
 

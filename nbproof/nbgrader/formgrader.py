@@ -37,7 +37,7 @@ def open_formgrader(root: Path, extra: list[str]) -> int:
             "there are no lessons to mark", f"{(root / 'source').resolve()} is empty", course_command("build")
         )
     if not any(root.glob("autograded/*/*/*.ipynb")):
-        print(f"nothing is graded yet: formgrader shows the lessons, and submissions after `{course_command('grade')}`")
+        print(f"nothing is graded yet: formgrader shows submissions after `{course_command('grade')}`")
     print("nbgrader's exchange is not used: what formgrader says about it, and its Release and Collect, do not matter")
     off = [f"--ServerApp.jpserver_extensions=nbgrader.server_extensions.{name}=False" for name in _EXCHANGE]
     return start_server(root, "/formgrader", [*off, *extra])
@@ -79,7 +79,7 @@ class ReadingView(Preprocessor):  # type: ignore[misc]
         return nb, resources
 
     def _schemes(self, lesson: str, notebook: str) -> dict[str, str]:
-        """By grade_id; empty where the instructor's notebook cannot be read: the page is there all the same."""
+        """By grade_id; empty if the instructor's notebook cannot be read: the page is there all the same."""
         course = CourseDirectory(config=self.config)
         path = Path(course.format_path(course.source_directory, ".", lesson), f"{notebook}.ipynb")
         try:

@@ -45,7 +45,7 @@ def judge_for(blueprint: Any) -> Any:
 
 
 def registered(root: Path, lessons: list[str], course: Any) -> tuple[Any, Any]:
-    """Have the gradebook know these lessons as they are now: ``generate_assignment``, where nobody has said it.
+    """Have the gradebook know these lessons as they are now: ``generate_assignment``, if nobody has run it.
 
     Returns the lessons' states, and the runs'.
     """

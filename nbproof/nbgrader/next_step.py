@@ -1,7 +1,7 @@
-"""What to do where one of nbgrader's own commands cannot go on: said below what nbgrader says.
+"""What to do if one of nbgrader's own commands cannot go on: said below what nbgrader says.
 
 nbgrader_config.py names :class:`NextStep` in ``c.Application.logging_config``, which every program made with traitlets has.
-nbgrader ends before it asks for an exporter or calls a hook where nothing matches: its log is the only place to say more.
+nbgrader ends before it asks for an exporter or calls a hook if nothing matches: its log is the only place to say more.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def step_before(step: str, root: Path, lesson: str) -> str:
     """What to do if the folder ``step`` of the course in ``root`` has nothing of a lesson; '' if that is not known."""
     if not (root / "source" / lesson).is_dir():
         lessons = sorted(path.parent.name for path in root.glob("source/*/*.ipynb"))
-        return f"no lesson is called {lesson}; there are: {', '.join(lessons) or 'none'}"
+        return f"no lesson is called {lesson}; choose from: {', '.join(lessons) or 'none'}"
     if step == "feedback" and any(root.glob(f"autograded/*/{lesson}/*.ipynb")):
         return f"write the pages first: {course_command('feedback')} (or {nbgrader_command(f'generate_feedback {lesson}')})"
     if not any(root.glob(f"submitted/*/{lesson}/*.ipynb")):
-        return f"nothing of {lesson} is handed in: put notebooks into submitted/<learner>/{lesson}/{lesson}.ipynb, then grade"
+        return f"nothing of {lesson} is handed in yet: put notebooks into submitted/<learner>/{lesson}/{lesson}.ipynb"
     if step == "submitted":
         return ""
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -73,4 +74,5 @@ class OneByOne:
 
 def once_more(job: Job) -> str:
     """For :attr:`Suspects.again`."""
-    return nbgrader_command(f"autograde {job.submission.lesson} --student={job.submission.learner} --force")
+    learner = shlex.quote(job.submission.learner)
+    return nbgrader_command(f"autograde {job.submission.lesson} --student={learner} --force")

@@ -37,7 +37,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
     """For ``c.Autograde.exporter_class``: readies a run of ``nbgrader autograde``, and keeps submissions unread."""
 
     def __init__(self, config: Any = None, **given: Any) -> None:
-        """Raises NbGraderException, having said why, where nothing can be graded."""
+        """Raises NbGraderException, having said why, if nothing can be graded."""
         super().__init__(config=config, **given)
         self.converter = self.parent if isinstance(self.parent, Autograde) else None
         self.marked_apart: dict[tuple[str, str], Any] = {}
@@ -79,7 +79,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
         }
 
     def _try_references(self, engine: Any, limits: Any, states: Any, state: Any) -> None:
-        """Raise ReferencesFail where the reference answers themselves lose marks, and nobody said to go on."""
+        """Raise ReferencesFail if the reference answers themselves lose marks, and nobody said to go on."""
         from nbproof.command import nbgrader_command
         from nbproof.marking.marker import Marker
         from nbproof.run.references import References, where_of
@@ -105,7 +105,9 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
         for place in converter.assignments:
             match = re.fullmatch(parts, place)
             if match is None or not match["learner"].isprintable():
-                self.log.error("passed over %s: this is no learner's name", ascii(os.path.relpath(place, course.root)))
+                self.log.error(
+                    "passed over %s: this is not a learner's name", ascii(os.path.relpath(place, course.root))
+                )
             else:
                 found[place] = (match["learner"], match["lesson"])
         if not found:
@@ -135,7 +137,7 @@ class LookFirst(NotebookExporter):  # type: ignore[misc]
             raise
 
     def _begin(self, converter: Autograde, learner: str, lesson: str) -> None:
-        """Raises NotGradable where it may not be marked, or has ended what marked it."""
+        """Raises NotGradable if it may not be marked, or has ended what marked it."""
         from nbproof.nbgrader.one_by_one import once_more
         from nbproof.nbgrader.vetting import NotGradable
         from nbproof.run.pool import LocalPool
@@ -157,7 +159,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
     """Sanitize: the instructor's notebook with the learner's answers, whatever else was handed in."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
-        """Replace the submission by its rebuilt twin. Raises Damaged where there is no reading it."""
+        """Replace the submission by its rebuilt twin. Raises Damaged if there is no reading it."""
         from nbproof.marking.blueprint import Rebuilt, fill_in, read_file
         from nbproof.marking.reading import read_answers
 
@@ -186,9 +188,9 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
 class Mark(NbGraderPreprocessor):  # type: ignore[misc]
     """Execute: mark the rebuilt notebook with the engine."""
 
-    unsafe = Bool(False, help="run submissions without isolation where the machine offers none").tag(config=True)
+    unsafe = Bool(False, help="run submissions without isolation if the machine offers none").tag(config=True)
     isolation = Unicode("", help="demand this level, full or reduced (default: the best there is)").tag(config=True)
-    anyway = Bool(False, help="grade also a lesson whose reference answers lose marks here").tag(config=True)
+    anyway = Bool(False, help="also grade a lesson whose reference answers lose marks here").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """The graded notebook: outputs and verdicts."""

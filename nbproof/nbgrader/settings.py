@@ -16,8 +16,8 @@ __all__ = ["use_engine"]
 def use_engine(c: Config, file: str = "") -> None:
     """Have nbgrader, configured by ``c``, grade in the engine: isolated, in parallel, verdicts outside the learner's process.
 
-    Where the system is not Linux nbgrader's own preprocessors stay in place. ``file``: the nbgrader_config.py that asks, in the
-    folder of the course; not needed where the course's package has been imported.
+    If the system is not Linux, nbgrader's own preprocessors stay in place. ``file``: the nbgrader_config.py that asks, in the
+    folder of the course; not needed if the course's package has been imported.
     """
     if file:
         find_course(Path(file).parent)

@@ -64,7 +64,7 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
         return self._copied(Path(place), student_id, assignment_id)
 
     def refuse(self, learner: str, lesson: str) -> None:
-        """Raise NotGradable where there is nothing that could be graded."""
+        """Raise NotGradable if there is nothing that could be graded."""
         folder = Path(super().format_path(self.submitted_directory, learner, lesson))
         one = submission_at(learner, folder)
         told = one.problem
@@ -77,7 +77,7 @@ class VettedCourse(CourseDirectory):  # type: ignore[misc]
             )  # fmt: skip
 
     def get_existing_timestamp(self, dest_path: str) -> datetime | None:
-        """The time in a folder's timestamp.txt; None where nothing sensible stands there."""
+        """The time in a folder's timestamp.txt; None if nothing sensible stands there."""
         told = time_in(Path(dest_path, RECEIPTS[0]))
         return cast(datetime, parse_utc(told)) if told else None
 

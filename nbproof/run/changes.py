@@ -40,7 +40,7 @@ class Work:
     handed_in: str
     kind: Kind
     entry: Entry | None = None
-    """What was journalled before; None where nothing is to be kept of it."""
+    """What was journalled before; None if nothing is to be kept of it."""
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ def handed_in_digest(one: Submission, key: str, limits: GradingLimits) -> str:
 def plan(
     submission: Submission, handed_in: str, entry: Entry | None, state: LessonState, force: bool, exercises: frozenset[str]
 ) -> Work:  # fmt: skip
-    """``exercises``: what may be marked again, all where it is empty. ``force``: mark that although nothing changed."""
+    """``exercises``: what may be marked again, all if it is empty. ``force``: mark that although nothing changed."""
     if entry is None or entry.handed_in != handed_in:
         return Work(submission, handed_in, Kind.WHOLE)
     if force and not exercises:
@@ -97,7 +97,7 @@ def told(work: Iterable[Work]) -> tuple[str, ...]:
 
 
 def entry_of(work: Work, state: LessonState, verdict: SubmissionVerdict | None) -> Entry:
-    """What to journal, now that the work is done. ``verdict``: what marking brought; None where nothing ran."""
+    """What to journal, now that the work is done. ``verdict``: what marking brought; None if nothing ran."""
     if work.entry is None:
         assert verdict is not None
         return Entry(work.handed_in, state.source, state.basis, state.tests, verdict)

@@ -41,7 +41,7 @@ def check_notebook(
     root: Path, file: Path, lessons: list[str], *, seed: int | None = None, isolation: Isolation | None = None,
     step: Callable[[int, int, str], None] = lambda done, of, name: None,
 ) -> SubmissionVerdict:  # fmt: skip
-    """The verdict on ``file``. Raises UsageError where it is no notebook of this course."""
+    """The verdict on ``file``. Raises UsageError if it is no notebook of this course."""
     config = course_config(root)
     limits = GradingLimits(config=config)
     blueprints = {name: read_blueprint(root / "source" / name / f"{name}.ipynb", config) for name in lessons}
@@ -52,7 +52,7 @@ def check_notebook(
         rebuilt = answers_in(blueprint, data)
     except Damaged as damage:
         raise UsageError(
-            f"this cannot be checked: {damage}", str(file), "save the notebook in JupyterLab, then again"
+            f"this cannot be checked: {damage}", str(file), "save the notebook in JupyterLab, then check it again"
         ) from None
     seed = seed if seed is not None else secrets.randbelow(10**9) + 1
     if sys.platform != "linux":
@@ -68,7 +68,7 @@ def check_notebook(
 
 
 def lesson_of(file: Path, cells: Sequence[ExportedCell], blueprints: dict[str, Blueprint]) -> str:
-    """The lesson that a notebook belongs to, by its cells' ids, and by its name where it has none of ours."""
+    """The lesson that a notebook belongs to, by its cells' ids, and by its name if it has none of ours."""
     ids = {cell.name for cell in cells if cell.name}
     shared = {name: len(ids & set(blueprint.stubs)) for name, blueprint in blueprints.items()}
     best = max(shared, key=lambda name: shared[name])
@@ -79,7 +79,7 @@ def lesson_of(file: Path, cells: Sequence[ExportedCell], blueprints: dict[str, B
     raise UsageError(
         "this notebook belongs to no lesson of the course: none of its cells is a TODO cell",
         str(file),
-        "a lesson's notebook is wanted, such as learn/{0}/{0}.ipynb".format(min(blueprints)),
+        "name a lesson's notebook, such as learn/{0}/{0}.ipynb".format(min(blueprints)),
     )
 
 

@@ -43,7 +43,7 @@ class PoolMaker(Protocol):
     """Makes the pool that marks one class, such as :meth:`nbproof.dask.pool.Cluster.pool`."""
 
     def __call__(self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits) -> Pool:
-        """Called only where there is something to mark."""
+        """Called only if there is something to mark."""
         ...
 
 
@@ -127,7 +127,7 @@ class ClassRun:
         return marking, told(reasons)
 
     def _mark(self, work: list[Work], pool: Pool) -> None:
-        """Raises ReferencesFail where no lesson is left."""
+        """Raises ReferencesFail if no lesson is left."""
         concerned = sorted({one.submission.lesson for one in work})
         first = self.references.jobs(concerned)
         jobs = [
@@ -170,7 +170,7 @@ class ClassRun:
         self.step(number, of, "/".join(key))
 
     def _finish(self, work: Work, verdict: SubmissionVerdict | None, earlier: Mapping[str, str]) -> None:
-        """Journal a verdict, and write it to the gradebook. ``verdict``: None where nothing ran."""
+        """Journal a verdict, and write it to the gradebook. ``verdict``: None if nothing ran."""
         lesson = self.lessons[work.submission.lesson]
         key = (work.submission.learner, work.submission.lesson)
         try:
@@ -209,7 +209,7 @@ class ClassRun:
                 raise
 
     def _catch_up(self) -> None:
-        """Write what had to wait. Raises what the gradebook says where it is busy still."""
+        """Write what had to wait. Raises what the gradebook says if it is still busy."""
         for verdict, path, earlier in self._behind:
             self.writer.write(verdict, self.lessons[verdict.lesson].blueprint, path, earlier)
 

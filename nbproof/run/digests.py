@@ -28,7 +28,7 @@ BASIS = {
     "shown": "its cells that show something changed",
     "answers": "its TODO cells changed",
 }
-"""What all exercises of a lesson depend on -> what a run says where it is no longer the same."""
+"""What all exercises of a lesson depend on -> what a run says if it is no longer the same."""
 
 
 @cache
@@ -51,7 +51,7 @@ def _limits_text(limits: GradingLimits) -> bytes:
 
 @dataclass(frozen=True)
 class LessonState:
-    """One lesson as the instructor has it now. The notebook is taken apart only where somebody asks for its parts."""
+    """One lesson as the instructor has it now. The notebook is taken apart only if somebody asks for its parts."""
 
     path: Path
     config: Config
@@ -59,7 +59,7 @@ class LessonState:
 
     @cached_property
     def source(self) -> str:
-        """Changes with anything: where it is the same, nothing else needs to be looked at."""
+        """Changes with anything: if it is the same, nothing else needs to be looked at."""
         stubs = [repr(self.config.get(name)) for name in ("ClearSolutions", "ClearHiddenTests")]
         return digest_of(
             self.path.read_bytes(), "".join(stubs).encode(), _limits_text(self.limits), grader_digest().encode(),

@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Submission:
-    """One learner's notebook of one lesson. ``problem`` says why it cannot be graded; empty where it can."""
+    """One learner's notebook of one lesson. ``problem`` says why it cannot be graded; empty if it can."""
 
     learner: str
     lesson: str
@@ -73,7 +73,7 @@ def take_in(root: Path, lessons: list[str], known: list[str]) -> Intake:
     for learner in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.startswith(".")):
         if not learner.name.isprintable():
             # Control characters, half surrogate pairs: no gradebook takes them, and no terminal should.
-            notes.append(f"passed over submitted/{ascii(learner.name)[1:-1]}: this is no learner's name")
+            notes.append(f"passed over submitted/{ascii(learner.name)[1:-1]}: this is not a learner's name")
             continue
         try:
             folders = sorted(path for path in learner.iterdir() if not path.name.startswith("."))
@@ -166,7 +166,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def notebook_problem(path: Path) -> str:
-    """Why stock nbgrader could not grade this file, in words; empty where it can."""
+    """Why stock nbgrader could not grade this file, in words; empty if it can."""
     # Slow to import, and only stock grading needs it.
     import nbformat
 

@@ -68,7 +68,7 @@ class Entry:
     handed_in: str
     """Of the submission's bytes and the journals' key."""
     source: str
-    """Of everything that the instructor's side consists of: where it is the same, nothing has changed."""
+    """Of everything that the instructor's side consists of: if it is the same, nothing has changed."""
     basis: Mapping[str, str]
     """What every exercise of the lesson depends on, by what it is called."""
     tests: Mapping[str, str]
@@ -82,7 +82,7 @@ def journal_of(root: Path, learner: str, lesson: str) -> Path:
 
 
 def journalled_verdict(root: Path, learner: str, lesson: str) -> SubmissionVerdict | None:
-    """What a run has found of a submission; None where it has not, or where that cannot be read."""
+    """What a run has found of a submission; None if it has not, or if that cannot be read."""
     read = _read(journal_of(root, learner, lesson))
     return read[1] if read is not None else None
 
@@ -108,7 +108,7 @@ class Journal:
         self._root = root
 
     def read(self, learner: str, lesson: str) -> Entry | None:
-        """None where there is none, or where it cannot be read: the submission is graded then."""
+        """None if there is none, or if it cannot be read: the submission is graded then."""
         path = journal_of(self._root, learner, lesson)
         read = _read(path)
         if read is None or not path.with_name(f"{lesson}.ipynb").is_file():

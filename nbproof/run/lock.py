@@ -19,7 +19,7 @@ __all__ = ["only_run"]
 def only_run(root: Path) -> Iterator[None]:
     """Hold the course's lock. It ends with the process, however that ends: no stale lock is ever left.
 
-    Raises GradingError where another run holds it, or where the folder cannot be written.
+    Raises GradingError if another run holds it, or if the folder cannot be written.
     """
     path = root / ".course" / "lock"
     try:
@@ -27,7 +27,9 @@ def only_run(root: Path) -> Iterator[None]:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise trouble_with_disk(error, root) or GradingError(
-            f"no lock can be made: {error.strerror}", str(path.absolute()), "move what lies there away, then again"
+            f"no lock can be made: {error.strerror}",
+            str(path.absolute()),
+            "move away what lies there, then run the same command again",
         ) from None
     try:
         if not _take(descriptor):

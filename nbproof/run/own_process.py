@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 def in_a_process_of_its_own(work: Callable[[], _T]) -> _T:
-    """What ``work``, which can be pickled, returns or raises. Raises BrokenProcessPool where its process ends."""
+    """What ``work``, which can be pickled, returns or raises. Raises BrokenProcessPool if its process ends."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
         return other.submit(_first_to_go, work).result()
 

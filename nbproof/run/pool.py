@@ -31,7 +31,7 @@ class Job:
     submission: Submission
     digest: str
     only: tuple[str, ...] = ()
-    """Exercises to be tested again, all where it is empty."""
+    """Exercises to be tested again, all if it is empty."""
     skip: tuple[str, ...] = ()
     """Exercises whose cells do not run, because they are known to do harm."""
 
@@ -52,12 +52,12 @@ class Pool(Protocol):
         ...
 
     def apart(self, job: Job) -> SubmissionVerdict:
-        """Mark one where it can end nothing but the attempt. Raises BrokenProcessPool where it has ended that."""
+        """Mark one where it can end nothing but the attempt. Raises BrokenProcessPool if it has ended that."""
         ...
 
 
 class LocalPool:
-    """This machine, ``workers`` submissions at a time; as many as it has room for where nobody says how many."""
+    """This machine, ``workers`` submissions at a time; as many as it has room for if nobody says how many."""
 
     def __init__(
         self, blueprints: Mapping[str, Blueprint], seed: int, limits: GradingLimits, *, isolation: Isolation,

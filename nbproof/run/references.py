@@ -80,14 +80,14 @@ class GatedJob(Job):
             self.notes.write(note_of(self, Standing.STARTED))
 
     def order(self, limits: GradingLimits) -> Order:
-        """Raises Damaged also where the lesson is unfit: nothing runs then."""
+        """Raises Damaged also if the lesson is unfit: nothing runs then."""
         if self.submission.lesson in self.unfit:
             raise Damaged("its lesson's reference answers fail")
         return super().order(limits)
 
 
 def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
-    """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing where that is the stub."""
+    """What stands in the code cells that learners fill in, in the instructor's notebook. Nothing if that is the stub."""
     answers = {}
     for cell in nbformat.read(source, as_version=4).cells:
         name = name_of(cell)
@@ -97,7 +97,7 @@ def reference_answers(source: Path, blueprint: Blueprint) -> dict[str, str]:
 
 
 def shortfall(blueprint: Blueprint, answers: Mapping[str, str], verdict: SubmissionVerdict) -> str:
-    """Why the reference answers earn less than full marks, in words; empty where they do not.
+    """Why the reference answers earn less than full marks, in words; empty if they do not.
 
     An exercise to which the instructor's notebook gives no answer, as nbgrader courses may, is not asked for.
     """
@@ -236,6 +236,6 @@ class References:
         lines = [f"{lesson}: {why}" for lesson, why in sorted(self.failed.items())]
         places = [f"source/{lesson}/{lesson}.ipynb" for lesson in sorted(self.failed)]
         raise ReferencesFail(
-            "nothing is graded: the reference answers themselves lose marks here. " + "; ".join(lines),
+            "nothing is graded, because the reference answers themselves lose marks here. " + "; ".join(lines),
             ", ".join(places), next_command,
         )  # fmt: skip

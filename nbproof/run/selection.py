@@ -1,4 +1,4 @@
-"""``--only``: what of a class is to be graded, by the names that a teacher would say."""
+"""``--only``: what of a class is to be graded, by the names that an instructor would say."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Selection:
-    """What is left of an intake, and the exercises that may be marked again: all where it is empty."""
+    """What is left of an intake, and the exercises that may be marked again: all if it is empty."""
 
     intake: Intake
     exercises: frozenset[str] = frozenset()
@@ -36,7 +36,7 @@ def exercises_of(root: Path, lesson: str) -> list[str]:
 def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[str]) -> Selection:
     """``only``: ``ada``, ``ada/02_sorting`` (either way round), ``fan_out``; with ``*`` and ``?``.
 
-    Learners add up, exercises add up; both together mean these exercises of these learners. Raises UsageError where a
+    Learners add up, exercises add up; both together mean these exercises of these learners. Raises UsageError if a
     name fits nothing, or is a learner's and an exercise's.
     """
     if not only:
@@ -50,9 +50,9 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
         tested = {name for name in exercises if fnmatchcase(name, pattern)}
         if found and tested and "/" not in pattern and not _is_pattern(pattern):
             raise UsageError(
-                f"{pattern!r} is a learner and an exercise",
+                f"{pattern!r} is the name of a learner and of an exercise",
                 f"--only {pattern}",
-                f"say --only '{pattern}/*' for the learner",
+                f"for the learner: --only '{pattern}/*'",
             )
         if not found and not tested:
             raise _unknown(pattern, intake, lessons, exercises)
@@ -69,8 +69,8 @@ def select(root: Path, intake: Intake, lessons: Sequence[str], only: Sequence[st
     )  # fmt: skip
     if not kept:
         raise UsageError(
-            "nobody of those has handed in the lesson of that exercise", "--only " + " --only ".join(only),
-            f"name others, or collect {', '.join(sorted({exercises[name] for name in wanted}))}: "
+            "none of those learners has handed in the lesson of that exercise", "--only " + " --only ".join(only),
+            f"name other learners, or collect {', '.join(sorted({exercises[name] for name in wanted}))}: "
             + course_command("grade --from PATH"),
         )  # fmt: skip
     return Selection(replace(intake, submissions=kept), frozenset(wanted))
@@ -97,7 +97,9 @@ def _unknown(pattern: str, intake: Intake, lessons: Sequence[str], exercises: di
     if learner in learners:
         own = ", ".join(one.lesson for one in intake.submissions if one.learner == learner)
         return UsageError(
-            f"{learner} has not handed in {pattern.replace(learner, '').strip('/')!r}", place, f"there is: {own}"
+            f"{learner} has not handed in {pattern.replace(learner, '').strip('/')!r}",
+            place,
+            f"from {learner} there is: {own}",
         )
     known = learners if "/" in pattern else [*learners, *exercises]
     lower = learner.casefold()
@@ -106,5 +108,5 @@ def _unknown(pattern: str, intake: Intake, lessons: Sequence[str], exercises: di
     some = ", ".join(learners[:_SHOWN]) + (", ..." if len(learners) > _SHOWN else "")
     return UsageError(
         f"no learner {'' if '/' in pattern else 'and no exercise '}is called {learner!r}", place,
-        f"did you mean {' or '.join(close)}?" if close else f"learners in submitted/: {some}",
+        f"did you mean {' or '.join(close)}?" if close else f"choose from the learners in submitted/: {some}",
     )  # fmt: skip

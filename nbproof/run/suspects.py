@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ class InProgress:
         replace_file(self._path(note.learner, note.lesson), json.dumps(told).encode())
 
     def of(self, job: Job) -> Standing | None:
-        """What is noted of just this submission; None where nothing is, or where it was handed in anew."""
+        """What is noted of just this submission; None if nothing is, or if it was handed in anew."""
         try:
             kept = json.loads(self._path(job.submission.learner, job.submission.lesson).read_bytes())
             standing, same = Standing(kept["standing"]), kept["digest"] == job.digest
@@ -93,7 +94,9 @@ def note_of(job: Job, standing: Standing) -> Note:
 
 
 def _by_force(job: Job) -> str:
-    return course_command(f"grade --force --only {job.submission.learner}/{job.submission.lesson}")
+    return course_command(
+        shlex.join(["grade", "--force", "--only", f"{job.submission.learner}/{job.submission.lesson}"])
+    )
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class Suspects:
 
     notes: InProgress
     apart: Callable[[Job], SubmissionVerdict]
-    """Marks one where it can end nothing else: raises BrokenProcessPool where it has ended that."""
+    """Marks one where it can end nothing else: raises BrokenProcessPool if it has ended that."""
     seed: int
     force: bool
     """Try also what was set aside."""
@@ -118,7 +121,7 @@ class Suspects:
             return self.apart(job)
         except BrokenProcessPool:
             self.notes.write(note_of(job, Standing.SET_ASIDE))
-            told = "it was being marked when a run was killed; tried again alone, it ended that process, too; it was set aside"
+            told = "it was being marked when a run was killed; tried again alone, it ended that process, too, so it was set aside"
             return self._refused(job, told)
 
     def _refused(self, job: Job, told: str) -> SubmissionVerdict:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from nbproof.command import this_python
+from nbproof.command import this_python, with_extra
 from nbproof.limits import GradingLimits
 from nbproof.sandbox.exceptions import EngineFailed
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
@@ -81,7 +81,7 @@ class Engine:
                 raise EngineFailed(
                     f"the grading engine cannot start: {reason}",
                     f"{this_python()} -m nbproof.sandbox.fork_server",
-                    f"{this_python()} -m pip install -r requirements.txt; then grade again",
+                    f"{with_extra('grading')}; then grade again",
                 )
             self._control.settimeout(None)
             listen = threading.Thread(target=self._listen, args=(self._control,), name="zygote listener", daemon=True)
@@ -89,7 +89,7 @@ class Engine:
             self._ready = True
 
     def _start_again(self) -> None:
-        """Where the zygote ended, by the machine's memory or a person's hand: another one. Not for ever."""
+        """If the zygote was ended, by the machine's lack of memory or by a person, start another one; not for ever."""
         with self._lock:
             if not self._failure:
                 return
@@ -130,8 +130,8 @@ class Engine:
     def worker(self, files: dict[str, bytes]) -> Iterator[Worker]:
         """A sealed fork with these files in its scratch folder; killed, with all it started, when the block ends.
 
-        Waits where the machine has no room for another process just now. Raises EngineFailed where it never has, and
-        where the zygote ends meanwhile; the next call starts another one.
+        Waits if the machine has no room for another process just now. Raises EngineFailed if it never has, and
+        if the zygote ends meanwhile; the next call starts another one.
         """
         with self.forked("worker", Worker, files) as worker:
             yield worker
@@ -148,7 +148,7 @@ class Engine:
                     if time.monotonic() > deadline:
                         raise EngineFailed(
                             f"there is no room for another process: {full}", "the limits of this machine or container",
-                            "grade again with fewer at a time: --workers 1",
+                            "grade again, fewer submissions at a time: add --workers 1",
                         ) from None  # fmt: skip
                 else:
                     yield worker

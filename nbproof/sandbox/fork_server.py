@@ -35,7 +35,7 @@ ROLES = {"worker": "nbproof.sandbox.worker", "judge": "nbproof.marking.judge_ser
 
 _NEWPID = 0x20000000
 _FULL = (errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EMFILE, errno.ENFILE)
-"""What the kernel says where there is no room: it may have some later."""
+"""What the kernel says if there is no room: it may have some later."""
 
 
 def main() -> int:

@@ -34,7 +34,7 @@ class Chosen:
 
 
 class _Offered(Mapping[Isolation, str]):
-    """A level is tried when somebody asks for it: each costs a process, and where full works nobody asks for the other."""
+    """A level is tried when somebody asks for it: each costs a process, and if full works nobody asks for the other."""
 
     def __getitem__(self, level: Isolation) -> str:
         if level is Isolation.NONE:
@@ -63,12 +63,12 @@ def _why_not(level: Isolation) -> str:
 
 
 def offered() -> Mapping[Isolation, str]:
-    """Why this machine does not offer a level, in words; empty where it does. Tried, in processes that end at once."""
+    """Why this machine does not offer a level, in words; empty if it does. Tried, in processes that end at once."""
     return _Offered()
 
 
 def why_not_isolated() -> str:
-    """Why this machine cannot isolate submissions at any level, in words; empty where it can."""
+    """Why this machine cannot isolate submissions at any level, in words; empty if it can."""
     reasons = offered()
     return f"{reasons[Isolation.FULL]}; {reasons[Isolation.REDUCED]}" if all(reasons.values()) else ""
 
@@ -76,7 +76,7 @@ def why_not_isolated() -> str:
 def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chosen:
     """The best level that this machine offers, or the one that is wanted.
 
-    Raises NoIsolation where it is not offered; where none is, and ``unsafe`` is not set.
+    Raises NoIsolation if it is not offered; also if none is, unless ``unsafe`` is set.
     """
     if sys.platform != "linux":
         raise NoIsolation(
@@ -90,7 +90,9 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
         )
     if wanted not in (None, Isolation.FULL.value, Isolation.REDUCED.value):
         raise NoIsolation(
-            f"there is no level of isolation called {wanted}", "c.Mark.isolation, or --isolation", "full or reduced"
+            f"there is no level of isolation called {wanted}",
+            "c.Mark.isolation, or --isolation",
+            "choose from: full, reduced",
         )
     reasons = offered()
     levels = (Isolation.FULL, Isolation.REDUCED) if wanted is None else (Isolation(wanted),)
@@ -105,16 +107,14 @@ def isolation_or_refuse(unsafe: bool = False, wanted: str | None = None) -> Chos
         )
     raise NoIsolation(
         f"this machine cannot isolate submissions: {why_not_isolated()}",
-        "Linux with unprivileged user namespaces is needed, or with Landlock",
+        "the kernel: it has to offer unprivileged user namespaces, or Landlock",
         f"see {course_command('isolation')}; or add --unsafe if you would run every submission yourself",
     )
 
 
 def _line(level: Isolation, wanted: str | None, why: str) -> str:
     if level is Isolation.FULL:
-        return (
-            "isolation: user, mount, pid, ipc and network namespaces, system-call filter and limits for each submission"
-        )
+        return "isolation: full (user, mount, pid, ipc and network namespaces, system-call filter, limits)"
     from nbproof.sandbox.landlock import abi
 
     because = f"because {why}" if wanted is None else "as you wished"

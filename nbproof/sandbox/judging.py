@@ -112,7 +112,7 @@ class JudgeProcess:
             self.generation += 1
 
     def ask(self, header: dict[str, Any], payload: bytes = b"", bounded: bool = False) -> dict[str, Any]:
-        """The answer. Raises WorkerLost where the process ended, or was ended, over it; the next question gets a new one.
+        """The answer. Raises WorkerLost if the process ended, or was ended, over it; the next question gets a new one.
 
         ``bounded``: it is about what a learner brought, and may cost no more than :data:`EVIDENCE_MB` and
         :data:`EVIDENCE_SECONDS`.

@@ -11,7 +11,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def call(name: str, *arguments: object, about: str = "") -> int:
-    """What the function of this name returns. Raises OSError where the kernel refuses, which names ``about`` or the function.
+    """What the function of this name returns. Raises OSError if the kernel refuses, which names ``about`` or the function.
 
     An ``int`` is passed as C's; whatever is wider has to say so (``ctypes.c_ulong``).
     """

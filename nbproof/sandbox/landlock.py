@@ -36,7 +36,7 @@ def _syscall(number: int, *arguments: object) -> int:
 
 
 def abi() -> int:
-    """The kernel's, at most :data:`NEWEST`; 0 where it has no Landlock, or the container does not let it be asked."""
+    """The kernel's, at most :data:`NEWEST`; 0 if it has no Landlock, or the container does not let it be asked."""
     try:
         found = min(_syscall(_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1)), NEWEST)
     except OSError:
@@ -49,7 +49,7 @@ def restrict(shown: Sequence[str], devices: Sequence[str], own: str) -> None:
     """From now on this process reads and runs what is ``shown``, reads and writes ``devices``, and does as it likes in ``own``.
 
     Nothing else can be opened, listed, made or removed; no TCP, no abstract socket and no signal leaves, as far as the
-    kernel's ABI goes. Needs no_new_privs. Raises OSError where the kernel refuses.
+    kernel's ABI goes. Needs no_new_privs. Raises OSError if the kernel refuses.
     """
     known = abi()
     files = sum(bits for since, bits in _FILES.items() if known >= since)

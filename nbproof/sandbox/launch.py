@@ -20,7 +20,7 @@ __all__ = ["Launched", "launch", "refuse_if_exposed", "remove_folder"]
 
 
 def refuse_if_exposed(root: Path) -> None:
-    """Raise NoIsolation where the course lies inside a folder that every sandbox shows, such as its interpreter's."""
+    """Raise NoIsolation if the course lies inside a folder that every sandbox shows, such as its interpreter's."""
     from nbproof.sandbox.shown import visible_folders
 
     home = root.resolve()

@@ -40,7 +40,7 @@ class Room:
     memory_mb: int | None = None
 
     def fit(self, processes: int, memory_mb: int, workers: int | None = None) -> Fit:
-        """For submissions with these limits; ``workers`` where somebody has said how many."""
+        """For submissions with these limits; ``workers`` if somebody has said how many."""
         count = workers or self.cpus
         if self.memory_mb is not None and workers is None:
             # One that takes all it may, beside others of the usual size.

@@ -78,7 +78,7 @@ def confine(root: str) -> None:
     """Move this process into a file tree of its own, built at the empty folder ``root``. Single-threaded callers only.
 
     Afterwards the process is no longer root on the machine, and the first in a pid namespace of its own
-    with a fork in between: call it only where a fork is harmless. Raises OSError where the kernel refuses.
+    with a fork in between: call it only where a fork is harmless. Raises OSError if the kernel refuses.
     """
     if os.geteuid() == 0:
         # Root could make a mount namespace of its own at once; then it stops being root for good.
@@ -92,7 +92,7 @@ def confine(root: str) -> None:
 
 
 def _stop_being_root() -> None:
-    """Become nobody, where there is such a user: a user namespace may map no other than its own root, who is nobody outside."""
+    """Become nobody, if there is such a user: a user namespace may map no other than its own root, who is nobody outside."""
     if not (_is_mapped("/proc/self/uid_map") and _is_mapped("/proc/self/gid_map")):
         return
     os.setgroups([])
@@ -200,7 +200,7 @@ def seal(memory: int, processes: int, files: int, disk: int, seconds: int) -> No
     """Lock this forked process up for good: what follows in it may be anybody's code.
 
     ``memory`` bytes beyond what the fork maps already, ``disk`` bytes of scratch in memory, ``seconds``
-    of processor time as a backstop. Raises OSError where the kernel refuses anything.
+    of processor time as a backstop. Raises OSError if the kernel refuses anything.
     """
     _become_root_of_own_namespace(_NEWNS | _NEWIPC | _NEWNET | _NEWUTS, inside=1000)
     # Should memory run out on the machine, a submission goes first, never the grader.
@@ -254,7 +254,7 @@ def remember_mapped() -> None:
 
 
 def probe_isolation() -> str:
-    """Why this machine cannot isolate, in words; empty where it can. Tries it in a process that ends at once."""
+    """Why this machine cannot isolate, in words; empty if it can. Tries it in a process that ends at once."""
     if sys.platform != "linux":
         return f"namespaces exist on Linux only, and this is {sys.platform}"
     if platform.machine() not in ARCHITECTURES:
@@ -281,7 +281,7 @@ def _seal_and_say_nothing() -> str:
 
 
 def said_by_child(do: Callable[[], str]) -> str:
-    """What ``do`` returns in a fork, which ends then; the error's text where it raises one."""
+    """What ``do`` returns in a fork, which ends then; the error's text if it raises one."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

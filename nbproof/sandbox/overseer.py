@@ -29,7 +29,7 @@ _SOME, _PAUSE = 8, 0.05
 
 
 class Overseer:
-    """Decides about the signals of one submission, the session of process ``leader``, where Landlock does not.
+    """Decides about the signals of one submission, the session of process ``leader``, if Landlock does not.
 
     The kernel asks before the call is made, and shows arguments that cannot be changed meanwhile.
     """
@@ -38,7 +38,7 @@ class Overseer:
         self.listener, self._leader = listener, leader
 
     def answer(self) -> None:
-        """Decide about one call that waits; harmless where its process is gone."""
+        """Decide about one call that waits; harmless if its process is gone."""
         question = bytearray(_QUESTION.size)
         with contextlib.suppress(OSError):
             fcntl.ioctl(self.listener, _RECEIVE, question)
@@ -63,7 +63,7 @@ class Overseer:
 
 
 class Census:
-    """Counts the processes and threads of submissions, each a session; at almost no cost where nobody makes many."""
+    """Counts the processes and threads of submissions, each a session; at almost no cost if nobody makes many."""
 
     def __init__(self) -> None:
         self._calm, self._looked = tasks_here(), 0.0
@@ -90,7 +90,7 @@ def tasks_here() -> int:
 
 
 def session_of(process: int) -> int:
-    """The session that a process, or a thread, belongs to; 0 where there is none."""
+    """The session that a process, or a thread, belongs to; 0 if there is none."""
     return _read(f"/proc/{process}/stat")[0]
 
 

@@ -76,7 +76,7 @@ def seal_reduced(
 ) -> None:  # fmt: skip
     """Lock this forked process up for good, without any namespace; otherwise as :func:`nbproof.sandbox.namespaces.seal`.
 
-    ``user``: who it becomes, where root grades. ``hand_over`` gives the descriptor by which signals are decided about to
+    ``user``: who it becomes, if root grades. ``hand_over`` gives the descriptor by which signals are decided about to
     the zygote; it is called before anybody's code runs.
     """
     Path("/proc/self/oom_score_adj").write_text("1000")
@@ -110,10 +110,10 @@ def seal_reduced(
 
 
 def spare_user(scratch: str) -> int | None:
-    """A user id that nobody has, for one submission; None where this process cannot become anybody else.
+    """A user id that nobody has, for one submission; None if this process cannot become anybody else.
 
-    Nor where the interpreter or the scratch folder lies below a folder that only its owner may enter, such as /root, or
-    where root may not look at other users' processes, as in a usual container: it has to see how much they use.
+    Nor if the interpreter or the scratch folder lies below a folder that only its owner may enter, such as /root, or
+    if root may not look at other users' processes, as in a usual container: it has to see how much they use.
     Then the submission runs as this user, as it does for everybody who is not root, and is sealed the same.
     """
     if os.geteuid() != 0 or not _has_rights():
@@ -153,13 +153,13 @@ def _may_be_entered(path: str) -> bool:
 
 
 def probe_reduced() -> str:
-    """Why this machine cannot isolate without namespaces either, in words; empty where it can."""
+    """Why this machine cannot isolate without namespaces either, in words; empty if it can."""
     if sys.platform != "linux":
         return f"Landlock exists on Linux only, and this is {sys.platform}"
     if platform.machine() not in ARCHITECTURES:
         return f"no system-call filter is written for {platform.machine()}"
     if not landlock.abi():
-        return "the kernel has no Landlock (Linux 5.13 has it, where it is switched on), or a container refuses it"
+        return "the kernel has no Landlock (Linux 5.13 has it, if it is switched on), or a container refuses it"
     scratch = tempfile.mkdtemp(prefix="isolation-")
     try:
         return said_by_child(lambda: _try(scratch))

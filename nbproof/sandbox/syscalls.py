@@ -121,7 +121,7 @@ def _end(action: int) -> _Line:
 
 
 def _one_of(number: int, values: Sequence[int], then: int, otherwise: int) -> list[_Line]:
-    """``then`` where the argument is one of ``values``."""
+    """``then`` if the argument is one of ``values``."""
     last = len(values)
     tests = [(_EQUAL, last - place, 0, value) for place, value in enumerate(values)]
     return [_argument(number), *tests, _end(otherwise), _end(then)]
@@ -136,7 +136,7 @@ def _clone(refused: int, good: int) -> list[_Line]:
 
 
 def _rules(abi: int | None) -> dict[str, list[_Line]]:
-    """What happens to which call; ``abi`` is Landlock's where it stands for namespaces, and None where there are some."""
+    """What happens to which call; ``abi`` is Landlock's if it stands in for namespaces, and None if there are some."""
     refused = list(_REFUSED)
     rules = {
         # glibc falls back to clone where clone3 is unknown; clone's flags can be looked at.
@@ -181,12 +181,12 @@ def _no_truncation_by_reading(flags: int) -> list[_Line]:
 
 
 def filter_calls(abi: int | None = None) -> None:
-    """Install the filter for good. Raises OSError where the kernel refuses."""
+    """Install the filter for good. Raises OSError if the kernel refuses."""
     _install(_program(_rules(abi)), 0)
 
 
 def ask() -> int:
-    """Have another process decide about signals, where Landlock does not do so; the descriptor to decide by."""
+    """Have another process decide about signals, if Landlock does not do so; the descriptor to decide by."""
     program = _program({name: [_end(_NOTIFY)] for name in ("kill", "tkill", "tgkill")})
     try:
         return _install(program, _LISTEN | _WAIT_KILLABLE)

@@ -20,7 +20,7 @@ _DELETED = re.compile(rb"^\S+ \S+ \S+ (\S+) (\d+) +(.*) \(deleted\)$", re.MULTIL
 def scratch_bytes(folder: str, processes: Iterable[int], most: int) -> int:
     """Bytes on disk below ``folder``, and of files that were deleted and are held by these processes.
 
-    Looks no further than ``most`` bytes or :data:`MAX_FILES` files; beyond, and where a learner made folders that cannot be
+    Looks no further than ``most`` bytes or :data:`MAX_FILES` files; beyond, and if a learner made folders that cannot be
     looked into by their names, it is more than ``most``. ``most`` is also what one file may have.
     """
     total = _below(folder, most)
@@ -101,7 +101,7 @@ _CHANNEL_MB = 0.3
 
 
 def _channels(pid: int) -> set[str]:
-    """The sockets and pipes that a process holds, where it holds more than a few files."""
+    """The sockets and pipes that a process holds, if it holds more than a few files."""
     folder = f"/proc/{pid}/fd"
     names = os.listdir(folder)
     found = set()

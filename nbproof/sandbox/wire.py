@@ -41,7 +41,7 @@ class Late(Exception):
 
 
 def send(channel: socket.socket, header: dict[str, Any], payload: bytes = b"") -> None:
-    """Write one frame. Raises Closed where nobody reads any more."""
+    """Write one frame. Raises Closed if nobody reads any more."""
     text = json.dumps(header).encode()
     try:
         channel.sendall(_HEAD.pack(len(text), len(payload)) + text + payload)

@@ -42,7 +42,7 @@ _TOLERANCES = {
 
 
 def tolerance_of(dtype: str) -> tuple[float, float]:
-    """(rtol, atol) that values of a dtype are compared with, where no Close says otherwise."""
+    """(rtol, atol) that values of a dtype are compared with, unless a Close says otherwise."""
     return _TOLERANCES.get(dtype, (_RTOL, _ATOL))
 
 
@@ -52,19 +52,19 @@ _FORM = frozenset({"count", "missing", "extra", "type", "shape", "dtype", "asked
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place where got and wanted part."""
+    """The first place where got and wanted differ."""
 
     where: str
     """The place, as the learner would write it: ``answer[1]``."""
     kind: str
-    """count, missing, extra, type, shape, dtype, asked; or, told to nobody where a check is secret: keys, nonfinite,
+    """count, missing, extra, type, shape, dtype, asked; or, told to nobody if a check is secret: keys, nonfinite,
     value, text."""
     got: str
     wanted: str
     detail: str = ""
 
     def told(self, reveal: bool = True) -> str:
-        """What was wanted, in words; empty where that is the answer itself and ``reveal`` is false."""
+        """What was wanted, in words; empty if that is the answer itself and ``reveal`` is false."""
         return self.wanted if reveal or self.kind in _FORM else ""
 
     def sentence(self, reveal: bool = True) -> str:
@@ -126,18 +126,18 @@ def leaves(wanted: object, where: str = "the result") -> Iterator[tuple[str, Evi
 
 
 def first_difference(got: Evidence, wanted: object, where: str = _TOP) -> Difference | None:
-    """The first difference between ``got`` (a snapshot) and ``wanted``, or None where there is none.
+    """The first difference between ``got`` (a snapshot) and ``wanted``, or None if there is none.
 
     ``wanted`` is what a truth returns: arrays, numbers, text, None, nested in lists, tuples and
-    dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` where one value is too narrow.
+    dicts, with :class:`AnyOf`, :class:`Close` and :class:`Matches` if one value is too narrow.
     Arrays compare by shape, dtype, finiteness, then ``torch.testing.assert_close``'s rule: exactly
-    where they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
+    if they hold integers or bools. Raises TypeError for a wanted value that no answer can equal.
     """
     return _compare(got, wanted, where, None)
 
 
 def is_same(got: Evidence, wanted: object, where: str = _TOP) -> bool:
-    """Whether :func:`first_difference` finds none; quicker, where nobody asks which."""
+    """Whether :func:`first_difference` finds none; quicker, if nobody asks which."""
     return _is_alike(got, wanted, where, None)
 
 

@@ -75,5 +75,5 @@ def kind_of(value: Evidence) -> str:
 
 
 def kind_and_value(value: Evidence) -> str:
-    """The sort of a value, with the value where that is short."""
+    """The sort of a value, with the value if that is short."""
     return f"{kind_of(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else kind_of(value)

@@ -1,4 +1,4 @@
-"""Where an answer and what was wanted first part, as plain data: what a picture of both is drawn from.
+"""Where an answer and what was wanted first differ, as plain data: what a picture of both is drawn from.
 
 Of nested data that is the place which the check's sentence names. Draws nothing and needs no matplotlib, so that a
 grader can note the place while it marks, and somebody else can draw it later.
@@ -21,17 +21,17 @@ HIDDEN = object()
 
 @dataclass(frozen=True)
 class Place:
-    """Where the first difference is, and what stands there. ``wanted`` is HIDDEN where nobody may see it."""
+    """Where the first difference is, and what stands there. ``wanted`` is HIDDEN if nobody may see it."""
 
     where: str
     got: Evidence
     wanted: object
     tolerance: tuple[float, float] | None = None
-    """(rtol, atol) where the check has its own."""
+    """(rtol, atol) if the check has its own."""
 
 
 def place_of(got: object, wanted: object) -> Place | None:
-    """The first array, text, number or list of words that differs; None where nothing can be pointed at.
+    """The first array, text, number or list of words that differs; None if nothing can be pointed at.
 
     With ``wanted`` None the answer as a whole.
     """

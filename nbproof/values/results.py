@@ -18,10 +18,10 @@ class ProbeError:
     """An exception on the learner's side of a check, as text only."""
 
     kind: str
-    """The exception's class name; ``Unanswered`` where a name that the check needs is missing."""
+    """The exception's class name; ``Unanswered`` if a name that the check needs is missing."""
     message: str
     line: str = ""
-    """Where in the learner's code, with the line itself; empty where no frame was theirs."""
+    """Where in the learner's code, with the line itself; empty if no frame was theirs."""
     inside: str = ""
     """The library's function that raised it, or called what raised it (``_call_impl``); empty for other code."""
 
@@ -47,16 +47,16 @@ class CheckResult:
     passed: bool
     seed: int
     sentence: str = ""
-    """What is wrong: ``answer[1] has shape (3,), wanted (3, 1)``; empty where passed."""
+    """What is wrong: ``answer[1] has shape (3,), wanted (3, 1)``; empty if passed."""
     got: str = ""
     wanted: str = ""
     where: str = ""
     hint: str | None = None
-    """The id of the misconception; None where none is certain."""
+    """The id of the misconception; None if none is certain."""
     line: str = ""
     printed: str = ""
     compared: tuple[Evidence, object] | None = field(default=None, compare=False, repr=False)
-    """What was brought and what was wanted, for a picture of both; None where nobody may see it, or nothing came."""
+    """What was brought and what was wanted, for a picture of both; None if nobody may see it, or nothing came."""
 
 
 class CheckFailed(AssertionError):

@@ -54,14 +54,14 @@ def test_the_answer_and_the_mark_scheme_stay_with_the_instructor(tmp_path: Path)
 REFUSED = {
     "no points": (', "points": 2', "", "explain_twice has no points"),
     "another name": ("explain_twice", "twice", "twice is text with nbgrader metadata, and no written answer"),
-    "no solution": ("# ### BEGIN SOLUTION\n", "", "'### END SOLUTION' without"),
+    "no solution": ("# ### BEGIN SOLUTION\n", "", "'### END SOLUTION' comes without"),
     "text for learners": ("# ### BEGIN SOLUTION\n", "# Write.\n# ### BEGIN SOLUTION\n", "more than its reference answer"),
-    "no mark scheme": ("BEGIN MARK", "begin mark", "'### END MARK SCHEME' without"),
+    "no mark scheme": ("BEGIN MARK", "begin mark", "'### END MARK SCHEME' comes without"),
     "no mark scheme at all": (
         "# ### BEGIN MARK SCHEME\n# - 2 points: registered twice.\n# ### END MARK SCHEME\n", "", "what earns how many points",
     ),
     "no reference": ("# Because it is registered twice.\n#\n", "", "graders need a reference answer"),
-    "hidden tests in it": ("### BEGIN MARK SCHEME", "### BEGIN HIDDEN TESTS", "in a cell of another kind"),
+    "hidden tests in it": ("### BEGIN MARK SCHEME", "### BEGIN HIDDEN TESTS", "stands in the wrong kind of cell"),
     "misspelt marker": ("### END MARK SCHEME", "### END MARK SCHEMES", "takes this line for a marker"),
     "id used twice": ("explain_twice", "catch", "catch is text with nbgrader metadata"),
 }  # fmt: skip
@@ -81,7 +81,7 @@ def test_a_cell_that_nobody_could_mark_is_refused(broken: str, tmp_path: Path) -
 
 def test_a_mark_scheme_elsewhere_is_refused(tmp_path: Path) -> None:
     answer = "x = 1\n### BEGIN SOLUTION\n### BEGIN MARK SCHEME\nx = 2\n### END MARK SCHEME\n### END SOLUTION\n"
-    with pytest.raises(LessonError, match="MARK SCHEME' in a cell of another kind"):
+    with pytest.raises(LessonError, match="MARK SCHEME' stands in the wrong kind of cell"):
         read_lesson(write_lesson(tmp_path, "00_tiny", [Sketch(answer=answer)]))
 
 

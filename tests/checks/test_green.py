@@ -155,7 +155,7 @@ def test_an_untouched_cell_is_told_one_friendly_sentence(answer: Answer) -> None
         "def func(grad):\n    # TODO: make backward go on with twice the gradient.\n    pass  # TODO: your code"
     )
     assert said == (
-        "double_grad is still as you got it. Write your answer into the TODO cell above, run that cell, then this one."
+        "double_grad is still as you got it. Write your answer in the TODO cell above, run that cell, then this one."
     )
     assert entries() == {}
 

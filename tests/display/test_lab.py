@@ -43,7 +43,7 @@ def test_a_learners_work_is_never_overwritten(course: Path) -> None:
 def test_without_a_release_the_next_command_is_told(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
         released_lessons(tmp_path)
-    assert refusal.value.next_command == "cd into the course's folder, or --course DIR"
+    assert refusal.value.next_command == "cd into the course's folder, or add --course FOLDER"
 
 
 @pytest.mark.parametrize(("text", "ours"), [(None, True), ("{}", True), ('{"x": 1}', False), ("[", False)])

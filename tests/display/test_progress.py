@@ -46,7 +46,7 @@ def test_states_and_what_is_left() -> None:
     seen = overview()
     assert seen.states == {"a": "solved", "b": "tried", "c": "untried"}
     assert seen.total == (
-        "1 of 3 exercises solved; 3 more checks of them run when they are graded, 2 of 6 points, about 30 minutes left"
+        "1 of 3 exercises solved; 3 more checks run when they are graded, 2 of 6 points, about 30 minutes left"
     )
 
 

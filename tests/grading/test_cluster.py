@@ -184,7 +184,7 @@ def test_a_killed_worker_loses_and_doubles_nothing_and_one_that_joins_late_helps
                 time.sleep(1.5)
     assert sorted(found) == sorted(wanted.items())
     assert 0 < most <= 5, "the class is fed through a window of twice the threads, and one that is just released"
-    assert "1 Dask worker left; what it was marking goes to the others" in said
+    assert "lost 1 Dask worker; what it was marking goes to the others" in said
     assert said.count(both) == 2, "the worker that joined late was to mark, too"
 
 

@@ -46,10 +46,10 @@ def test_names_choose(small_lesson: Path, only: tuple[str, ...], learners: set[s
     [
         ("adaa", "no learner and no exercise is called 'adaa'", "did you mean ada"),
         ("frist", "no learner and no exercise is called 'frist'", "did you mean first?"),
-        ("nobody", "no learner and no exercise is called 'nobody'", "learners in submitted/: ada, adam, ben, second"),
+        ("nobody", "no learner and no exercise is called 'nobody'", "choose from the learners in submitted/"),
         (f"bne/{LESSON}", "no learner is called 'bne'", "did you mean ben?"),
-        ("ben/07_none", "ben has not handed in '07_none'", f"there is: {LESSON}"),
-        ("second", "'second' is a learner and an exercise", "say --only 'second/*' for the learner"),
+        ("ben/07_none", "ben has not handed in '07_none'", f"from ben there is: {LESSON}"),
+        ("second", "'second' is the name of a learner and of an exercise", "for the learner: --only 'second/*'"),
     ],
 )
 def test_an_unknown_name_is_told_what_is_near(small_lesson: Path, only: str, fact: str, next_command: str) -> None:

@@ -103,7 +103,7 @@ def test_a_class_from_handing_out_to_reading_feedback(members: dict[str, Member]
     _works(mallory, {FIRST.id: THIEF.format(course=hub.course)}, right=False)
 
     said = prof.press(SLUG, "collect")
-    assert "forged is made by" in said and "no date at all" in said and "it is no folder" in said
+    assert "forged was made by" in said and "no date at all" in said and "it is not a folder" in said
     for learner in hub.learners:
         handed_in = hub.course / "submitted" / learner / SLUG
         mine = hub.home(learner) / SLUG / f"{SLUG}.ipynb"

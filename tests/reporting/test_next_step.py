@@ -81,7 +81,7 @@ def test_each_reason_has_its_own_next_step(clone: Path) -> None:
     nothing = f"No notebooks were matched by '{clone}/%s/*/%s'"
     assert "submitted/<learner>/01_small/01_small.ipynb" in _said(nothing % ("autograded", LESSON))
     assert "submitted/<learner>/01_small/01_small.ipynb" in _said(nothing % ("submitted", LESSON))
-    assert "no lesson is called 99_gone; there are: 01_small" in _said(nothing % ("autograded", "99_gone"))
+    assert "no lesson is called 99_gone; choose from: 01_small" in _said(nothing % ("autograded", "99_gone"))
     denied = "Could not create /usr/local/share/nbgrader/exchange, permission denied."
     assert "-m course bundle" in _said(denied, "ReleaseAssignmentApp", logging.CRITICAL)
 
