@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from nbgrader.api import Gradebook
@@ -19,7 +22,7 @@ from nbproof.nbgrader.one_by_one import LastPlace, OneByOne, once_more
 from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.pool import Job
-from nbproof.run.suspects import InProgress, Standing, Suspects, note_of
+from nbproof.run.suspects import InProgress, Standing, Suspects, _by_force, note_of
 from nbproof.sandbox.isolation import why_not_isolated
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 from tests.grading.test_batch import Grade, _book, grade
@@ -205,3 +208,8 @@ def _jobs(course: Path) -> list[Job]:
 
     key, limits = RunState(course).key, GradingLimits()
     return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]
+
+
+def test_the_next_command_can_be_pasted_whatever_a_learner_is_called() -> None:
+    job: Any = SimpleNamespace(submission=SimpleNamespace(learner="ada b", lesson="01_first"))
+    assert shlex.split(_by_force(job))[-2:] == ["--only", "ada b/01_first"]
