@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -111,7 +112,11 @@ def refuse_unwritable(target: str) -> None:
     if path.is_dir():
         raise UsageError("there is a folder of this name", str(path.absolute()), "--json FILE, or --json - for stdout")
     if not path.absolute().parent.is_dir():
-        raise UsageError("there is no such folder", str(path.absolute().parent), f"mkdir -p {path.parent}; then again")
+        raise UsageError(
+            "there is no such folder",
+            str(path.absolute().parent),
+            f"mkdir -p {shlex.quote(str(path.parent))}, then run the same command again",
+        )
 
 
 def write_json(target: str, told: dict[str, Any]) -> None:

@@ -104,8 +104,8 @@ class _Desk:
 
         if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
             raise UsageError(
-                "the simulated class has no place: what lies there is no folder", str((root / DEMO).absolute()),
-                "move it away, then again",
+                "the simulated class has no place: this is not a folder", str((root / DEMO).absolute()),
+                "move it away, then run the same command again",
             )  # fmt: skip
         try:
             (root / DEMO).mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ class _Desk:
         except OSError as error:
             raise trouble_with_disk(error, root) or error from None
         self.say(
-            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners, which lives in {DEMO}/ by itself"
+            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
 
     def run(self, start: float) -> Told:
@@ -262,7 +262,7 @@ class _Desk:
 
 
 def _unfit(graded: GradedClass) -> list[str]:
-    """Of lessons whose reference answers lose marks, a line each."""
+    """A line for each lesson whose reference answers lose marks."""
     if graded.anyway:
         return [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return [

@@ -89,7 +89,7 @@ class _Lines(Counting):
         super().planned(total, kept, reasons)
         _tell(reasons)
         if total:
-            unchanged = f", {kept} need not" if kept else ""
+            unchanged = f"; {kept} need no grading" if kept else ""
             _tell([f"grading {counted(total, 'submission')}{unchanged}"])
 
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:

@@ -108,7 +108,7 @@ def _lab(arguments: argparse.Namespace) -> int:
 
 
 def _progress_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--forget", action="store_true", help="delete what is kept, and start afresh")
+    command.add_argument("--forget", action="store_true", help="delete the progress that is kept, and start afresh")
 
 
 def _progress(arguments: argparse.Namespace) -> int:
@@ -128,5 +128,5 @@ def _progress(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),
-    Command("progress", _progress, "what you have solved, tried, and where to go on", _progress_arguments),
+    Command("progress", _progress, "show what you have solved and tried, and where to go on", _progress_arguments),
 )

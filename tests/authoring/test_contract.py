@@ -334,7 +334,7 @@ def test_mutants_that_say_the_same_thing_twice_are_listed(
     )
     for one in group.mutants:
         assert f"  at:   {one.place}\n" in told
-    assert "1 mutant tells no check anything that another one has not told" in told
+    assert "1 mutant shows nothing that another one does not show" in told
     main(["check", "--course", str(tmp_path)])
     assert "alike: " not in capsys.readouterr().out
 
