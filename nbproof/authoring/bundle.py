@@ -218,7 +218,7 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
         place = PurePosixPath(name)
         forbidden = {"lessons", "source"} & set(place.parts)
         if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
-            raise CourseError("the bundle would hold what learners must not have", name, "report this")
+            raise CourseError("the bundle would hold what learners must not have", name, "please report this")
     return refuse_leaks(root, files, "the bundle")
 
 

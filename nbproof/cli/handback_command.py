@@ -99,12 +99,12 @@ def _tell(done: HandedBack, records: ClassRecords, say: Callable[[str], None]) -
     system = done.target.capitalize()
     for lesson, mine in lost.items():
         say(
-            f"! not in a zip: {lesson} of {_people(mine)}: nothing in collected/ holds the numbers by which {system} knows it"
+            f"! not in a zip: {lesson} of {_people(mine)}: nothing in collected/ holds the numbers by which {system} knows them"
         )
     if lost:
-        say(f"  next: download the submissions from {system}, then")
+        say(f"  next: download the submissions from {system}, then (what is unchanged stays as it is):")
         collect = course_command("collect DOWNLOAD --lesson LESSON --names CSV")
-        say(f"        {collect}, which leaves what is unchanged,")
+        say(f"        {collect}")
         say(f"        then this command again. Or mail their pages: {course_command('feedback LEARNER --for folder')}")
 
 

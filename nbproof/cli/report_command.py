@@ -176,7 +176,7 @@ def _print_report(findings: Findings, page: Path) -> None:
             say(f"  {printable(called.get(person.learner, person.learner))}: {'; '.join(person.reasons)}")
         more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)
         if more or rest:
-            say(f"  {more} more on the page; {rest} others show a sign, needs_help.csv has them")
+            say(f"  {more} more on the page; needs_help.csv has {counted(rest, 'other learner')} with a sign")
     for note in records.notes:
         say(f"note: {note}")
     say(f"report:    {page.resolve()}")

@@ -83,7 +83,7 @@ class LessonBook:
         if not found:
             raise UsageError(
                 "there is no lesson to collect for", str((self.root / "release").resolve()),
-                f"cd into the course's folder, or --course DIR; {course_command('build')}",
+                f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
             )  # fmt: skip
         texts = {name: _plain(path.read_text(encoding="utf-8")) for name, path in found.items()}
         names = {name: {one for one in _NAME.findall(text) if len(one) > 3} for name, text in texts.items()}

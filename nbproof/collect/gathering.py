@@ -59,7 +59,7 @@ def collect(
             f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(book.lessons)}"
         )
     if prefer not in {"latest", "on-time"}:
-        raise UsageError(f"no copy is called {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
+        raise UsageError(f"--prefer does not know {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
     asked = _uploads(root, [Path(path) for path in paths])
     _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
     if learner is not None and (why := why_no_learner(learner)):
@@ -143,7 +143,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
                 raise UsageError(
                     "this is nbgrader's exchange, in which everybody can hand in under any name",
                     str(folder.parent),
-                    f"let nbgrader collect it, by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
+                    f"let nbgrader collect it, which goes by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
                     f"{nbgrader_command(f'collect {lesson}')}, then {course_command('grade')}",
                 )
 
@@ -213,14 +213,14 @@ def _disk(root: Path) -> Iterator[None]:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             fact, then = (
                 "the disk is full; what was not finished was taken back",
-                "make room, and run the same command again",
+                "free some space, then run the same command again",
             )
         elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             fact, then = f"the course's folder cannot be written ({error.strerror})", f"chmod -R u+w {root.resolve()}"
         else:
             fact, then = (
                 f"the upload cannot be kept ({error.strerror or error})",
-                "mend that, and run the same command again",
+                "mend that, then run the same command again",
             )
         raise UsageError(fact, place, then) from None
 
@@ -239,6 +239,8 @@ def only_collect(root: Path, dry_run: bool = False) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(
-                "another `collect` is at work in this course", str(root / "collected"), "wait until it has ended"
+                "another `collect` is running in this course",
+                str(root / "collected"),
+                "wait until it has ended, then run the same command again",
             ) from None
         yield

@@ -26,7 +26,7 @@ STATUSES = {
     "other lesson": "the lesson that was asked for came, too",
     "no lesson known": "its content is of no lesson",
     "no learner known": "nothing says whose it is",
-    "ambiguous learner": "it may be of more than one learner",
+    "ambiguous learner": "it may belong to more than one learner",
     "no notebook": "the learner handed in no notebook with it",
     "link": "a link, not a file",
     "unsafe path": "its name leads out of the upload",

@@ -162,9 +162,11 @@ def row_of(lesson: str, marks: Marks | None) -> Row:
     waits = sum(cell.max_score for cell in marks.cells.values() if cell.waits)
     told = []
     if waits:
-        told.append(f"{waits:g} points are still to be given by a person.")
+        told.append(f"{waits:g} {'point is' if waits == 1 else 'points are'} still to be given by a person.")
     if marks.penalty:
-        told.append(f"Handed in {_late(marks.seconds_late)}: {marks.penalty:g} points taken off.")
+        told.append(
+            f"Handed in {_late(marks.seconds_late)}: {marks.penalty:g} point{'' if marks.penalty == 1 else 's'} taken off."
+        )
     if marks.comments:
         told.append("With comments of your instructor.")
     kind = "passed" if marks.score >= marks.max_score else "partly" if marks.score else "open"

@@ -101,11 +101,9 @@ def chosen_submissions(
             if name not in known:
                 near = difflib.get_close_matches(name, sorted(known), n=3)
                 raise UsageError(
-                    f"nothing was graded for a {what} {name!r}",
+                    f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
                     str((root / "autograded").resolve()),
-                    f"did you mean {' or '.join(near)}?"
-                    if near
-                    else f"{course_command('grade')}; known: {len(known)} {what}s",
+                    f"did you mean {' or '.join(near)}?" if near else course_command("grade"),
                 )
     return [pair for pair in found if (not learners or pair[0] in learners) and (not lessons or pair[1] in lessons)]
 
@@ -124,7 +122,9 @@ def write_feedback(
     Raises CourseError where the gradebook cannot be read or the disk fails, UsageError for less than one worker.
     """
     if workers is not None and workers < 1:
-        raise UsageError(f"{workers} processes write nothing", f"--workers {workers}", "one or more, or leave it out")
+        raise UsageError(
+            f"{workers} processes write nothing", f"--workers {workers}", "give 1 or more, or leave it out"
+        )
     problems = dict(problems or {})
     pairs = sorted({*graded, *problems}, key=lambda pair: (pair[1], pair[0]))
     if not pairs:

@@ -132,7 +132,7 @@ def _both(sides: tuple[str, str], depth: int) -> tuple[list[ExportedCell], list[
     theirs, _ = _cells(sides[1], depth + 1)
     known = {cell.source for cell in ours}
     extra = [cell for cell in theirs if cell.source not in known]
-    return [*ours, *extra], ["git had left a conflict in the file; of two versions the first comes first", *told]
+    return [*ours, *extra], ["git had left a conflict in the file: both versions were read, the first one first", *told]
 
 
 def _cells_of_json(text: str, depth: int) -> tuple[list[ExportedCell], list[str]] | None:

@@ -1,4 +1,4 @@
-"""A teacher's own table from Canvas or Moodle: which column is which lesson's, and which row which learner's."""
+"""An instructor's own table from Canvas or Moodle: which column is which lesson's, and which row which learner's."""
 
 from __future__ import annotations
 

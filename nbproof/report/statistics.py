@@ -137,13 +137,13 @@ def _remark(value: float | None, passed: Sequence[bool], rest: Sequence[float]) 
     if all(passed):
         return "all passed"
     if not any(passed):
-        return "nobody passed: read test and statement"
+        return "nobody passed: read its check and statement"
     if value is None:
-        return "not defined: too few learners, or all the same"
+        return "not defined: too few learners, or all have the same points"
     if len(passed) < FEWEST_FOR_DISCRIMINATION:
         return f"too few learners ({len(passed)}) to rely on"
     if value < 0:
-        return "negative: who does well elsewhere fails here; read test and statement"
+        return "negative: whoever does well elsewhere fails here; read its check and statement"
     return "low: it tells little about who can do the rest" if value < 0.2 else ""
 
 

@@ -219,7 +219,7 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     assert _back(course, "moodle") == 1
     told = capsys.readouterr().out
     assert (
-        f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers by which Moodle knows it"
+        f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers by which Moodle knows them"
         in told
     )
     assert "-m course collect DOWNLOAD --lesson LESSON --names CSV" in told
