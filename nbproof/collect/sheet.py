@@ -58,7 +58,7 @@ def read_sheet(path: Path, what: str, option: str, least: int = 2) -> Sheet:
         raise UsageError(f"{what} stand in a spreadsheet or an archive, not in a CSV", str(path), again)
     text, encoding = _decoded(data)
     if "\0" in text:
-        raise UsageError(f"{what} stand in a file that is not text", str(path), again)
+        raise UsageError(f"{what} stand in a file that is no text", str(path), again)
     lines = text.lstrip().split("\n", 2)
     if told := re.fullmatch(r"sep=(.)\s*", lines[0]):
         text, delimiter = "\n".join(lines[1:]), told[1]
