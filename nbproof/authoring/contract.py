@@ -71,7 +71,7 @@ class Record:
 
 
 def select(root: Path, names: Sequence[str], syllabus: Syllabus | None = None) -> list[tuple[Lesson, Exercise]]:
-    """The exercises of the named lessons, or those named themselves; all where nothing is named.
+    """The exercises of the named lessons, or those named themselves; all if nothing is named.
 
     ``syllabus``: the lessons, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson,
     unless only others are named.
@@ -230,7 +230,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
             "a lie about it would earn marks",
             candidate,
             f"let {_listed(failing[0])} bring what follows from the seed as well (course/traces.py), "
-            "or name the field in `claims` where it is the answer itself",
+            "or name the field in `claims` if it is the answer itself",
         )
     if candidate.hint is not None and candidate.hint not in all_hints():
         close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)

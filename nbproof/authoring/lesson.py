@@ -99,7 +99,7 @@ class Lesson:
         return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise with this id. Raises UsageError where the lesson has none."""
+        """The exercise with this id. Raises UsageError if the lesson has none."""
         for exercise in self.exercises:
             if exercise.id == name:
                 return exercise

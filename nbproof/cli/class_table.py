@@ -38,12 +38,12 @@ class Told:
     graded: GradedClass
     notes: Sequence[str]
     feedback: Path | None
-    """The folder; None where no pages were asked for."""
+    """The folder; None if no pages were asked for."""
     seconds: float
     failed_pages: Sequence[tuple[str, str, str]] = ()
     """Learner, lesson and reason, of feedback pages that could not be written."""
     collected: Collected | None = None
-    """What became of an upload, where one was named."""
+    """What became of an upload, if one was named."""
     attendance: Attendance = field(default_factory=Attendance)
     root: Path = Path()
     passed_over: bool = False
@@ -129,7 +129,7 @@ def print_problems(console: Console, told: Told) -> None:
 def _newer(scores: Sequence[Score]) -> Iterator[str]:
     """A line for each exercise of which some notebooks have neither text nor check nor TODO cell.
 
-    Where most of a class have none of it, it was added after the notebooks had been handed out; where most have it, the
+    If most of a class have none of it, it was added after the notebooks had been handed out; if most have it, the
     others deleted it, or worked on an older copy.
     """
     older: dict[tuple[str, str], list[str]] = {}

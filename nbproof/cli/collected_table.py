@@ -97,7 +97,7 @@ def cures(collected: Collected, root: Path) -> list[str]:
 
 
 def _whose(collected: Collected, root: Path) -> list[str]:
-    """What says whose a file is, where nothing did."""
+    """What says whose a file is, if nothing did."""
     lines = [line for line in collected.needs_person if line.status == "no learner known"]
     places = {upload.path: upload for upload in collected.uploads}
     by_upload = {Path(path).name: upload for path, upload in places.items()}
@@ -129,7 +129,7 @@ def _ending(line: Line) -> str:
 
 
 def write_json(collected: Collected, path: Path) -> None:
-    """The list of all files. Raises UsageError where it cannot be written."""
+    """Write the list of all files as JSON. Raises UsageError if it cannot be written."""
     try:
         replace_file(path, json.dumps(collected.as_dict(), indent=1) + "\n")
     except OSError as error:

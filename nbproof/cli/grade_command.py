@@ -38,9 +38,9 @@ __all__ = ["grade"]
 
 
 def grade(request: Namespace) -> int:
-    """0 where all is graded, 1 where something could not be, 130 where it was interrupted.
+    """0 if all is graded, 1 if something could not be, 130 if it was interrupted.
 
-    ``request``: a call of the command. Raises CourseError where nothing, or not all, could be tried.
+    ``request``: a call of the command. Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()
     if request.json:
@@ -89,7 +89,7 @@ class _Desk:
         """How far submissions are isolated on this machine; settled when the run begins."""
 
     def say(self, text: str) -> None:
-        """What is not needed."""
+        """Print it, unless ``--quiet`` was asked for."""
         if not self.request.quiet:
             say(self.console, text)
 

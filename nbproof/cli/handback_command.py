@@ -38,7 +38,7 @@ _REMARK = {
 
 
 def hand_back_pages(request: Namespace) -> int:
-    """0 where all is packed, or was before; 1 where something could not be, and is listed. Raises CourseError.
+    """0 if all is packed, or was before; 1 if something could not be, and is listed. Raises CourseError.
 
     ``request``: a call of the command.
     """

@@ -72,7 +72,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         choices=("full", "reduced"),
         help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
     )
-    add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
+    add("--unsafe", action="store_true", help="go on without isolation if the machine offers none")
     add("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here")
     add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
@@ -301,7 +301,7 @@ COMMANDS = (
         _collect_arguments,
     ),
     Command("roster", _roster, "show who belongs to the class; add, import, remove learners", _roster_arguments),
-    Command("grade", _grade, "grade submitted/ (where it is empty: a simulated class, in demo/)", _grade_arguments),
+    Command("grade", _grade, "grade submitted/ (if it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
         "feedback", _feedback, "update feedback pages with marks and comments of people; hand them back",
         _feedback_arguments,

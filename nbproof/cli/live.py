@@ -63,7 +63,7 @@ class Counting(Watch):
         self.exercises.update(one.status for one in verdict.exercises)
 
     def left(self) -> str:
-        """How long it will still take, where that can be told: what comes before the first has its own pace."""
+        """How long it will still take, if that can be told: what comes before the first has its own pace."""
         if self.done < 2 or self.done >= self.total:
             return ""
         passed = time.monotonic() - self._first

@@ -15,7 +15,7 @@ __all__ = ["course_parser", "main"]
 
 
 def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:
-    """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted.
+    """Run one command; 0 if it succeeded, 1 if something failed, 2 for a wrong call, 130 if it was interrupted.
 
     ``without``: why there is no course. Only a command that needs none runs then.
     """

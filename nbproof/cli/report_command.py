@@ -26,7 +26,7 @@ _LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
 
 
 def report(request: Namespace) -> int:
-    """0 where all is written; 1 where a grade file lacks learners, who are listed. Raises CourseError.
+    """0 if all is written; 1 if a grade file lacks learners, who are listed. Raises CourseError.
 
     ``request``: a call of the command.
     """

@@ -152,7 +152,7 @@ def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
 
 
 def run_roster(arguments: Namespace) -> int:
-    """What ``roster`` was asked for."""
+    """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
     if arguments.what == "add":
         return add_learner(root, arguments.learner, arguments.name, arguments.email)

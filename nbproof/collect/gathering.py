@@ -50,7 +50,7 @@ def collect(
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
     whose learners are put on the roster that is kept. ``learner``: whose all of it is.
     ``pattern``: a regular expression for paths (``layouts.Pattern``). ``prefer``: ``latest`` or ``on-time``.
-    ``due``: when it was due, UTC where no zone is said; without it the gradebook's due dates count.
+    ``due``: when it was due, UTC if no zone is said; without it the gradebook's due dates count.
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
@@ -154,7 +154,7 @@ def _head(path: Path) -> str:
 
 
 def _refuse_no_archive(path: Path) -> None:
-    """Raise UsageError where a file is called an archive and is none, or one that cannot be unpacked here."""
+    """Raise UsageError if a file is called an archive and is none, or one that cannot be unpacked here."""
     kind = _head(path)
     if kind in {"7z", "rar"}:
         raise UsageError(f"a .{kind} archive cannot be unpacked here", str(path), "pack the same files as a zip")

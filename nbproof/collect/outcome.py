@@ -83,13 +83,13 @@ class Line:
     learner: str = ""
     lesson: str = ""
     time: datetime | None = None
-    """When it was handed in, UTC, where that is known."""
+    """When it was handed in, UTC, if that is known."""
     late: bool = False
     look: bool = False
     size: int = 0
     sha256: str = ""
     kept: str = ""
-    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty where only the archive holds it."""
+    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
     order: tuple[float, ...] = ()
     """What says which of two copies is the later one; compared from the left."""
     account: str = ""

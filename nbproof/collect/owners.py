@@ -36,7 +36,7 @@ def owners(
     """The owner of each file of an upload.
 
     ``holds``: the lesson that a notebook's content is of, None for other files. ``known``: learners who handed in
-    before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own name, which counts only where it is
+    before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own name, which counts only if it is
     that of a learner who is known.
     """
     named = [_by_roster(one, roster, fallback) if roster is not None else Owner() for one in said]

@@ -88,7 +88,7 @@ class Roster:
 
 
 def read_names(path: Path) -> Roster:
-    """Read a CSV of names. Raises UsageError where it cannot be used."""
+    """Read a CSV of names. Raises UsageError if it cannot be used."""
     rows = read_sheet(path, "the names", "--names", least=1).rows
     heads = [_head(cell) for cell in rows[0]]
     chosen = next((name for name in _LEARNER if name in heads and _filled(rows, heads.index(name))), "")

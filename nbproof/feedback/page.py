@@ -86,7 +86,7 @@ def made_of() -> str:
 
 
 def digest_in(path: Path) -> str:
-    """What the page there was made from; empty where there is none, or none of ours."""
+    """What the page there was made from; empty if there is none, or none of ours."""
     try:
         with path.open("rb") as file:
             head = file.read(600).decode("utf-8", "replace")
@@ -96,7 +96,7 @@ def digest_in(path: Path) -> str:
 
 
 def page_of(root: Path, task: Task) -> str:
-    """The page of a task. Raises OSError or ValueError where nothing was graded."""
+    """The page of a task. Raises OSError or ValueError if nothing was graded."""
     if task.problem:
         return refusal_page(task.learner, task.lesson, task.problem, task.digest)
     verdict = graded_verdict(root, task.learner, task.lesson, task.marks)
@@ -155,7 +155,7 @@ class Row:
 
 
 def row_of(lesson: str, marks: Marks | None) -> Row:
-    """The overview's row of one lesson; without marks where the submission could not be graded."""
+    """The overview's row of one lesson; without marks if the submission could not be graded."""
     href = f"{quote(lesson)}/{quote(lesson)}.html"
     if marks is None:
         return Row(lesson, title_of(lesson), href, "wrong", 0.0, 0.0, 0.0, "It could not be graded: the page says why.")

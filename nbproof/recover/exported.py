@@ -20,14 +20,14 @@ class ExportedCell(NamedTuple):
     """A cell of a submission."""
 
     name: str | None
-    """Its grade_id; None where it has none."""
+    """Its grade_id; None if it has none."""
     source: str
     kind: str = "code"
     """code, markdown or raw"""
     id: str = ""
     """The notebook format's own id of the cell."""
     whole: bool = True
-    """False where the file breaks off in the middle of it."""
+    """False if the file breaks off in the middle of it."""
 
 
 def cells_of_page(text: str) -> tuple[list[ExportedCell], str]:

@@ -54,7 +54,7 @@ Grades = Mapping[tuple[str, str], Grade]
 
 
 def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str]) -> GradeFile:
-    """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError where it is none."""
+    """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError if it is none."""
     sheet = read_sheet(export, "the grades", "--canvas")
     student = sheet.column("Student")
     numbers = [sheet.column(name) for name in ("SIS Login ID", "SIS User ID", "ID")]
@@ -88,7 +88,7 @@ def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: 
 def moodle_file(
     export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str], lesson: str = ""
 ) -> GradeFile:
-    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError where it is neither."""
+    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError if it is neither."""
     sheet = read_sheet(export, "the grades", "--moodle")
     email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
     own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
@@ -182,7 +182,7 @@ def _fill(
     sheet: Sheet, matching: Matching, grades: Grades, places: Mapping[str, int],
     maxima: Mapping[str, float | None], notes: list[str],
 ) -> int:  # fmt: skip
-    """Write the grades in, scaled where the LMS has another maximum; how many."""
+    """Write the grades in, scaled if the LMS has another maximum; how many."""
     count = 0
     # Where a comma stands between cells of a German Moodle's worksheet, another one stands in its numbers.
     comma = sheet.delimiter == ";" and any(

@@ -23,7 +23,7 @@ FEWEST_FOR_DISCRIMINATION = 20
 
 @dataclass(frozen=True)
 class LessonStatistics:
-    """The scores of one lesson. ``None`` where nobody has one."""
+    """The scores of one lesson. ``None`` if nobody has one."""
 
     lesson: str
     title: str
@@ -96,7 +96,7 @@ class ExerciseStatistics:
 def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> float | None:
     """Corrected item-total correlation: the point-biserial of an exercise with the points of all other exercises.
 
-    None where it is not defined: all passed, nobody passed, or the rest is the same for all.
+    None if it is not defined: all passed, nobody passed, or the rest is the same for all.
     """
     from scipy.stats import pointbiserialr
 
