@@ -136,7 +136,7 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     if not course.package:
         raise UsageError(
             "a course without a package needs no wheel: its folder is all of it", str(root.resolve()),
-            f"the zip for learners: {course_command('bundle')}",
+            f"make the zip for learners: {course_command('bundle')}",
         )  # fmt: skip
     names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
     own = {f"{course.package}/{name}": (root / course.package / name).read_bytes() for name in names}

@@ -30,8 +30,13 @@ _NEXT = {
     "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
     "order unknown": "put the right copy into submitted/ yourself; it stays",
     "wrong lesson": "collect again without --lesson to file them where their content belongs",
-    "encrypted": "ask for a new one, or unpack it yourself and collect the folder",
+    "link": "ask for the file itself",
+    "unsafe path": "ask for the file itself",
+    "too large": "ask for a smaller file, or unpack it yourself and collect the folder",
+    "encrypted": "ask for one without a password, or unpack it yourself and collect the folder",
+    "damaged": "ask for the file again",
     "unknown archive": "ask for a zip, or unpack it yourself and collect the folder",
+    "unreadable": "mend what its row says, then collect again",
 }
 """What to do about files that need a person."""
 

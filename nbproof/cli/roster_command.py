@@ -73,7 +73,9 @@ def add_learner(root: Path, learner: str, name: str, email: str) -> int:
     """Put one learner on the roster, or a name and an address to one who is there."""
     if why := why_no_learner(learner):
         raise UsageError(
-            f"{learner!r} cannot be a learner's id: {why}", "roster add", "such as: roster add jdoe --name 'J. Doe'"
+            f"{learner!r} cannot be a learner's id: {why}",
+            "roster add",
+            "choose another id, such as: roster add jdoe --name 'J. Doe'",
         )
     with only_run(root):
         added = enrol(root, [Member(learner, name, email)])

@@ -63,7 +63,9 @@ def collect(
     asked = _uploads(root, [Path(path) for path in paths])
     _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
     if learner is not None and (why := why_no_learner(learner)):
-        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", "such as --learner jdoe")
+        raise UsageError(
+            f"{learner!r} cannot be a learner's id: {why}", "--learner", "choose another id, such as --learner jdoe"
+        )
     roster = read_names(names) if names is not None else kept_roster(root)
     by_pattern = Pattern(pattern) if pattern is not None else None
     when = _due(due)
@@ -176,7 +178,7 @@ def _due(due: datetime | str | None) -> datetime | None:
         told = read_time(due)
         if told is None:
             raise UsageError(
-                f"{due!r} is no time", "--due", "such as --due '2026-11-20 23:59' (UTC), or with +01:00 at the end"
+                f"{due!r} is no time", "--due", "write it as --due '2026-11-20 23:59' (UTC), or with +01:00 at the end"
             )
         return told
     return due.replace(tzinfo=UTC) if due is not None and due.tzinfo is None else due

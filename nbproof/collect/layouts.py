@@ -254,7 +254,7 @@ class Pattern:
     def __init__(self, text: str) -> None:
         from nbproof.errors import UsageError
 
-        again = "such as --pattern '(?P<lesson>[^_]+)_(?P<learner>[^_]+)_(?P<timestamp>[0-9-]+)'"
+        again = "write one such as --pattern '(?P<lesson>[^_]+)_(?P<learner>[^_]+)_(?P<timestamp>[0-9-]+)'"
         try:
             self._pattern = re.compile(text)
         except re.error as error:
