@@ -31,6 +31,7 @@ from nbproof.errors import LessonError
 from nbproof.gradebook.writer import create_tables
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
+from nbproof.text import counted
 
 __all__ = ["LIMITS", "build", "derive", "notebook_of"]
 
@@ -140,7 +141,7 @@ def derive(
     two_lines = the_course().derived_in(root) is not None
     with tempfile.TemporaryDirectory() as scratch:
         for number, lesson in enumerate(lessons, 1):
-            say(f"[{number}/{len(lessons)}] {lesson.slug}: {len(lesson.exercises)} exercises")
+            say(f"[{number}/{len(lessons)}] {lesson.slug}: {counted(len(lesson.exercises), 'exercise')}")
             source = into / "source" / lesson.slug / f"{lesson.slug}.ipynb"
             if write_where_it_differs(as_text(notebook_of(lesson, limits, two_lines)), source):
                 changed.append(source)

@@ -64,7 +64,7 @@ class Bundle:
 
 
 def bundle(root: Path, lessons: Sequence[str] = (), out: Path | None = None) -> Bundle:
-    """Write the zip for these lessons (default: all that are released). Raises CourseError where it would give something away."""
+    """Write the zip for these lessons (default: all that are released). Raises CourseError if it would give something away."""
     known = released_lessons(root)
     for name in lessons:
         if name not in known:
@@ -136,7 +136,7 @@ def write_wheels(root: Path, out: Path) -> list[Path]:
     if not course.package:
         raise UsageError(
             "a course without a package needs no wheel: its folder is all of it", str(root.resolve()),
-            f"the zip for learners: {course_command('bundle')}",
+            f"make the zip for learners: {course_command('bundle')}",
         )  # fmt: skip
     names = [name for name in _package_files(root / course.package) if not name.startswith("release/")]
     own = {f"{course.package}/{name}": (root / course.package / name).read_bytes() for name in names}
@@ -213,17 +213,17 @@ def _points(released: Path) -> float:
 
 
 def _prove(root: Path, files: dict[str, bytes]) -> int:
-    """Raise CourseError where a file holds what learners must not see; returns how many lines were looked for."""
+    """Raise CourseError if a file holds what learners must not see; returns how many lines were looked for."""
     for name in files:
         place = PurePosixPath(name)
         forbidden = {"lessons", "source"} & set(place.parts)
         if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
-            raise CourseError("the bundle would hold what learners must not have", name, "report this")
+            raise CourseError("the bundle would hold what learners must not have", name, "please report this")
     return refuse_leaks(root, files, "the bundle")
 
 
 def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
-    """Raise CourseError where a file holds a line that learners must not see; returns how many lines were looked for.
+    """Raise CourseError if a file holds a line that learners must not see; returns how many lines were looked for.
 
     In notebooks and pages no line of anything is allowed. Lines of code are everybody's as soon as two people write
     the same idiom: in modules the lines of solutions and hidden tests count, not those of 2,000 answers as well.
@@ -242,6 +242,6 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
             raise CourseError(
                 f"{what} would show a line of {leak.origin}: {leak.line[:80]}",
                 name,
-                f"{course_command('build')}; where the line is an idiom of the course's own code, write it in another way",
+                f"{course_command('build')}; if the line is an idiom of the course's own code, write it in another way",
             )
     return len(strict)

@@ -51,7 +51,7 @@ class Checkup:
 def check_up(root: Path, names: Sequence[str], step: Callable[[int, int, str], None]) -> Checkup:
     """Check the exercises that are named, or those of the lessons that are named, and each of their lessons as a whole.
 
-    ``step`` is told of progress. Raises CourseError where there is nothing that could be checked.
+    ``step`` is told of progress. Raises CourseError if there is nothing that could be checked.
     """
     start = time.perf_counter()
     course_config(root)  # raises before the work, and not after it

@@ -25,6 +25,7 @@ from nbproof.command import course_command
 from nbproof.display.hints import all_hints, known_hint
 from nbproof.errors import UsageError, Violation
 from nbproof.regions import visible_of
+from nbproof.text import counted
 
 __all__ = [
     "MAX_UNSEEN",
@@ -70,7 +71,7 @@ class Record:
 
 
 def select(root: Path, names: Sequence[str], syllabus: Syllabus | None = None) -> list[tuple[Lesson, Exercise]]:
-    """The exercises of the named lessons, or those named themselves; all where nothing is named.
+    """The exercises of the named lessons, or those named themselves; all if nothing is named.
 
     ``syllabus``: the lessons, if they are read already. Raises UsageError for an unknown name, LessonError for a broken lesson,
     unless only others are named.
@@ -134,9 +135,9 @@ def _trial(
 def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
     exercise = record.exercise
     if len(exercise.accepted) < MIN_ACCEPTED:
-        record.broken(f"{len(exercise.accepted)} accepted answers, at least {MIN_ACCEPTED} are needed")
+        record.broken(f"{counted(len(exercise.accepted), 'accepted answer')}, at least {MIN_ACCEPTED} are needed")
     if len(exercise.mutants) < MIN_MUTANTS:
-        record.broken(f"{len(exercise.mutants)} mutants, at least {MIN_MUTANTS} are needed")
+        record.broken(f"{counted(len(exercise.mutants), 'mutant')}, at least {MIN_MUTANTS} are needed")
     killers: dict[str, set[str]] = {}
     for candidate, outcome in sorted(outcomes, key=lambda pair: pair[0].name):
         failing = [outcome.failing(index) for index in range(max(1, len(outcome.findings)))]
@@ -216,7 +217,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
         return
     if any(error.startswith("answer: SyntaxError") for error in outcome.errors):
         record.broken(
-            f"the mutant {candidate.name} is not Python, so it dies of that: {outcome.errors[0]}",
+            f"the mutant {candidate.name} is not valid Python, and fails only for that: {outcome.errors[0]}",
             candidate,
             "mend its Python: it is to fail for its misconception",
         )
@@ -229,7 +230,7 @@ def _judge_mutant(record: Record, candidate: Candidate, outcome: Outcome, failin
             "a lie about it would earn marks",
             candidate,
             f"let {_listed(failing[0])} bring what follows from the seed as well (course/traces.py), "
-            "or name the field in `claims` where it is the answer itself",
+            "or name the field in `claims` if it is the answer itself",
         )
     if candidate.hint is not None and candidate.hint not in all_hints():
         close = difflib.get_close_matches(candidate.hint, all_hints(), 3, 0.5)

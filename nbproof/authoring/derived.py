@@ -23,7 +23,7 @@ METADATA: dict[str, Any] = {
 
 
 def how_to_install() -> str:
-    """The first code cell of a notebook: silent where the course is installed, else it says what to do there."""
+    """The first code cell of a notebook: silent if the course is installed, else it says what to do there."""
     course = the_course()
     wheel = f"{course.name.replace('-', '_')}*.whl"
     said = ["The course is not installed here yet."]
@@ -55,13 +55,13 @@ def cell_id(grade_id: str, source: str, seen: set[str]) -> str:
 
 
 def as_text(notebook: nbformat.NotebookNode) -> str:
-    """What stands in the file."""
+    """The notebook as the text of its file."""
     text: str = nbformat.writes(notebook, sort_keys=True, indent=1, ensure_ascii=False)
     return text if text.endswith("\n") else text + "\n"
 
 
 def write_where_it_differs(text: str, path: Path) -> bool:
-    """Write where the bytes differ; True then."""
+    """Write the text if the file has other bytes; returns whether it had."""
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)

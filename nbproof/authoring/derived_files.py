@@ -60,7 +60,7 @@ def _updated(root: Path, name: str, slugs: Sequence[str], fresh: Mapping[str, An
 
 
 def read_outline(root: Path) -> dict[str, Any]:
-    """The outline as it is written down; empty where it is missing or damaged."""
+    """The outline as it is written down; empty if it is missing or damaged."""
     return _known(root, OUTLINE)
 
 

@@ -34,7 +34,7 @@ _STEPS = ("question", "idea", "read")
 
 
 def derived_hints(root: Path) -> str:
-    """The text of hints.json. Raises HintError where an id stands twice, or a step is missing."""
+    """The text of hints.json. Raises HintError if an id stands twice, or a step is missing."""
     misconceptions: dict[str, dict[str, str]] = {}
     ways_in: dict[str, dict[str, str]] = {}
     places: dict[str, Path] = {}

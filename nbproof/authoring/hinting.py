@@ -25,7 +25,7 @@ _SHORTEST = 12
 
 
 def share_named(records: Sequence[Record]) -> float:
-    """The share of mutants that get a hint of their own, the one that they declare; 1.0 where there are none."""
+    """The share of mutants that get a hint of their own, the one that they declare; 1.0 if there are none."""
     mutants = sum(len(record.exercise.mutants) for record in records)
     return sum(record.named for record in records) / mutants if mutants else 1.0
 

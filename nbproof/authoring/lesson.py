@@ -99,7 +99,7 @@ class Lesson:
         return tuple(cell for cell in self.cells if cell.kind is CellKind.WRITTEN)
 
     def exercise(self, name: str) -> Exercise:
-        """The exercise with this id. Raises UsageError where the lesson has none."""
+        """The exercise with this id. Raises UsageError if the lesson has none."""
         for exercise in self.exercises:
             if exercise.id == name:
                 return exercise
@@ -112,7 +112,7 @@ def find_lessons(root: Path, names: list[str] | None = None) -> list[Path]:
     known = {path.parent.name: path.parent for path in sorted(folder.glob("*/lesson.py"))}
     if not known:
         raise UsageError(
-            "no lessons here", f"{folder} holds no <slug>/lesson.py", "cd into the course's folder, or --course DIR"
+            "no lessons here", f"{folder} holds no <slug>/lesson.py", "cd into the course's folder, or add --course DIR"
         )
     for name in names or ():
         if name not in known:

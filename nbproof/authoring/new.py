@@ -50,7 +50,7 @@ def new_course(folder: Path, title: str = "", leaves: Sequence[str] = ()) -> lis
 
 
 def new_exercise(root: Path, lesson: str, name: str, title: str = "") -> tuple[list[Path], list[Violation]]:
-    """Add an exercise to a lesson: its folder, and its cells behind those of the last exercise there.
+    """Add an exercise to a lesson: its folder, and its cells after those of the last exercise there.
 
     Returns the files that were written, and what the author still has to mend in the lesson's prose. Raises UsageError, before
     anything is written, if the name is no id or is taken.
@@ -93,7 +93,7 @@ def _filled(kind: str, words: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _with_cells(lesson: str, cells: str) -> str:
-    """The text of a lesson with more cells, behind its last test cell; at its end if it has none."""
+    """The text of a lesson with more cells, after its last test cell; at its end if it has none."""
     lines = lesson.rstrip("\n").split("\n")
     starts = [number for number, line in enumerate(lines) if re.match(r"# ?%%", line)]
     tests = [number for number in starts if '"grade_id": "test_' in lines[number]]

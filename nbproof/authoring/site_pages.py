@@ -58,7 +58,7 @@ def home(root: Path, chapters: Sequence[Chapter], pages: Mapping[str, str]) -> s
         f"::::::{{div}} opening\n:::::{{div}} says\n{opening}\n:::::\n{shown}\n::::::" if opening else shown,
         commands,
         "## The lessons\n\n:::::{grid} 1 2 2 3\n:gutter: 3\n" + "\n".join(map(_card, chapters)) + "\n:::::",
-        f"## For whom is what?\n\n{table}" if table else "",
+        f"## What do you want to do?\n\n{table}" if table else "",
         _toctree("Lessons", {f"lessons/{one.slug}": f"{_number(one.slug)}{one.title}" for one in chapters}),
         _toctree("Pages", {name.removesuffix(".md"): title for name, title in pages.items()}),
     ]  # fmt: skip

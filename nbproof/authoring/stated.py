@@ -125,7 +125,7 @@ def unannounced(lesson: Lesson) -> Iterator[Violation]:
             yield Violation(
                 f"{exercise.id}: no heading above its TODO cell says its title, difficulty, minutes and points",
                 exercise.answer.place,
-                f"write above it '### Exercise: <title>', and below that 'easy · 5 min · {exercise.points:g} points · "
+                f"write above it '### Exercise: <title>', and below that 'easy · 5 min · {_points(exercise.points)} · "
                 f"`{exercise.id}`' (or medium, or hard)",
                 lesson.slug,
             )
@@ -163,9 +163,9 @@ def unasked(lesson: Lesson) -> Iterator[Violation]:
         effort = _EFFORT.match(asked.partition("\n")[0])
         if effort is None or float(effort["points"]) != cell.points or asked.count("\n") < 2:
             yield Violation(
-                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {cell.points:g} points",
+                f"{cell.grade_id}: nothing right above it asks for it, and says that it brings {_points(cell.points)}",
                 cell.place,
-                f"begin the text above with '### In your own words: <title>' and '5 min · {cell.points:g} points'",
+                f"begin the text above with '### In your own words: <title>' and '5 min · {_points(cell.points)}'",
             )
 
 
@@ -217,7 +217,7 @@ def _of_exercise(lesson: Lesson, exercise: Exercise) -> Iterator[Violation]:
                 said.setdefault(_place(cell, found.start("points")), points)
     for place, points in said.items():
         if points != have:
-            yield _differs(lesson, exercise, f"{points:g} points", cells, place)
+            yield _differs(lesson, exercise, _points(points), cells, place)
 
 
 def _differs(lesson: Lesson, exercise: Exercise, said: str, cells: str, place: str) -> Violation:
@@ -293,6 +293,10 @@ def _total(lesson: Lesson, said: str, have: str, place: str) -> Violation:
         f"mend the line; then: {course_command('build')}",
         lesson.slug,
     )
+
+
+def _points(points: float) -> str:
+    return f"{points:g} point{'' if points == 1 else 's'}"
 
 
 def _number(word: str) -> int | None:

@@ -24,7 +24,7 @@ class Syllabus:
 def read_syllabus(root: Path, needed: Sequence[str] = ()) -> Syllabus:
     """Read every lesson below ``root``.
 
-    Raises LessonError for one of those ``needed`` that cannot be read (none named: for any), and where two lessons have an
+    Raises LessonError for one of those ``needed`` that cannot be read (none named: for any), and if two lessons have an
     exercise of the same id.
     """
     lessons, unread = [], []

@@ -52,7 +52,7 @@ class Trial:
     tests: tuple[tuple[str, str], ...]
     """(grade_id, source) of each test cell."""
     released: tuple[tuple[str, str], ...] = ()
-    """The same without their hidden tests, where they have any; they must pass alone. For right answers only."""
+    """The same without their hidden tests, if they have any; they must pass alone. For right answers only."""
     seeds: tuple[int, ...] = (1, 2)
     doubted: bool = False
     """Whether to look for verdicts that rest on hearsay. For wrong answers."""
@@ -75,7 +75,7 @@ class Outcome:
     """Checks that failed under the first seed, as test_id/Check, for facts that an answer could have lied about."""
     stderr: str = ""
     ended: str = ""
-    """Why the trial was cut off: 'timeout' or 'died'; empty where it was not."""
+    """Why the trial was cut off: 'timeout' or 'died'; empty if it was not."""
     seconds: float = 0.0
 
     def failing(self, index: int) -> set[str]:

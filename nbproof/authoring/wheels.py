@@ -54,7 +54,7 @@ class Wheel:
         return f"{self.stem}-py3-none-any.whl"
 
     def data(self) -> bytes:
-        """The file."""
+        """The bytes of the wheel."""
         info = f"{self.stem}.dist-info"
         scripts = "".join(f"{name} = {place}\n" for name, place in self.project.get("scripts", {}).items())
         files = {

@@ -22,7 +22,7 @@ def what_is_offered() -> str:
     said = {level: f"no: {reason}" if reason else "yes" for level, reason in reasons.items()}
     lines = [f"full isolation:    {said[Isolation.FULL]}", f"reduced isolation: {said[Isolation.REDUCED]}"]
     if not all(reasons.values()):
-        lines.append(f"a run says first:  {isolation_or_refuse()}")
+        lines.append(f"a run begins with: {isolation_or_refuse()}")
     if reasons[Isolation.FULL]:
         lines += ["", f"Full isolation needs user namespaces; {_cure()}", f"What each level holds: {_PAGE}"]
     return "\n".join(lines)
@@ -67,7 +67,8 @@ def profile() -> str:
     if not python.startswith(os.path.realpath(sys.prefix)):
         lines += [
             "# This interpreter is not the environment's own: whatever runs with it may then make user namespaces.",
-            f"# Narrower: give the environment a copy, cp --remove-destination {python} {_link()}, and ask again.",
+            f"# To allow only this one, give the environment a copy: cp --remove-destination {python} {_link()}",
+            "# Then print the profile again.",
         ]
     lines += [
         "abi <abi/4.0>,",

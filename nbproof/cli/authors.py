@@ -16,7 +16,7 @@ __all__ = ["COMMANDS"]
 def _bundle_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("names", nargs="*", metavar="LESSON", help="lessons (default: all that are released)")
     command.add_argument(
-        "--out", type=Path, metavar="FILE", help="the zip (default: named as the course, in its folder)"
+        "--out", type=Path, metavar="FILE", help="the zip to write (default: named after the course, in its folder)"
     )
 
 
@@ -31,7 +31,7 @@ def _bundle(arguments: argparse.Namespace) -> int:
 
 
 def _wheels_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="where they are written (default: dist)")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: dist)")
 
 
 def _wheels(arguments: argparse.Namespace) -> int:
@@ -39,15 +39,13 @@ def _wheels(arguments: argparse.Namespace) -> int:
 
     for path in write_wheels(arguments.course, arguments.out or arguments.course / "dist"):
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
-    print(
-        "the wheels are for learners, and hold no hidden checks; who grades, or studies alone, unpacks the zip where they work"
-    )
+    print("the wheels, for learners, hold no hidden checks; to grade, or to study alone, unpack the zip where you work")
     return 0
 
 
 def _site_arguments(command: argparse.ArgumentParser) -> None:
     _names("LESSON", "lessons (default: all)")(command)
-    command.add_argument("--out", type=Path, metavar="FOLDER", help="where it is written (default: build/site)")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="the folder to write into (default: build/site)")
 
 
 def _site(arguments: argparse.Namespace) -> int:
@@ -71,7 +69,7 @@ def _build(arguments: argparse.Namespace) -> int:
     for path in changed:
         print(f"changed {path}")
     if not changed:
-        print("all derived notebooks were fresh")
+        print("nothing to change: all derived notebooks are up to date")
     return 0
 
 
@@ -91,7 +89,7 @@ def _check(arguments: argparse.Namespace) -> int:
 def _check_arguments(command: argparse.ArgumentParser) -> None:
     _names("NAME", "lessons or exercises (default: all)")(command)
     command.add_argument(
-        "--redundant", action="store_true", help="list mutants that get the same hint for just the same evidence, too"
+        "--redundant", action="store_true", help="also list mutants that get the same hint for the same evidence"
     )
 
 
@@ -103,13 +101,13 @@ def _names(metavar: str, help_text: str) -> Callable[[argparse.ArgumentParser], 
 
 
 def _new_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("folder", type=Path, metavar="FOLDER", help="where: a new folder, or one without a course")
-    command.add_argument("--title", default="", help="what the course is called (default: as the folder)")
+    command.add_argument("folder", type=Path, metavar="FOLDER", help="a new folder, or one that holds no course yet")
+    command.add_argument("--title", default="", help="the course's title (default: the folder's name)")
     command.add_argument(
         "--leaves", action="append", default=[], choices=("torch", "numpy"),
-        help="a library whose values exercises compare, besides Python's own; may be given again",
+        help="a library whose values exercises compare, besides Python's own; may be repeated",
     )  # fmt: skip
-    command.epilog = "It makes one lesson with one exercise, which is graded as it stands. Nothing is ever overwritten."
+    command.epilog = "It makes one lesson with one exercise, and both work as they stand. Nothing is ever overwritten."
 
 
 def _new(arguments: argparse.Namespace) -> int:
@@ -127,9 +125,9 @@ def _new(arguments: argparse.Namespace) -> int:
 def _new_exercise_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("lesson", metavar="LESSON", help="the folder below lessons/")
     command.add_argument("name", metavar="NAME", help="the exercise's id: letters a-z, digits and _")
-    command.add_argument("--title", default="", help="of its heading (default: as the name)")
+    command.add_argument("--title", default="", help="the title in its heading (default: made from the name)")
     command.epilog = (
-        "It is complete, a small exercise about words: change it piece by piece into yours. Nothing is overwritten."
+        "The new exercise is small and complete: change it into yours piece by piece. Nothing is overwritten."
     )
 
 
@@ -137,7 +135,7 @@ def _new_exercise(arguments: argparse.Namespace) -> int:
     from nbproof.authoring.new import new_exercise
 
     made, left = new_exercise(arguments.course, arguments.lesson, arguments.name, arguments.title)
-    print(f"added to {made[0]}: prose, a TODO cell and a check cell, behind those of the last exercise")
+    print(f"added to {made[0]}: prose, a TODO cell and a check cell, after those of the last exercise")
     print(f"made {made[1].parent}: " + ", ".join(path.name for path in made[1:]))
     for one in left:
         print(f"to do: {one.fact}\n  at:   {one.place}")
@@ -147,12 +145,12 @@ def _new_exercise(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command(
-        "bundle", _bundle, "make the zip that learners get: lessons, course, a page to start from", _bundle_arguments
+        "bundle", _bundle, "make the zip that learners get: lessons, course, and a page to start from", _bundle_arguments
     ),
-    Command("wheels", _wheels, "make wheels of tool and course, to be installed without a clone", _wheels_arguments),
-    Command("site", _site, "make a web site of lessons and pages, to be read: no answers in it", _site_arguments),
+    Command("wheels", _wheels, "make wheels of the tool and the course, to install without a clone", _wheels_arguments),
+    Command("site", _site, "make a web site to read: the lessons and docs/, without answers", _site_arguments),
     Command("build", _build, "derive source/ and release/ from lessons/", _names("LESSON", "lessons (default: all)")),
     Command("check", _check, "prove the author contract", _check_arguments),
     Command("new", _new, "make a course with one lesson that works", _new_arguments, needs_course=False),
-    Command("new-exercise", _new_exercise, "add an exercise that holds to a lesson", _new_exercise_arguments),
+    Command("new-exercise", _new_exercise, "add a small, complete exercise to a lesson", _new_exercise_arguments),
 )  # fmt: skip

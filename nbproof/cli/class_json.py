@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ SCHEMA = 1
 
 
 def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
-    """A run that came to its end."""
+    """The JSON of a run that came to its end."""
     graded = told.graded
     return {
         **_head(exit_code, told.seconds),
@@ -43,7 +44,7 @@ def class_as_json(told: Told, exit_code: int) -> dict[str, Any]:
 
 
 def error_as_json(error: CourseError | None, *, exit_code: int, seconds: float) -> dict[str, Any]:
-    """A run that did not; ``error`` is None where it was interrupted."""
+    """The JSON of a run that did not come to its end; ``error`` is None if it was interrupted."""
     fact = {"fact": "interrupted", "place": "", "next": "run the same command again to go on"}
     if error is not None:
         fact = {"fact": error.fact, "place": error.place, "next": error.next_command}
@@ -104,18 +105,22 @@ def _submission(score: Score) -> dict[str, Any]:
 
 
 def refuse_unwritable(target: str) -> None:
-    """Raise UsageError where there is no place for the file: better before grading than after."""
+    """Raise UsageError if there is no place for the file: better before grading than after."""
     path = Path(target)
     if target == "-":
         return
     if path.is_dir():
         raise UsageError("there is a folder of this name", str(path.absolute()), "--json FILE, or --json - for stdout")
     if not path.absolute().parent.is_dir():
-        raise UsageError("there is no such folder", str(path.absolute().parent), f"mkdir -p {path.parent}; then again")
+        raise UsageError(
+            "there is no such folder",
+            str(path.absolute().parent),
+            f"mkdir -p {shlex.quote(str(path.parent))}, then run the same command again",
+        )
 
 
 def write_json(target: str, told: dict[str, Any]) -> None:
-    """To a file, whole or not at all, or to standard output where it is ``-``. Raises OSError."""
+    """Write it to a file, whole or not at all, or to standard output if ``target`` is ``-``. Raises OSError."""
     # Names may hold halves of surrogate pairs, which no file does: they are escaped.
     text = json.dumps(told, indent=1) + "\n"
     if target == "-":

@@ -38,12 +38,12 @@ class Told:
     graded: GradedClass
     notes: Sequence[str]
     feedback: Path | None
-    """The folder; None where no pages were asked for."""
+    """The folder; None if no pages were asked for."""
     seconds: float
     failed_pages: Sequence[tuple[str, str, str]] = ()
     """Learner, lesson and reason, of feedback pages that could not be written."""
     collected: Collected | None = None
-    """What became of an upload, where one was named."""
+    """What became of an upload, if one was named."""
     attendance: Attendance = field(default_factory=Attendance)
     root: Path = Path()
     passed_over: bool = False
@@ -90,7 +90,7 @@ def print_class(console: Console, told: Told, everybody: bool = False) -> None:
     for line in late_lines(scores):
         say(console, line)
     if fined := [score.penalty for score in scores if score.penalty]:
-        say(console, f"{sum(fined):g} marks taken off {counted(len(fined), 'submission')} for being late")
+        say(console, f"late penalties: {sum(fined):g} points in all, taken off {counted(len(fined), 'submission')}")
     waiting = sum(score.waiting for score in scores)
     if waiting:
         line = "1 written answer waits" if waiting == 1 else f"{waiting} written answers wait"
@@ -129,7 +129,7 @@ def print_problems(console: Console, told: Told) -> None:
 def _newer(scores: Sequence[Score]) -> Iterator[str]:
     """A line for each exercise of which some notebooks have neither text nor check nor TODO cell.
 
-    Where most of a class have none of it, it was added after the notebooks had been handed out; where most have it, the
+    If most of a class have none of it, it was added after the notebooks had been handed out; if most have it, the
     others deleted it, or worked on an older copy.
     """
     older: dict[tuple[str, str], list[str]] = {}
@@ -142,12 +142,12 @@ def _newer(scores: Sequence[Score]) -> Iterator[str]:
         have = graded[lesson] - len(learners)
         if have > len(learners):
             yield (
-                f"{exercise} of {lesson} is in {have} notebooks; {len(learners)} have neither its text nor its check nor its "
-                f"TODO cell, deleted or never handed out: not answered ({listed})"
+                f"{len(learners)} of {graded[lesson]} notebooks lack {exercise} of {lesson}, with its text and check: "
+                f"deleted, or never handed out. It counts as not answered ({listed})"
             )
             continue
-        which = f"these {len(learners)} were handed out" if len(learners) > 1 else "this notebook was handed out"
-        yield f"{exercise} of {lesson} is new since {which}, with neither its text nor its check: not answered ({listed})"
+        which = f"these {len(learners)} notebooks were" if len(learners) > 1 else "this notebook was"
+        yield f"{exercise} of {lesson} was added after {which} handed out. It counts as not answered ({listed})"
 
 
 def summary_line(told: Told) -> str:
@@ -188,7 +188,7 @@ def _shown(score: Score | None) -> str:
 
 
 def _summary_of(scores: Sequence[Score], others: Sequence[Useless]) -> Table:
-    table = Table(title=f"scores of {len({score.learner for score in scores})} learners")
+    table = Table(title=f"scores of {counted(len({score.learner for score in scores}), 'learner')}")
     table.add_column("lesson")
     for name in ("of", "handed in", "lowest", "median", "mean", "highest", "not graded"):
         table.add_column(name, justify="right")

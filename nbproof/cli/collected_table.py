@@ -16,7 +16,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
 from nbproof.terminal import console_for_output, say
-from nbproof.text import printable, some_of
+from nbproof.text import counted, printable, some_of
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]
 
@@ -24,14 +24,19 @@ MANY = 40
 """Files from which on a list of all of them hides what is special."""
 
 _NEXT = {
-    "ambiguous learner": "--names CSV says who is who; of people of one name the LMS's own table does, by its numbers: "
-    "Canvas's gradebook export, Moodle's grading worksheet, or a column of them in yours",
+    "ambiguous learner": "say who is who with --names CSV. If learners share a name, it needs the LMS's numbers: take "
+    "Canvas's gradebook export or Moodle's grading worksheet, or add a column of these numbers to your CSV",
     "no lesson known": "--lesson LESSON says what they were handed in for",
-    "no notebook": "ask for the .ipynb file; who handed in nothing else is listed by `grade` and `report`",
+    "no notebook": "ask for the .ipynb file; `grade` and `report` list who handed in nothing else",
     "order unknown": "put the right copy into submitted/ yourself; it stays",
     "wrong lesson": "collect again without --lesson to file them where their content belongs",
-    "encrypted": "ask for a new one, or unpack it yourself and collect the folder",
+    "link": "ask for the file itself",
+    "unsafe path": "ask for the file itself",
+    "too large": "ask for a smaller file, or unpack it yourself and collect the folder",
+    "encrypted": "ask for one without a password, or unpack it yourself and collect the folder",
+    "damaged": "ask for the file again",
     "unknown archive": "ask for a zip, or unpack it yourself and collect the folder",
+    "unreadable": "mend what its row says, then collect again",
 }
 """What to do about files that need a person."""
 
@@ -60,7 +65,7 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
         told = ", ".join(f"{count} {status}" for status, count in usual.items())
         say(console, f"not shown: {told}; --all lists every file")
     if junk := Counter(line.status for line in collected.lines)["junk"]:
-        say(console, f"not listed: {junk} that learners did not write (archives, .DS_Store and the like)")
+        say(console, f"not listed: {counted(junk, 'file')} that no learner wrote (archives, .DS_Store and the like)")
     for note in collected.notes:
         say(console, printable(note))
     if collected.missing:
@@ -69,7 +74,8 @@ def print_collected(collected: Collected, root: Path, everything: bool = False) 
     say(console, told or "no file came")
     if needs := len(collected.needs_person):
         console.print(
-            f"[red]{needs} need{'s' if needs == 1 else ''} you[/]: the last rows of the table", highlight=False
+            f"[red]{counted(needs, 'file')} need{'s' if needs == 1 else ''} you[/]: the last rows of the table",
+            highlight=False,
         )
         for told in cures(collected, root):
             say(console, f"  {told}")
@@ -96,7 +102,7 @@ def cures(collected: Collected, root: Path) -> list[str]:
 
 
 def _whose(collected: Collected, root: Path) -> list[str]:
-    """What says whose a file is, where nothing did."""
+    """What says whose a file is, if nothing did."""
     lines = [line for line in collected.needs_person if line.status == "no learner known"]
     places = {upload.path: upload for upload in collected.uploads}
     by_upload = {Path(path).name: upload for path, upload in places.items()}
@@ -128,7 +134,7 @@ def _ending(line: Line) -> str:
 
 
 def write_json(collected: Collected, path: Path) -> None:
-    """The list of all files. Raises UsageError where it cannot be written."""
+    """Write the list of all files as JSON. Raises UsageError if it cannot be written."""
     try:
         replace_file(path, json.dumps(collected.as_dict(), indent=1) + "\n")
     except OSError as error:

@@ -64,7 +64,7 @@ def print_redundant(checkup: Checkup) -> None:
     more = sum(len(group.mutants) - 1 for group in groups)
     say(
         console,
-        f"{counted(more, 'mutant')} {'tells' if more == 1 else 'tell'} no check anything that another one has not told",
+        f"{counted(more, 'mutant')} {'shows' if more == 1 else 'show'} nothing that another one does not show",
     )
 
 

@@ -38,9 +38,9 @@ __all__ = ["grade"]
 
 
 def grade(request: Namespace) -> int:
-    """0 where all is graded, 1 where something could not be, 130 where it was interrupted.
+    """0 if all is graded, 1 if something could not be, 130 if it was interrupted.
 
-    ``request``: a call of the command. Raises CourseError where nothing, or not all, could be tried.
+    ``request``: a call of the command. Raises CourseError if nothing, or not all, could be tried.
     """
     start = time.perf_counter()
     if request.json:
@@ -89,7 +89,7 @@ class _Desk:
         """How far submissions are isolated on this machine; settled when the run begins."""
 
     def say(self, text: str) -> None:
-        """What is not needed."""
+        """Print it, unless ``--quiet`` was asked for."""
         if not self.request.quiet:
             say(self.console, text)
 
@@ -104,8 +104,8 @@ class _Desk:
 
         if os.path.lexists(root / DEMO) and ((root / DEMO).is_symlink() or not (root / DEMO).is_dir()):
             raise UsageError(
-                "the simulated class has no place: what lies there is no folder", str((root / DEMO).absolute()),
-                "move it away, then again",
+                "the simulated class has no place: this is not a folder", str((root / DEMO).absolute()),
+                "move it away, then run the same command again",
             )  # fmt: skip
         try:
             (root / DEMO).mkdir(exist_ok=True)
@@ -114,7 +114,7 @@ class _Desk:
         except OSError as error:
             raise trouble_with_disk(error, root) or error from None
         self.say(
-            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners, which lives in {DEMO}/ by itself"
+            f"submitted/ is empty: grading a simulated class of {len(LEARNERS)} learners in a folder of its own, {DEMO}/"
         )
 
     def run(self, start: float) -> Told:
@@ -262,7 +262,7 @@ class _Desk:
 
 
 def _unfit(graded: GradedClass) -> list[str]:
-    """Of lessons whose reference answers lose marks, a line each."""
+    """A line for each lesson whose reference answers lose marks."""
     if graded.anyway:
         return [f"{name}: its reference answers lose marks here: {why}" for name, why in graded.unfit.items()]
     return [

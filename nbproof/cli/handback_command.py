@@ -29,16 +29,16 @@ _WHERE = {
     "moodle": "in Moodle, in the lesson's assignment: Submissions (View all submissions), Actions (Grading action), "
     "Upload multiple feedback files in a zip",
     "canvas": "in Canvas, in the lesson's assignment: Re-Upload Submissions, below Download Submissions",
-    "folder": "mail.csv is the table of the mail merge; its columns file and path are what to attach",
+    "folder": "give mail.csv to your mail merge; its column file or path says what to attach",
 }
 _REMARK = {
     "moodle": "the assignment's settings must have the feedback type 'Feedback files'",
-    "canvas": "Canvas calls each page like the notebook that was handed in: tell your learners to save it as .html",
+    "canvas": "Canvas names each page after the notebook that was handed in: tell your learners to save it as .html",
 }
 
 
 def hand_back_pages(request: Namespace) -> int:
-    """0 where all is packed, or was before; 1 where something could not be, and is listed. Raises CourseError.
+    """0 if all is packed, or was before; 1 if something could not be, and is listed. Raises CourseError.
 
     ``request``: a call of the command.
     """
@@ -77,8 +77,8 @@ def _tell(done: HandedBack, records: ClassRecords, say: Callable[[str], None]) -
     """What was packed and where it goes, then what a person should know or do."""
     keys = [key for parcel in done.parcels for key in parcel.keys]
     learners = sorted({learner for learner, _ in keys})
-    before = f"{done.unchanged} handed back before, and the same now" if done.unchanged else ""
-    again = " (--force: those again, too)" if done.unchanged else ""
+    before = f"{done.unchanged} handed back before, and unchanged since" if done.unchanged else ""
+    again = " (--force: hand them back again)" if done.unchanged else ""
     if keys:
         say(
             f"to hand back: {counted(len(keys), 'page')} for {_people(learners)}{'; ' if before else ''}{before}{again}"
@@ -98,12 +98,14 @@ def _tell(done: HandedBack, records: ClassRecords, say: Callable[[str], None]) -
         lost[lesson].append(learner)
     system = done.target.capitalize()
     for lesson, mine in lost.items():
-        say(f"! not in a zip: {lesson} of {_people(mine)}: nothing in collected/ says where {system} takes theirs")
+        say(
+            f"! not in a zip: {lesson} of {_people(mine)}: nothing in collected/ holds the numbers by which {system} knows them"
+        )
     if lost:
-        say(f"  next: download the submissions in {system}, and")
+        say(f"  next: download the submissions from {system}, then (what is unchanged stays as it is):")
         collect = course_command("collect DOWNLOAD --lesson LESSON --names CSV")
-        say(f"        {collect}, which changes nothing that is the same;")
-        say(f"        then this again. Or mail theirs: {course_command('feedback LEARNER --for folder')}")
+        say(f"        {collect}")
+        say(f"        then this command again. Or mail their pages: {course_command('feedback LEARNER --for folder')}")
 
 
 def _notes(done: HandedBack, keys: Iterable[tuple[str, str]], records: ClassRecords) -> list[str]:
@@ -113,14 +115,14 @@ def _notes(done: HandedBack, keys: Iterable[tuple[str, str]], records: ClassReco
     notes = []
     if pending:
         notes.append(
-            f"{counted(pending, 'page')} with a written answer that waits for your mark; marked, only those come again"
+            f"{counted(pending, 'page')} with a written answer that waits for your mark; marked pages are handed back again"
         )
     if newer:
-        notes.append(f"{_people(newer)} handed in again since: {course_command('grade')}, then this again")
+        notes.append(f"{_people(newer)} handed in again since: {course_command('grade')}, then this command again")
     if done.without_email:
         notes.append(f"no e-mail address of {_people(done.without_email)}: name a table of them with --addresses CSV")
     if done.record_lost:
-        notes.append("handback/record.json could not be read: what was handed back before comes again")
+        notes.append("handback/record.json could not be read: so everything counts as new")
     notes += [_too_large(parcel) for parcel in done.parcels if done.target != "folder" and parcel.size > _LARGE]
     return notes
 

@@ -17,19 +17,19 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
         "paths", nargs="+", type=Path, metavar="PATH",
         help="a folder, a zip or a tar as Canvas, Moodle, Classroom, Blackboard or nbgrader hand it over, or notebooks",
     )  # fmt: skip
-    command.add_argument("--lesson", help="the assignment that it was handed in for (default: what the content is of)")
+    command.add_argument("--lesson", help="the lesson that it was handed in for (default: told by its content)")
     command.add_argument("--names", type=Path, metavar="CSV", help="which names stand for which learner: a CSV with a column "
                          "'learner', Canvas's gradebook export, or Moodle's participants")  # fmt: skip
     command.add_argument("--learner", metavar="NAME", help="all of it is this learner's, whatever the names say")
-    command.add_argument("--pattern", metavar="REGEX", help="how to read file names: groups learner (or student_id), "
-                         "and if you like timestamp, lesson, late")  # fmt: skip
+    command.add_argument("--pattern", metavar="REGEX", help="a regular expression for file names: groups learner (or student_id) "
+                         "and, if you like, timestamp, lesson, late")  # fmt: skip
     command.add_argument(
         "--prefer", choices=("latest", "on-time"), default="latest", help="which of several copies counts"
     )
     command.add_argument("--due", metavar="TIME", help="when it was due, UTC (default: the gradebook's due date)")
     command.add_argument("--dry-run", action="store_true", help="say what would be done, write nothing")
     command.add_argument("--all", action="store_true", help="list every file of a large upload")
-    command.add_argument("--json", type=Path, metavar="FILE", help="write the list of all files there, too")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the list of all files, as JSON")
     command.epilog = (
         "Nothing is changed or dropped: collected/ keeps all that came, byte for byte. "
         "Exit code 0: everything has its place; 1: something needs a person; 2: a wrong call."
@@ -58,13 +58,13 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
     add("names_of_lessons", nargs="*", metavar="LESSON", help="lessons (default: all that were handed in)")
     add(
         "--only", action="append", default=[], metavar="NAME",
-        help="this learner, learner/lesson or exercise only; * and ? fit anything; may be given again",
+        help="only this learner, learner/lesson or exercise; * and ? are wildcards; may be repeated",
     )  # fmt: skip
-    add("--force", action="store_true", help="grade again what did not change; with --only fan_out: that exercise only")
-    add("--workers", type=_positive, metavar="N", help="submissions at one time (default: one a core)")
+    add("--force", action="store_true", help="also grade what did not change; with --only fan_out: only that exercise")
+    add("--workers", type=_positive, metavar="N", help="submissions graded at a time (default: one per core)")
     add("--seed", type=_seed, help="test cases of an earlier run (default: fresh ones)")
-    add("--quiet", action="store_true", help="say nothing but what went wrong, and one last line")
-    add("--json", metavar="FILE", help="write all results there too; - is standard output (docs/grade_json.md)")
+    add("--quiet", action="store_true", help="print only what went wrong, and one last line")
+    add("--json", metavar="FILE", help="also write all results, as JSON; - is standard output (docs/grade_json.md)")
     add("--all", action="store_true", help="print every learner of a large class")
     add("--no-feedback", action="store_true", help="write no feedback pages")
     add(
@@ -72,8 +72,8 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         choices=("full", "reduced"),
         help="demand this level (default: the best there is; docs/engine.md, 'Isolation')",
     )
-    add("--unsafe", action="store_true", help="go on without isolation where the machine offers none")
-    add("--anyway", action="store_true", help="grade also lessons whose reference answers lose marks here")
+    add("--unsafe", action="store_true", help="go on without isolation if the machine offers none")
+    add("--anyway", action="store_true", help="also grade lessons whose reference answers lose marks here")
     add("--stock", action="store_true", help="with stock nbgrader: slow, not isolated, needs --unsafe")
     upload = command.add_argument_group("an upload first, as the command `collect` takes it")
     upload.add_argument(
@@ -83,10 +83,10 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         default=[],
         type=Path,
         metavar="PATH",
-        help="collect this folder or zip, then grade; may be given again",
+        help="collect this folder or zip, then grade; may be repeated",
     )
     upload.add_argument("--lesson", help="with --from: the lesson that it was handed in for")
-    upload.add_argument("--names", type=Path, metavar="CSV", help="with --from: who is who")
+    upload.add_argument("--names", type=Path, metavar="CSV", help="with --from: which names stand for which learner")
     upload.add_argument("--pattern", metavar="REGEX", help="with --from: how its files are named")
     cluster = command.add_argument_group("more machines")
     cluster.add_argument(
@@ -97,7 +97,7 @@ def _grade_arguments(command: argparse.ArgumentParser) -> None:
         type=float,
         default=60.0,
         metavar="SECONDS",
-        help="with --dask: wait so long for workers (default: 60)",
+        help="with --dask: how long to wait for workers, in seconds (default: 60)",
     )
     command.epilog = (
         "Exit code 0: everything that was handed in is graded; 1: something could not be, and is listed; 2: a wrong "
@@ -132,14 +132,14 @@ def _grade(arguments: argparse.Namespace) -> int:
 def _feedback_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("names", nargs="*", metavar="LEARNER", help="learners (default: all that were graded)")
-    add("--lesson", action="append", default=[], help="this lesson only; may be given again")
-    add("--force", action="store_true", help="write again, or hand back again, what did not change")
-    add("--workers", type=int, metavar="N", help="processes that write (default: one a core)")
-    back = command.add_argument_group("hand back: what is new or changed since it was handed back to the same place")
+    add("--lesson", action="append", default=[], help="only this lesson; may be repeated")
+    add("--force", action="store_true", help="also write, or hand back, what did not change")
+    add("--workers", type=int, metavar="N", help="processes that write (default: one per core)")
+    back = command.add_argument_group("hand back what is new or changed since the last time")
     back.add_argument(
         "--for", dest="target", choices=("moodle", "canvas", "folder"),
-        help="a zip a lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
-        "Submissions'; or a folder with a page a learner and a CSV for a mail merge",
+        help="one zip per lesson for Moodle's 'Upload multiple feedback files in a zip' or Canvas's 'Re-Upload "
+        "Submissions'; or a folder of pages with a CSV for a mail merge",
     )  # fmt: skip
     back.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: handback/)")
     back.add_argument("--addresses", type=Path, metavar="CSV", help="with --for folder: a table of learners with their e-mail "
@@ -198,7 +198,9 @@ def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
     command.add_argument("--canvas", type=Path, metavar="CSV", help="fill this export of a Canvas gradebook")
     command.add_argument("--moodle", type=Path, metavar="CSV", help="fill this Moodle grading worksheet or export")
-    command.add_argument("--anonymous", action="store_true", help="codes for names, for showing (report-anonymous/)")
+    command.add_argument(
+        "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
+    )
     command.add_argument("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8")
     command.add_argument("--json", action="store_true", help="print report.json instead of the table")
     command.epilog = (
@@ -266,7 +268,7 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
     says = "put a learner on the roster"
     one = kinds.add_parser("add", help=says, description=says)
     one.add_argument("learner", metavar="NAME", help="the learner's id: the name of their folder in submitted/")
-    one.add_argument("--name", default="", help="how people, and file names, call them")
+    one.add_argument("--name", default="", help="the learner's name, as people and file names have it")
     one.add_argument("--email", default="", help="the address that their mails come from")
     says = "put everybody of a table on the roster"
     table = kinds.add_parser("import", help=says, description=says)
@@ -281,7 +283,7 @@ def _roster_arguments(command: argparse.ArgumentParser) -> None:
             "--course", type=Path, default=argparse.SUPPRESS, help="the course's folder (default: this one)"
         )
     command.epilog = (
-        "Without more it prints the class, and who has handed in what. The roster is roster.csv in the course's folder; "
+        "Alone, it prints the class, and who has handed in what. The roster is roster.csv in the course's folder; "
         "`collect --names` and `grade --names` put their learners there. Exit code 0: done; 1: the answer was no; "
         "2: a wrong call."
     )
@@ -295,13 +297,13 @@ def _roster(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command(
-        "collect", _collect, "put what an LMS handed over into submitted/: whose, which lesson, which copy",
+        "collect", _collect, "sort what an LMS handed over into submitted/, by learner and lesson",
         _collect_arguments,
     ),
-    Command("roster", _roster, "who belongs to the class; add, import, remove learners", _roster_arguments),
-    Command("grade", _grade, "grade submitted/ (where it is empty: a simulated class, in demo/)", _grade_arguments),
+    Command("roster", _roster, "show who belongs to the class; add, import, remove learners", _roster_arguments),
+    Command("grade", _grade, "grade submitted/ (if it is empty: a simulated class, in demo/)", _grade_arguments),
     Command(
-        "feedback", _feedback, "write feedback pages again, with marks and comments of people; hand them back",
+        "feedback", _feedback, "update feedback pages with marks and comments of people; hand them back",
         _feedback_arguments,
     ),
     Command(
@@ -309,8 +311,8 @@ COMMANDS = (
         _formgrader_arguments, passes_on=True,
     ),
     Command(
-        "report", _report, "report of a class: page, CSV, JSON, grade files for Canvas and Moodle", _report_arguments
+        "report", _report, "write the class report: page, CSV, JSON, grade files for Canvas and Moodle", _report_arguments
     ),
-    Command("isolation", _isolation, "how far this machine can isolate submissions, and why", _isolation_arguments),
+    Command("isolation", _isolation, "show how far this machine can isolate submissions, and why", _isolation_arguments),
     Command("check-notebook", _alone, "check one notebook of your own, with the hidden tests too", _alone_arguments),
 )  # fmt: skip

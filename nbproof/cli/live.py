@@ -63,7 +63,7 @@ class Counting(Watch):
         self.exercises.update(one.status for one in verdict.exercises)
 
     def left(self) -> str:
-        """How long it will still take, where that can be told: what comes before the first has its own pace."""
+        """How long it will still take, if that can be told: what comes before the first has its own pace."""
         if self.done < 2 or self.done >= self.total:
             return ""
         passed = time.monotonic() - self._first
@@ -89,7 +89,7 @@ class _Lines(Counting):
         super().planned(total, kept, reasons)
         _tell(reasons)
         if total:
-            unchanged = f", {kept} need not" if kept else ""
+            unchanged = f"; {kept} need no grading" if kept else ""
             _tell([f"grading {counted(total, 'submission')}{unchanged}"])
 
     def marked(self, name: str, verdict: SubmissionVerdict) -> None:

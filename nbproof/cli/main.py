@@ -15,7 +15,7 @@ __all__ = ["course_parser", "main"]
 
 
 def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:
-    """Run one command; 0 where it succeeded, 1 where something failed, 2 for a wrong call, 130 where it was interrupted.
+    """Run one command; 0 if it succeeded, 1 if something failed, 2 for a wrong call, 130 if it was interrupted.
 
     ``without``: why there is no course. Only a command that needs none runs then.
     """
@@ -108,7 +108,7 @@ def _lab(arguments: argparse.Namespace) -> int:
 
 
 def _progress_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--forget", action="store_true", help="delete what is kept, and start afresh")
+    command.add_argument("--forget", action="store_true", help="delete the progress that is kept, and start afresh")
 
 
 def _progress(arguments: argparse.Namespace) -> int:
@@ -128,5 +128,5 @@ def _progress(arguments: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command("lab", _lab, "open a lesson in JupyterLab", _lab_arguments, passes_on=True),
-    Command("progress", _progress, "what you have solved, tried, and where to go on", _progress_arguments),
+    Command("progress", _progress, "show what you have solved and tried, and where to go on", _progress_arguments),
 )

@@ -26,7 +26,7 @@ _LIBRARIES = ("matplotlib", "numpy", "scipy", "sklearn")
 
 
 def report(request: Namespace) -> int:
-    """0 where all is written; 1 where a grade file lacks learners, who are listed. Raises CourseError.
+    """0 if all is written; 1 if a grade file lacks learners, who are listed. Raises CourseError.
 
     ``request``: a call of the command.
     """
@@ -44,7 +44,9 @@ def report(request: Namespace) -> int:
     exports = [path for path in (request.canvas, request.moodle) if path is not None]
     if request.anonymous and exports:
         raise UsageError(
-            "grade files name learners, and --anonymous hides them", str(exports[0]), "two calls, one with --anonymous"
+            "grade files name learners, and --anonymous hides them",
+            str(exports[0]),
+            "run it twice: once with --anonymous, once with the grade file",
         )
     with progress("reading") as step:
         records = read_class(request.course, request.names, step)
@@ -130,7 +132,7 @@ def _print_report(findings: Findings, page: Path) -> None:
 
     console = console_for_output()
     records = findings.records
-    table = Table(title=f"{escape(records.course)}: {len(records.learners)} learners")
+    table = Table(title=f"{escape(records.course)}: {counted(len(records.learners), 'learner')}")
     table.add_column("lesson", no_wrap=True)
     for name in ("graded", "missing", "not graded", "to mark", "of", "mean", "median"):
         table.add_column(name, justify="right")
@@ -163,9 +165,9 @@ def _print_report(findings: Findings, page: Path) -> None:
         for fell in findings.misconceptions[:3]:
             say(f"  {counted(len(fell.learners), 'learner')}  {fell.hint.name.replace('`', '')}")
     serious = sum(one.kind not in ("recovered", "out of date") for one in findings.faults)
-    parts = [f"{serious} {'fault' if serious == 1 else 'faults'} or time-outs"]
+    parts = [f"{serious} {'fault or time-out' if serious == 1 else 'faults or time-outs'}"]
     if not findings.anonymous:
-        parts.append(f"{len(findings.groups)} groups of near copies")
+        parts.append(f"{counted(len(findings.groups), 'group')} of near copies")
     say("also: " + ", ".join(parts))
     if findings.to_talk_to:
         say("talk first to")
@@ -174,7 +176,7 @@ def _print_report(findings: Findings, page: Path) -> None:
             say(f"  {printable(called.get(person.learner, person.learner))}: {'; '.join(person.reasons)}")
         more, rest = len(findings.to_talk_to[5:]), sum(len(whose) for _, whose in findings.other_signs)
         if more or rest:
-            say(f"  {more} more on the page; {rest} others show a sign, needs_help.csv has them")
+            say(f"  {more} more on the page; needs_help.csv has {counted(rest, 'other learner')} with a sign")
     for note in records.notes:
         say(f"note: {note}")
     say(f"report:    {page.resolve()}")
@@ -201,17 +203,21 @@ def _tell_absent(findings: Findings, file: GradeFile, quiet: bool) -> None:
 def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:
     stream = sys.stderr if quiet else sys.stdout
     label = name.capitalize()
-    print(f"{(name + ':').ljust(10)} {path.resolve()}  ({file.filled} grades, {', '.join(file.lessons)})", file=stream)
+    print(
+        f"{(name + ':').ljust(10)} {path.resolve()}  ({counted(file.filled, 'grade')}, {', '.join(file.lessons)})",
+        file=stream,
+    )
     for note in file.notes:
         print(f"  note: {note}", file=stream)
     for learners, what in (
         (file.unmatched, f"has a grade, and {label}'s export has no such person"),
-        (file.unclear, f"several rows of {label}'s export are meant, or one row by several learners"),
+        (file.unclear, f"has a grade, and fits several rows of {label}'s export, or shares a row with another learner"),
     ):
         for learner in learners:
             print(f"  ! {printable(learner)}: {what}", file=stream)
     if file.unmatched or file.unclear:
         told = (
-            nbgrader_command("db student add ID --first-name ... --last-name ... --email ...") + ", then report again"
+            nbgrader_command("db student add ID --first-name ... --last-name ... --email ...")
+            + ", then run the same report again"
         )
         print(f"  next: {told}", file=stream)

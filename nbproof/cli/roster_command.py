@@ -37,7 +37,9 @@ def show_roster(root: Path) -> int:
     found = attend(root, people, came.keys(), lessons)
     console = console_for_output()
     if not people and not found.useless:
-        print(f"nobody yet. Next: {course_command('roster import FILE', root)}, or add NAME, or collect an upload")
+        print(
+            f"nobody is in the class yet. Next: {course_command('roster import FILE', root)}, or `roster add NAME`, or `collect`"
+        )
         return 0
     late = late_by_word(root)
     columns = sorted({lesson for _, lesson in came} | {one.lesson for one in found.useless if one.lesson})
@@ -71,11 +73,13 @@ def add_learner(root: Path, learner: str, name: str, email: str) -> int:
     """Put one learner on the roster, or a name and an address to one who is there."""
     if why := why_no_learner(learner):
         raise UsageError(
-            f"{learner!r} cannot be a learner's id: {why}", "roster add", "such as: roster add jdoe --name 'J. Doe'"
+            f"{learner!r} cannot be a learner's id: {why}",
+            "roster add",
+            "choose another id, such as: roster add jdoe --name 'J. Doe'",
         )
     with only_run(root):
         added = enrol(root, [Member(learner, name, email)])
-    print(f"{learner} is {'now' if added else 'still'} on the roster: {(root / ROSTER).resolve()}")
+    print(f"{learner} is {'now' if added else 'already'} on the roster: {(root / ROSTER).resolve()}")
     return 0
 
 
@@ -86,7 +90,7 @@ def import_names(root: Path, file: Path) -> int:
         added = enrol(root, roster.members)
     for note in roster.notes:
         print(f"note: {note}")
-    print(f"{len(added)} new, {len(roster.members) - len(added)} were there: {(root / ROSTER).resolve()}")
+    print(f"{len(added)} added, {len(roster.members) - len(added)} were there before: {(root / ROSTER).resolve()}")
     return 0
 
 
@@ -116,7 +120,11 @@ def remove_learners(root: Path, learners: Sequence[str], yes: bool, with_uploads
 def _told(one: Traces, with_uploads: bool) -> str:
     parts = list(one.folders)
     if one.in_gradebook:
-        hand = f", {one.by_hand} marks and comments given by hand among it" if one.by_hand else ""
+        hand = (
+            f", with {one.by_hand} {'mark or comment' if one.by_hand == 1 else 'marks and comments'} given by hand"
+            if one.by_hand
+            else ""
+        )
         parts.append(f"the gradebook's {counted(one.lessons, 'submission')}{hand}")
     if one.on_roster:
         parts.append(f"the line in {ROSTER}")
@@ -128,7 +136,7 @@ def _told(one: Traces, with_uploads: bool) -> str:
 
 def _agreed(count: int) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("nobody is here to say yes", "roster remove", "the same command with --yes")
+        raise UsageError("nobody is here to say yes", "roster remove", "run the same command with --yes")
     try:
         return input(
             f"remove {'this learner' if count == 1 else f'these {count} learners'}? [y/N] "
@@ -146,7 +154,7 @@ def _unknown(root: Path, unknown: Sequence[str]) -> UsageError:
 
 
 def run_roster(arguments: Namespace) -> int:
-    """What ``roster`` was asked for."""
+    """Do what ``roster`` was asked for; returns its exit code."""
     root = arguments.course
     if arguments.what == "add":
         return add_learner(root, arguments.learner, arguments.name, arguments.email)

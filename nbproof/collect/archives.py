@@ -64,7 +64,7 @@ class Budget:
 
 @dataclass
 class ArchiveEntry:
-    """One entry of an archive: its name in parts; ``problem`` where it is not to be unpacked."""
+    """One entry of an archive: its name in parts; ``problem`` if it is not to be unpacked."""
 
     parts: tuple[str, ...]
     time: datetime | None = None
@@ -80,7 +80,7 @@ class ArchiveEntry:
         return "/".join(self.parts)
 
     def pieces(self) -> Iterator[bytes]:
-        """The bytes, piece by piece. Raises NotUnpacked where they are too many or broken."""
+        """The bytes, piece by piece. Raises NotUnpacked if they are too many or broken."""
         assert self._open is not None
         assert self._budget is not None
         read = 0
@@ -124,7 +124,7 @@ def kind_of(head: bytes) -> str:
 
 
 def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
-    """Every entry of an archive but its folders. Raises NotUnpacked where it is none, or cannot be looked into."""
+    """Every entry of an archive but its folders. Raises NotUnpacked if it is none, or cannot be looked into."""
     with path.open("rb") as file:
         for entry in _entries(file, path.name, budget):
             budget.files -= 1
@@ -182,7 +182,7 @@ def _zip(file: IO[bytes], budget: Budget) -> Iterator[ArchiveEntry]:
 
 
 def _table_size(file: IO[bytes]) -> int:
-    """Bytes of the table of contents, as the end of the file says; 0 where there is no end."""
+    """Bytes of the table of contents, as the end of the file says; 0 if there is no end."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 65_557))
     tail = file.read(65_557)
@@ -206,7 +206,7 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 
 def _zip_time(info: zipfile.ZipInfo) -> datetime | None:
-    """The entry's time, UTC: the extended one where there is one; None where it is the zero of DOS."""
+    """The entry's time, UTC: the extended one if there is one; None if it is the zero of DOS."""
     extra = info.extra
     while len(extra) >= 4:
         tag, length = struct.unpack_from("<HH", extra)
@@ -230,7 +230,7 @@ def _parts(name: str) -> tuple[tuple[str, ...], NotUnpacked | None]:
 
 
 class _Counted(io.RawIOBase):
-    """An unpacked stream that ends with an error where it is longer than the budget allows."""
+    """An unpacked stream that ends with an error if it is longer than the budget allows."""
 
     def __init__(self, inner: IO[bytes], budget: Budget) -> None:
         self._inner, self._budget = inner, budget

@@ -130,7 +130,7 @@ class Arrivals:
         self._keep(ArrivedPiece(parts, time=time), _read(file), self.budget, top=alone)
 
     def _keep(self, told: ArrivedPiece, data: Iterator[bytes], budget: Budget, *, top: bool = False) -> None:
-        """Write one file down, and unpack it where it is an archive. ``told``: what is known of it before."""
+        """Write one file down, and unpack it if it is an archive. ``told``: what is known of it before."""
         parts = told.parts
         kept = self._free_name(("upload" if top else "files", *parts))
         path = self.folder / kept
@@ -215,7 +215,7 @@ def _safe(part: str) -> str:
 
 
 def _read(file: Path) -> Iterator[bytes]:
-    """A regular file's bytes. Raises NotUnpacked where it cannot be read."""
+    """A regular file's bytes. Raises NotUnpacked if it cannot be read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(descriptor, "rb") as opened:

@@ -11,7 +11,7 @@ __all__ = ["Copy", "CopyOrder", "choose", "compare"]
 
 @dataclass(frozen=True)
 class CopyOrder:
-    """What says when a copy was handed in; 0 where nothing is known. Times are seconds since 1970."""
+    """What says when a copy was handed in; 0 if nothing is known. Times are seconds since 1970."""
 
     said: float = 0.0
     """By the file's name, by a timestamp, by an LMS's archive."""
@@ -53,7 +53,7 @@ class Choice:
 
 
 def compare(one: CopyOrder, other: CopyOrder) -> int:
-    """1 where ``one`` is the later, -1 where it is the earlier, 0 where nothing tells."""
+    """1 if ``one`` is the later, -1 if it is the earlier, 0 if nothing tells."""
     pairs: list[tuple[float, float]] = [(one.said, other.said)]
     if one.number and other.number:
         pairs += [(one.attempt, other.attempt), (one.number, other.number)]

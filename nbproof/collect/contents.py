@@ -40,7 +40,7 @@ _UNICODE = re.compile(r"\\u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True)
 class Guess:
-    """What a file's content says. ``lesson`` is empty where it says nothing, or not clearly."""
+    """What a file's content says. ``lesson`` is empty if it says nothing, or not clearly."""
 
     lesson: str = ""
     others: tuple[str, ...] = ()
@@ -78,12 +78,12 @@ class LessonBook:
 
     @cached_property
     def lessons(self) -> dict[str, _Lesson]:
-        """By name. Raises UsageError where there is nothing to compare with."""
+        """By name. Raises UsageError if there is nothing to compare with."""
         found = self._notebooks
         if not found:
             raise UsageError(
                 "there is no lesson to collect for", str((self.root / "release").resolve()),
-                f"cd into the course's folder, or --course DIR; {course_command('build')}",
+                f"cd into the course's folder, or add --course DIR; if it is this one: {course_command('build')}",
             )  # fmt: skip
         texts = {name: _plain(path.read_text(encoding="utf-8")) for name, path in found.items()}
         names = {name: {one for one in _NAME.findall(text) if len(one) > 3} for name, text in texts.items()}
@@ -191,7 +191,7 @@ def _given(marked: list[tuple[dict[str, Any], str]]) -> set[str]:
 
 
 def _code(head: bytes) -> str:
-    """The encoding of a text, by its mark, or as UTF-16 where every other byte is zero; else UTF-8."""
+    """The encoding of a text, by its mark, or as UTF-16 if every other byte is zero; else UTF-8."""
     if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
         return "utf-32"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -78,5 +78,5 @@ def _write(root: Path, members: Sequence[Member]) -> None:
         raise UsageError(
             f"the roster cannot be written: {error.strerror}",
             str(path.absolute()),
-            "make room, or give the right to write",
+            "free some space, or let your user write there",
         ) from None

@@ -50,7 +50,7 @@ def collect(
     ``lesson``: the assignment that the upload belongs to; without it content decides. ``names``: a CSV (``roster``),
     whose learners are put on the roster that is kept. ``learner``: whose all of it is.
     ``pattern``: a regular expression for paths (``layouts.Pattern``). ``prefer``: ``latest`` or ``on-time``.
-    ``due``: when it was due, UTC where no zone is said; without it the gradebook's due dates count.
+    ``due``: when it was due, UTC if no zone is said; without it the gradebook's due dates count.
     Raises UsageError for a wrong call and for what cannot be written; never for what a learner handed in.
     """
     book = LessonBook(root)
@@ -59,11 +59,13 @@ def collect(
             f"no lesson is called {lesson!r}", str(root / "release"), f"choose from: {', '.join(book.lessons)}"
         )
     if prefer not in {"latest", "on-time"}:
-        raise UsageError(f"no copy is called {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
+        raise UsageError(f"--prefer does not know {prefer!r}", f"--prefer {prefer}", "choose from: latest, on-time")
     asked = _uploads(root, [Path(path) for path in paths])
     _refuse_an_exchange(root, [path for upload in asked for path in upload], lesson or "LESSON")
     if learner is not None and (why := why_no_learner(learner)):
-        raise UsageError(f"{learner!r} cannot be a learner's id: {why}", "--learner", "such as --learner jdoe")
+        raise UsageError(
+            f"{learner!r} cannot be a learner's id: {why}", "--learner", "choose another id, such as --learner jdoe"
+        )
     roster = read_names(names) if names is not None else kept_roster(root)
     by_pattern = Pattern(pattern) if pattern is not None else None
     when = _due(due)
@@ -143,7 +145,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
                 raise UsageError(
                     "this is nbgrader's exchange, in which everybody can hand in under any name",
                     str(folder.parent),
-                    f"let nbgrader collect it, by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
+                    f"let nbgrader collect it, which goes by who made a folder: cd {shlex.quote(str(root.resolve()))} && "
                     f"{nbgrader_command(f'collect {lesson}')}, then {course_command('grade')}",
                 )
 
@@ -154,7 +156,7 @@ def _head(path: Path) -> str:
 
 
 def _refuse_no_archive(path: Path) -> None:
-    """Raise UsageError where a file is called an archive and is none, or one that cannot be unpacked here."""
+    """Raise UsageError if a file is called an archive and is none, or one that cannot be unpacked here."""
     kind = _head(path)
     if kind in {"7z", "rar"}:
         raise UsageError(f"a .{kind} archive cannot be unpacked here", str(path), "pack the same files as a zip")
@@ -176,7 +178,7 @@ def _due(due: datetime | str | None) -> datetime | None:
         told = read_time(due)
         if told is None:
             raise UsageError(
-                f"{due!r} is no time", "--due", "such as --due '2026-11-20 23:59' (UTC), or with +01:00 at the end"
+                f"{due!r} is no time", "--due", "write it as --due '2026-11-20 23:59' (UTC), or with +01:00 at the end"
             )
         return told
     return due.replace(tzinfo=UTC) if due is not None and due.tzinfo is None else due
@@ -213,14 +215,14 @@ def _disk(root: Path) -> Iterator[None]:
         if error.errno in {errno.ENOSPC, errno.EDQUOT}:
             fact, then = (
                 "the disk is full; what was not finished was taken back",
-                "make room, and run the same command again",
+                "free some space, then run the same command again",
             )
         elif error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
             fact, then = f"the course's folder cannot be written ({error.strerror})", f"chmod -R u+w {root.resolve()}"
         else:
             fact, then = (
                 f"the upload cannot be kept ({error.strerror or error})",
-                "mend that, and run the same command again",
+                "mend that, then run the same command again",
             )
         raise UsageError(fact, place, then) from None
 
@@ -239,6 +241,8 @@ def only_collect(root: Path, dry_run: bool = False) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UsageError(
-                "another `collect` is at work in this course", str(root / "collected"), "wait until it has ended"
+                "another `collect` is running in this course",
+                str(root / "collected"),
+                "wait until it has ended, then run the same command again",
             ) from None
         yield

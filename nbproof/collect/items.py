@@ -41,7 +41,7 @@ class Item:
     kind: str = ""
     """notebook, script, checkpoint, data, junk, stamp, archive, problem."""
     lesson: str = ""
-    """What it counts for; empty where it counts for nothing."""
+    """What it counts for; empty if it counts for nothing."""
     time: datetime | None = None
     late: bool = False
     order: CopyOrder = field(default_factory=CopyOrder)

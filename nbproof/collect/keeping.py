@@ -103,7 +103,7 @@ class Stage:
         strangers = sorted({line.learner for line in lines if line.learner} - set(roster.learners if roster else ()))
         if roster is not None and not roster.strict and strangers:
             add = course_command("roster add NAME")
-            notes.append(f"not on the roster: {', '.join(strangers)}; {add} puts them there")
+            notes.append(f"not on the roster: {', '.join(strangers)}; {add} puts one there")
         return Collected(tuple(uploads), tuple(lines), tuple(notes), missing, self._dry)
 
 

@@ -37,7 +37,7 @@ class Said:
     time: datetime | None = None
     """When it was handed in, as the LMS or the instructor's pattern says."""
     late: bool | None = None
-    """What the LMS says; None where it says nothing."""
+    """What the LMS says; None if it says nothing."""
     counters: tuple[int, int] = (0, 0)
     """Canvas's counter of hand-ins (``x-2.ipynb``), and its number of the file, which grows."""
     system: str = ""
@@ -225,7 +225,7 @@ def is_junk(parts: tuple[str, ...]) -> bool:
 
 
 def read_time(text: str) -> datetime | None:
-    """A time as people and systems write it, UTC where no zone is said. None where there is none."""
+    """A time as people and systems write it, UTC if no zone is said. None if there is none."""
     found = _TIME.search(text)
     if found is None:
         return None
@@ -237,7 +237,7 @@ def read_time(text: str) -> datetime | None:
 
 
 def _zone(text: str) -> tzinfo:
-    """The zone that stands behind a time: ``+01:00``, ``+0100``, ``CET``; UTC where none does."""
+    """The zone that stands after a time: ``+01:00``, ``+0100``, ``CET``; UTC if none does."""
     found = re.match(r"[.,\d]*\s*(?:([+-])(\d\d):?(\d\d)|([A-Z]{3,4}))\s*$", text)
     if found and found[1]:
         offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
@@ -254,7 +254,7 @@ class Pattern:
     def __init__(self, text: str) -> None:
         from nbproof.errors import UsageError
 
-        again = "such as --pattern '(?P<lesson>[^_]+)_(?P<learner>[^_]+)_(?P<timestamp>[0-9-]+)'"
+        again = "write one such as --pattern '(?P<lesson>[^_]+)_(?P<learner>[^_]+)_(?P<timestamp>[0-9-]+)'"
         try:
             self._pattern = re.compile(text)
         except re.error as error:
@@ -263,7 +263,7 @@ class Pattern:
             raise UsageError("the pattern has no group called learner", text, again)
 
     def read(self, parts: tuple[str, ...]) -> Said | None:
-        """What the file's name says, or its whole path; None where the pattern does not match."""
+        """What the file's name says, or its whole path; None if the pattern does not match."""
         found = self._pattern.match(parts[-1]) or self._pattern.search("/".join(parts))
         if found is None:
             return None

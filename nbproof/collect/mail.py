@@ -39,7 +39,7 @@ def is_mailbox(name: str, head: bytes) -> bool:
 def attachments(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
     """Every attachment of a mail, or of all mails of a mailbox, with the sender's address.
 
-    Raises NotUnpacked where there is none, or the mail is broken.
+    Raises NotUnpacked if there is none, or the mail is broken.
     """
     with path.open("rb") as file:
         if not is_mail(path.name) and is_mailbox(path.name, file.read(5)):

@@ -74,7 +74,7 @@ def bare(text: str) -> str:
 
 
 def why_no_learner(name: str) -> str:
-    """Why this cannot be a learner's id, which is the name of a folder; empty where it can."""
+    """Why this cannot be a learner's id, which is the name of a folder; empty if it can."""
     if not name.strip() or name != name.strip():
         return "it is empty, or begins or ends with a space"
     if name.startswith(".") or not name.isprintable():

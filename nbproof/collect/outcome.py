@@ -26,7 +26,7 @@ STATUSES = {
     "other lesson": "the lesson that was asked for came, too",
     "no lesson known": "its content is of no lesson",
     "no learner known": "nothing says whose it is",
-    "ambiguous learner": "it may be of more than one learner",
+    "ambiguous learner": "it may belong to more than one learner",
     "no notebook": "the learner handed in no notebook with it",
     "link": "a link, not a file",
     "unsafe path": "its name leads out of the upload",
@@ -83,13 +83,13 @@ class Line:
     learner: str = ""
     lesson: str = ""
     time: datetime | None = None
-    """When it was handed in, UTC, where that is known."""
+    """When it was handed in, UTC, if that is known."""
     late: bool = False
     look: bool = False
     size: int = 0
     sha256: str = ""
     kept: str = ""
-    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty where only the archive holds it."""
+    """Where the byte-exact copy lies, relative to the upload's folder in collected/; empty if only the archive holds it."""
     order: tuple[float, ...] = ()
     """What says which of two copies is the later one; compared from the left."""
     account: str = ""

@@ -36,7 +36,7 @@ def owners(
     """The owner of each file of an upload.
 
     ``holds``: the lesson that a notebook's content is of, None for other files. ``known``: learners who handed in
-    before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own name, which counts only where it is
+    before. ``accounts``: Canvas's numbers of them. ``fallback``: the upload's own name, which counts only if it is
     that of a learner who is known.
     """
     named = [_by_roster(one, roster, fallback) if roster is not None else Owner() for one in said]
@@ -90,12 +90,12 @@ def _by_roster(said: Said, roster: Roster, fallback: str) -> Owner:
     if len(found) == 1:
         return Owner(next(iter(found)))
     if found:
-        return Owner(why=f"it may be of {_listed(found)}", several=True)
+        return Owner(why=f"it may belong to {_listed(found)}", several=True)
     if said.hidden:
         return Owner(why=HIDDEN)
     called = " / ".join(said.names) or said.file
     return Owner(
-        why=f"the names have no learner {called!r}" + (f" and no number {said.account}" if said.account else "")
+        why=f"the table of names has no learner {called!r}" + (f" and no number {said.account}" if said.account else "")
     )
 
 
@@ -160,10 +160,10 @@ class _Free:
         if len(numbers) > 1:
             return Owner(why=f"{len(numbers)} learners are called {names[0]!r} ({_listed(numbers)})", several=True)
         if len(self._alike[bare(names[0])]) > 1:
-            return Owner(why=f"it may be of {_listed(self._alike[bare(names[0])])}", several=True)
+            return Owner(why=f"it may belong to {_listed(self._alike[bare(names[0])])}", several=True)
         if not said.system and len(names) > 1 and (self._unclear or (self._groups and said.folders > 1)):
             several = " or ".join(repr(one) for one in names[:2])
-            return Owner(why=f"is {several} the learner? --names or --pattern tells", several=True)
+            return Owner(why=f"which is the learner, {several}? Say so with --names or --pattern", several=True)
         learner = self._known.get(name) or self._spelled[name]
         if why := why_no_learner(learner):
             return Owner(why=f"{learner[:60]!r} cannot be the name of a learner's folder: {why}")

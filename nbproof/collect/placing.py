@@ -76,7 +76,7 @@ class Desk:
     def held(
         self, learner: str, lesson: str, book: LessonBook, until: datetime | None
     ) -> tuple[Copy, datetime | None] | None:
-        """The notebook that lies there now, and when it came; None where there is none. ``until``: when it was due."""
+        """The notebook that lies there now, and when it came; None if there is none. ``until``: when it was due."""
         path = self.root / "submitted" / learner / lesson / f"{lesson}.ipynb"
         if path.is_symlink() or not path.is_file():
             return None

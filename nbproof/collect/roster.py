@@ -88,7 +88,7 @@ class Roster:
 
 
 def read_names(path: Path) -> Roster:
-    """Read a CSV of names. Raises UsageError where it cannot be used."""
+    """Read a CSV of names. Raises UsageError if it cannot be used."""
     rows = read_sheet(path, "the names", "--names", least=1).rows
     heads = [_head(cell) for cell in rows[0]]
     chosen = next((name for name in _LEARNER if name in heads and _filled(rows, heads.index(name))), "")
@@ -158,7 +158,7 @@ def _roster(rows: Sequence[Sequence[str]], heads: Sequence[str], chosen: str, pa
         }
     notes += _shared(path.name, {**names, **numbers})
     if not learners:
-        raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line a learner")
+        raise UsageError("the names hold no learner", str(path), "; ".join(notes[:3]) or "add a line for each learner")
     frozen = {alias: frozenset(whose) for alias, whose in names.items()}
     return Roster(
         tuple(learners.values()), frozen, {key: frozenset(whose) for key, whose in numbers.items()}, tuple(notes)
@@ -174,7 +174,7 @@ def _shared(file: str, names: Mapping[str, Iterable[str]]) -> Iterator[str]:
     told = sorted((max(aliases, key=lambda one: (" " in one, one)), whose) for whose, aliases in groups.items())
     for alias, whose in told[:_SHARED]:
         several = " and ".join(whose) if len(whose) < 4 else f"{len(whose)} learners"
-        yield f"{file}: {alias!r} stands for {several}: what bears this name only is not taken"
+        yield f"{file}: {alias!r} stands for {several}: a file that bears only this name is not taken"
     if len(told) > _SHARED:
         yield f"{file}: and {len(told) - _SHARED} more names that stand for several learners"
 

@@ -38,7 +38,7 @@ class Sheet:
         return next((heads.index(bare(name)) for name in names if bare(name) in heads), None)
 
     def text(self, rows: Iterable[Sequence[str]]) -> bytes:
-        """Rows in the form of this file. Cells of the teacher's own are left as they are."""
+        """Rows in the form of this file. The instructor's own cells are left as they are."""
         out = io.StringIO()
         csv.writer(out, delimiter=self.delimiter, lineterminator=self.line_end).writerows(rows)
         return out.getvalue().encode(self.encoding, "replace")

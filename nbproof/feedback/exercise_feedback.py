@@ -98,7 +98,7 @@ class Card:
     faults: tuple[FaultShown, ...] = ()
     way_in: Hint | None = None
     note: str = ""
-    """How the answer was found, where it was not in its place."""
+    """How the answer was found, if it was not in its place."""
     answer: str = ""
     code: bool = True
     printed: str = ""
@@ -243,11 +243,11 @@ def _remark(marks: list[CellMark | None]) -> str:
     given = [mark for mark in marks if mark is not None and mark.given is not None]
     extra = sum(mark.extra for mark in marks if mark is not None)
     parts = ["Your instructor gave the points of this exercise by hand."] if given else []
-    return " ".join([*parts, f"{extra:g} of them are extra." if extra else ""]).strip()
+    return " ".join([*parts, f"{extra:g} of them {'is' if extra == 1 else 'are'} extra." if extra else ""]).strip()
 
 
 def _picture(compared: dict[str, Any] | None) -> Drawn | None:
-    """Yours beside wanted, equal ones drawn once; None where it carries nothing, or nothing that can be drawn."""
+    """Yours beside wanted, equal ones drawn once; None if it carries nothing, or nothing that can be drawn."""
     return _drawn(json.dumps(compared, sort_keys=True)) if compared else None
 
 

@@ -1,4 +1,4 @@
-"""The verdict on a graded submission: from the engine's journal, or, where nbgrader graded, from its notebook.
+"""The verdict on a graded submission: from the engine's journal, or, if nbgrader graded, from its notebook.
 
 A notebook that stock nbgrader has graded holds the hidden tests and their tracebacks. Of each test cell only the
 sentence of a failed check is taken, which the check itself made for learners.
@@ -31,7 +31,7 @@ _MOST_BYTES = 64 << 20
 
 
 def graded_verdict(root: Path, learner: str, lesson: str, marks: Marks | None) -> SubmissionVerdict:
-    """What ``autograded/<learner>/<lesson>/`` says. Raises OSError or ValueError where it says nothing."""
+    """What ``autograded/<learner>/<lesson>/`` says. Raises OSError or ValueError if it says nothing."""
     verdict = journalled_verdict(root, learner, lesson)
     if verdict is not None:
         return verdict

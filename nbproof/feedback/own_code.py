@@ -43,7 +43,7 @@ _ARROW = re.compile(r"-{2,4}> ?\d{1,6} ?(.*)")
 
 
 def own_line(outputs: tuple[Mapping[str, Any], ...]) -> str:
-    """Where in the learner's cell its error came from: ``line 2 of your cell: return a / 0``; empty where unknown."""
+    """Where in the learner's cell its error came from: ``line 2 of your cell: return a / 0``; empty if unknown."""
     error = next((output for output in reversed(outputs) if output.get("output_type") == "error"), None)
     traceback = error.get("traceback") if error else None
     if not isinstance(traceback, list):

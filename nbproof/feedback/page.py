@@ -86,7 +86,7 @@ def made_of() -> str:
 
 
 def digest_in(path: Path) -> str:
-    """What the page there was made from; empty where there is none, or none of ours."""
+    """What the page there was made from; empty if there is none, or none of ours."""
     try:
         with path.open("rb") as file:
             head = file.read(600).decode("utf-8", "replace")
@@ -96,7 +96,7 @@ def digest_in(path: Path) -> str:
 
 
 def page_of(root: Path, task: Task) -> str:
-    """The page of a task. Raises OSError or ValueError where nothing was graded."""
+    """The page of a task. Raises OSError or ValueError if nothing was graded."""
     if task.problem:
         return refusal_page(task.learner, task.lesson, task.problem, task.digest)
     verdict = graded_verdict(root, task.learner, task.lesson, task.marks)
@@ -155,16 +155,18 @@ class Row:
 
 
 def row_of(lesson: str, marks: Marks | None) -> Row:
-    """The overview's row of one lesson; without marks where the submission could not be graded."""
+    """The overview's row of one lesson; without marks if the submission could not be graded."""
     href = f"{quote(lesson)}/{quote(lesson)}.html"
     if marks is None:
         return Row(lesson, title_of(lesson), href, "wrong", 0.0, 0.0, 0.0, "It could not be graded: the page says why.")
     waits = sum(cell.max_score for cell in marks.cells.values() if cell.waits)
     told = []
     if waits:
-        told.append(f"{waits:g} points are still to be given by a person.")
+        told.append(f"{waits:g} {'point is' if waits == 1 else 'points are'} still to be given by a person.")
     if marks.penalty:
-        told.append(f"Handed in {_late(marks.seconds_late)}: {marks.penalty:g} points taken off.")
+        told.append(
+            f"Handed in {_late(marks.seconds_late)}: {marks.penalty:g} point{'' if marks.penalty == 1 else 's'} taken off."
+        )
     if marks.comments:
         told.append("With comments of your instructor.")
     kind = "passed" if marks.score >= marks.max_score else "partly" if marks.score else "open"

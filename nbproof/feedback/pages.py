@@ -52,16 +52,16 @@ class Task:
     digest: str
     marks: Marks | None = None
     problem: str = ""
-    """Why the submission could not be graded; empty where it was."""
+    """Why the submission could not be graded; empty if it was."""
 
 
 @dataclass(frozen=True)
 class PageTrouble:
-    """Why a page could not be written; no reason where it was."""
+    """Why a page could not be written; no reason if it was."""
 
     reason: str = ""
     errno: int = 0
-    """Of the operating system's error; 0 where it was none."""
+    """Of the operating system's error; 0 if it was none."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def page_path(root: Path, learner: str, lesson: str) -> Path:
 def chosen_submissions(
     root: Path, learners: Sequence[str] = (), lessons: Sequence[str] = (), *, pages: bool = False
 ) -> list[tuple[str, str]]:
-    """(learner, lesson) of every graded notebook, of these learners and lessons only where some are named.
+    """(learner, lesson) of every graded notebook, of these learners and lessons only if some are named.
 
     ``pages``: and of every other page, which says why something could not be graded. Raises UsageError for a name that
     nothing was graded for.
@@ -101,11 +101,9 @@ def chosen_submissions(
             if name not in known:
                 near = difflib.get_close_matches(name, sorted(known), n=3)
                 raise UsageError(
-                    f"nothing was graded for a {what} {name!r}",
+                    f"nothing was graded for the {what} {name!r}, only for {counted(len(known), f'other {what}')}",
                     str((root / "autograded").resolve()),
-                    f"did you mean {' or '.join(near)}?"
-                    if near
-                    else f"{course_command('grade')}; known: {len(known)} {what}s",
+                    f"did you mean {' or '.join(near)}?" if near else course_command("grade"),
                 )
     return [pair for pair in found if (not learners or pair[0] in learners) and (not lessons or pair[1] in lessons)]
 
@@ -119,12 +117,14 @@ def write_feedback(
     force: bool = False,
     workers: int | None = None,
 ) -> Feedback:
-    """Write the pages of these (learner, lesson) pairs, and of ``problems``, where something changed (all with ``force``).
+    """Write the pages of these (learner, lesson) pairs, and of ``problems``, if something changed (all with ``force``).
 
-    Raises CourseError where the gradebook cannot be read or the disk fails, UsageError for less than one worker.
+    Raises CourseError if the gradebook cannot be read or the disk fails, UsageError for less than one worker.
     """
     if workers is not None and workers < 1:
-        raise UsageError(f"{workers} processes write nothing", f"--workers {workers}", "one or more, or leave it out")
+        raise UsageError(
+            f"{workers} processes write nothing", f"--workers {workers}", "give 1 or more, or leave it out"
+        )
     problems = dict(problems or {})
     pairs = sorted({*graded, *problems}, key=lambda pair: (pair[1], pair[0]))
     if not pairs:
@@ -170,7 +170,7 @@ def task_of(root: Path, learner: str, lesson: str, marks: Marks | None, problem:
 
 
 def _written(root: Path, tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, PageTrouble], None, None]:
-    """Each task as it is done, with the reason where it failed."""
+    """Each task as it is done, with the reason if it failed."""
     if len(tasks) <= _FEW or workers == 1 or not _has_semaphores():
         for task in tasks:
             yield task, _write(root, task)

@@ -19,9 +19,9 @@ __all__ = ["Penalties"]
 
 
 class Penalties:
-    """The preprocessor that ``nbgrader autograde`` would run here; none where the course has taken it out of the list.
+    """The preprocessor that ``nbgrader autograde`` would run here; none if the course has taken it out of the list.
 
-    Raises GradingError where the plug-in cannot be loaded.
+    Raises GradingError if the plug-in cannot be loaded.
     """
 
     def __init__(self, root: Path, config: Config, db_url: str) -> None:
@@ -55,7 +55,7 @@ class Penalties:
         return digest_of(json.dumps(told).encode(), self._version.encode())
 
     def assign(self, learner: str, lesson: str) -> None:
-        """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError where the plug-in fails."""
+        """Have nbgrader set or take back the penalty in the gradebook. Raises GradingError if the plug-in fails."""
         assert self._preprocessor is not None
         told: Mapping[str, str] = {
             "notebook": lesson, "assignment": lesson, "student": learner, "db_url": self._db_url,

@@ -23,12 +23,12 @@ class CellMark:
     score: float
     max_score: float
     given: float | None
-    """What a person gave; None where nobody has."""
+    """What a person gave; None if nobody has."""
     extra: float
     waits: bool
     """Whether a person is to mark it, and has not."""
     auto: float | None = None
-    """What tests gave; None where only a person gives marks."""
+    """What tests gave; None if only a person gives marks."""
     listed: bool = False
     """Whether formgrader lists it for a person, also where one has marked it before."""
     by_hand: bool = False
@@ -75,7 +75,7 @@ class Marks:
 
 @contextlib.contextmanager
 def opened_gradebook(root: Path) -> Iterator[Any | None]:
-    """The course's gradebook; None if there is none yet, for opening it would make one. Raises GradingError where it fails."""
+    """The course's gradebook; None if there is none yet, for opening it would make one. Raises GradingError if it fails."""
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
 
@@ -93,9 +93,9 @@ def opened_gradebook(root: Path) -> Iterator[Any | None]:
 def read_marks(
     root: Path, lessons: Collection[str], learners: Collection[str] | None = None
 ) -> dict[tuple[str, str], Marks]:
-    """(learner, lesson) -> marks, of these lessons and learners (None: all). Empty where there is no gradebook.
+    """(learner, lesson) -> marks, of these lessons and learners (None: all). Empty if there is no gradebook.
 
-    Raises GradingError where it cannot be read.
+    Raises GradingError if it cannot be read.
     """
     with opened_gradebook(root) as book:
         return {

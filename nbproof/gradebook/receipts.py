@@ -27,7 +27,7 @@ RECEIPTS = (TIME, SECRET)
 
 @dataclass(frozen=True)
 class Receipt:
-    """What is known of a hand-in; empty where nothing sensible stands there."""
+    """What is known of a hand-in; empty if nothing sensible stands there."""
 
     time: str = ""
     secret: str = ""
@@ -39,7 +39,7 @@ def receipt_in(folder: Path) -> Receipt:
 
 
 def time_in(path: Path) -> str | None:
-    """When it was handed in; None where nothing sensible stands there."""
+    """When it was handed in; None if nothing sensible stands there."""
     try:
         text = read_file(path, 200).decode().strip()
         # Python's calendar ends with the year 9999; time zones must not lead beyond it.

@@ -29,7 +29,7 @@ _KEPT = "then run the same command again: what was graded is kept, and not grade
 
 
 def trouble_with_disk(error: OSError, place: Path) -> CourseError | None:
-    """The error that stops a run, in words; None where it is the trouble of one file only."""
+    """The error that stops a run, in words; None if it is the trouble of one file only."""
     fact = _DISK.get(error.errno or 0)
     if fact is None:
         return None

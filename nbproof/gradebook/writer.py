@@ -139,14 +139,14 @@ class Writer:
         return marks_in(self._gradebook, lesson)
 
     def is_stamped(self, held: Marks, learner: str, lesson: str, submitted: Path) -> bool:
-        """Whether the time of the hand-in has arrived in the gradebook; True where nothing tells it."""
+        """Whether the time of the hand-in has arrived in the gradebook; True if nothing tells it."""
         timestamp = self._handed_in(learner, lesson, submitted, held.handed_in)
         return timestamp is None or timestamp == held.handed_in
 
     def _handed_in(self, learner: str, lesson: str, submitted: Path, before: datetime | None) -> datetime | None:
         """When it was handed in, as ``timestamp.txt`` says. What an LMS calls late, and no more, came at least a second late.
 
-        None where nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
+        None if nothing tells. Whoever had such a second, and has handed in again since, came when it was due.
         """
         told = time_in(_stamp(learner, lesson, submitted))
         if told is not None:

@@ -20,14 +20,14 @@ class ExportedCell(NamedTuple):
     """A cell of a submission."""
 
     name: str | None
-    """Its grade_id; None where it has none."""
+    """Its grade_id; None if it has none."""
     source: str
     kind: str = "code"
     """code, markdown or raw"""
     id: str = ""
     """The notebook format's own id of the cell."""
     whole: bool = True
-    """False where the file breaks off in the middle of it."""
+    """False if the file breaks off in the middle of it."""
 
 
 def cells_of_page(text: str) -> tuple[list[ExportedCell], str]:
@@ -75,7 +75,7 @@ def _what_page(soup: Any, text: str) -> str:
     if soup.find("input", attrs={"type": "password"}) or re.search(
         r"\b(log ?in|sign ?in|single sign-on)\b", title.lower()
     ):
-        return f"it is not a notebook but the page of a login{called}: download the notebook again, logged in, and {HAND_IN}"
+        return f"it is not a notebook but a login page{called}: download the notebook again, logged in, and {HAND_IN}"
     if re.search(r"\b(40[134]|50[0234]|error|not found|forbidden|denied)\b", title.lower()):
         return (
             f"it is not a notebook but an error page of a web site{called}: download the notebook again, and {HAND_IN}"

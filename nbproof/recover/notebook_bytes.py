@@ -33,14 +33,14 @@ _DEEPEST = 4
 
 @dataclass(frozen=True)
 class Salvaged:
-    """The cells of a file, and in words what was wrong with it; empty where nothing was."""
+    """The cells of a file, and in words what was wrong with it; empty if nothing was."""
 
     cells: tuple[ExportedCell, ...]
     damage: str = ""
 
 
 def plain_cells(data: bytes) -> list[ExportedCell] | None:
-    """The cells of a sound notebook; None where the file is anything else."""
+    """The cells of a sound notebook; None if the file is anything else."""
     try:
         notebook = json.loads(data)
     except (ValueError, RecursionError):
@@ -50,7 +50,7 @@ def plain_cells(data: bytes) -> list[ExportedCell] | None:
 
 
 def salvaged(data: bytes, lesson: str = "") -> Salvaged:
-    """The cells of a file in whatever state. Raises Damaged where there are none; the text says what to do."""
+    """The cells of a file in whatever state. Raises Damaged if there are none; the text says what to do."""
     inner, notes = unwrapped(data, lesson)
     text, more = text_of(inner)
     try:
@@ -107,7 +107,7 @@ _MARKER = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?: .*)?\r?$", re.MULTILINE)
 
 
 def _sides(text: str) -> tuple[str, str] | None:
-    """The two versions of a file in which git has left a conflict; None where it has not."""
+    """The two versions of a file in which git has left a conflict; None if it has not."""
     signs = [match[1][0] for match in _MARKER.finditer(text)]
     if "<" not in signs or "=" not in signs or ">" not in signs:
         return None
@@ -127,12 +127,12 @@ def _sides(text: str) -> tuple[str, str] | None:
 
 
 def _both(sides: tuple[str, str], depth: int) -> tuple[list[ExportedCell], list[str]]:
-    """The cells of the first version, and each of the second that differs directly behind it."""
+    """The cells of the first version, and each of the second that differs directly after it."""
     ours, told = _cells(sides[0], depth + 1)
     theirs, _ = _cells(sides[1], depth + 1)
     known = {cell.source for cell in ours}
     extra = [cell for cell in theirs if cell.source not in known]
-    return [*ours, *extra], ["git had left a conflict in the file; of two versions the first comes first", *told]
+    return [*ours, *extra], ["git had left a conflict in the file: both versions were read, the first one first", *told]
 
 
 def _cells_of_json(text: str, depth: int) -> tuple[list[ExportedCell], list[str]] | None:

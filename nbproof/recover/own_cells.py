@@ -72,7 +72,7 @@ def bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
 
 
 def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
-    """For people: cut off where one of them, or all of them, are longer than any that somebody reads."""
+    """For people: cut off if one of them, or all of them, are longer than any that somebody reads."""
     left, found = _SHOWN_OF_ALL, []
     for one in own:
         kept = one.source[: min(left, _SHOWN)]

@@ -23,7 +23,7 @@ class HandedOut:
 
     kind: CellKind
     name: str
-    """Its grade_id; empty where it has none."""
+    """Its grade_id; empty if it has none."""
     id: str
     """The notebook format's own id."""
     source: str

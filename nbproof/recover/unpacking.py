@@ -200,7 +200,7 @@ def _the_notebook(names: list[str], lesson: str, kind: str) -> str:
 
 
 def text_of(data: bytes) -> tuple[str, list[str]]:
-    """The text, in whatever encoding, and a note where it is not UTF-8."""
+    """The text, in whatever encoding, and a note if it is not UTF-8."""
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"),
         (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -233,7 +233,7 @@ _ENOUGH = 1 << 16
 
 
 def _eastern(data: bytes) -> str:
-    """Which of these encodings a text has; empty where it looks western, or like UTF-8 with some bytes spoiled."""
+    """Which of these encodings a text has; empty if it looks western, or like UTF-8 with some bytes spoiled."""
     from charset_normalizer import from_bytes
 
     # The lines of the texts in it too: JSON may be all on one line.

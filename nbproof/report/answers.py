@@ -96,7 +96,7 @@ def _normalised(source: str, known: frozenset[str]) -> Iterator[list[str]]:
 
 
 def line_without_names(line: str) -> str:
-    """One line as :func:`features` sees it; empty where it holds no code."""
+    """One line as :func:`features` sees it; empty if it holds no code."""
     return " ".join(next(_normalised(line, frozenset()), []))
 
 

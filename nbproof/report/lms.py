@@ -1,4 +1,4 @@
-"""Grade files that Canvas and Moodle import, made from the teacher's own export of their gradebook.
+"""Grade files that Canvas and Moodle import, made from the instructor's own export of their gradebook.
 
 Canvas: *Grades, Export*. What comes back has the columns that name a student, and the columns of those lessons that have
 grades; ``Points Possible`` and ids like ``Lesson 2 (12345)`` stay. Whoever has no grade here keeps what Canvas has.
@@ -54,7 +54,7 @@ Grades = Mapping[tuple[str, str], Grade]
 
 
 def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str]) -> GradeFile:
-    """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError where it is none."""
+    """Fill the export of a Canvas gradebook. ``titles``: lesson -> title. Raises UsageError if it is none."""
     sheet = read_sheet(export, "the grades", "--canvas")
     student = sheet.column("Student")
     numbers = [sheet.column(name) for name in ("SIS Login ID", "SIS User ID", "ID")]
@@ -88,7 +88,7 @@ def canvas_file(export: Path, grades: Grades, people: Sequence[Person], titles: 
 def moodle_file(
     export: Path, grades: Grades, people: Sequence[Person], titles: Mapping[str, str], lesson: str = ""
 ) -> GradeFile:
-    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError where it is neither."""
+    """Fill a grading worksheet (of ``lesson``) or an export of the gradebook. Raises UsageError if it is neither."""
     sheet = read_sheet(export, "the grades", "--moodle")
     email = sheet.column("Email address", "Email", "E-Mail-Adresse", "Dirección de correo", "Adresse de courriel")
     own = [sheet.column("Username", "Anmeldename"), sheet.column("ID number", "ID-Nummer"), email]
@@ -118,7 +118,7 @@ def moodle_file(
         most = sheet.column("Maximum Grade", "Bestwertung")
         maxima[lesson] = next((told for n in rows if most is not None and (told := _number(sheet.rows[n][most]))), None)
         if maxima[lesson] is None:
-            notes.append("the worksheet tells no maximum grade: points are written as they are")
+            notes.append("the worksheet states no maximum grade: points are written as they are")
         comments = sheet.column("Feedback comments", "Feedback als Kommentar")
         if comments is not None:
             for number, learner in matching.rows.items():
@@ -135,7 +135,7 @@ def moodle_file(
             if "percentage" in sheet.head[column].casefold():
                 maxima[name] = 100.0
         if any(value is None for value in maxima.values()):
-            notes.append("Moodle's export tells no maximum grade: set each assignment's to the lesson's points")
+            notes.append("Moodle's export states no maximum grade: set each assignment's to the lesson's points")
     filled = _fill(sheet, matching, grades, places, maxima, notes)
     return _done(sheet.text(sheet.rows), filled, places, matching, notes)
 
@@ -159,17 +159,19 @@ def _places(
         found = column_of([names[column] for column in columns], lesson, titles.get(lesson, ""))
         if found is None:
             notes.append(
-                f"{lesson}: no column of the export is called so, or several are; its grades are not in the file"
+                f"{lesson}: no column of the export has its name, or several have; its grades are not in the file"
             )
         else:
             places[lesson] = columns[found]
     twice = {column for column in places.values() if list(places.values()).count(column) > 1}
     for lesson in [lesson for lesson, column in places.items() if column in twice]:
-        notes.append(f"{lesson}: another lesson means the same column, {sheet.head[places.pop(lesson)]!r}")
+        notes.append(
+            f"{lesson}: another lesson fits the same column, {sheet.head[places.pop(lesson)]!r}; neither's grades are in the file"
+        )
     if not places:
         wanted = ", ".join(lessons)
         raise UsageError(
-            f"no column of the export is called like a lesson that has grades: {wanted}",
+            f"no column of the export has the name of a lesson that has grades: {wanted}",
             f"{sheet.path}, which has {', '.join(repr(names[c]) for c in columns if names[c])[:300] or 'none'}",
             f"call the assignment {lessons[0] if lessons else 'like the lesson'} in the LMS, and export again",
         )
@@ -180,7 +182,7 @@ def _fill(
     sheet: Sheet, matching: Matching, grades: Grades, places: Mapping[str, int],
     maxima: Mapping[str, float | None], notes: list[str],
 ) -> int:  # fmt: skip
-    """Write the grades in, scaled where the LMS has another maximum; how many."""
+    """Write the grades in, scaled if the LMS has another maximum; how many."""
     count = 0
     # Where a comma stands between cells of a German Moodle's worksheet, another one stands in its numbers.
     comma = sheet.delimiter == ";" and any(

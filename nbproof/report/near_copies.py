@@ -181,7 +181,7 @@ class _Compared:
         return chance, as_near
 
     def between(self, first: int, second: int) -> Evidence | None:
-        """What this exercise says about two learners; None where one of them did not answer it."""
+        """What this exercise says about two learners; None if one of them did not answer it."""
         import numpy as np
 
         if not (self.answered[first] and self.answered[second]):

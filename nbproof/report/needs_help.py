@@ -1,4 +1,4 @@
-"""Learners who need help: why, and who first. A teacher's evening has room for some conversations, not for a third of a class."""
+"""Learners who need help: why, and who first. An instructor has time for some conversations, not for a third of a class."""
 
 from __future__ import annotations
 

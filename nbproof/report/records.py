@@ -111,7 +111,7 @@ class ClassRecords:
 def read_class(
     root: Path, names: list[str], step: Callable[[int, int, str], None] = lambda done, of, name: None
 ) -> ClassRecords:
-    """Everything that grading has left behind for these lessons (none named: all). Raises UsageError where there is nothing."""
+    """Everything that grading has left behind for these lessons (none named: all). Raises UsageError if there is nothing."""
     from nbproof.nbgrader_setup import course_config
 
     config = course_config(root)
@@ -173,7 +173,7 @@ def read_class(
 def _with_gradebook(
     root: Path, lessons: list[str], works: dict[tuple[str, str], Score]
 ) -> tuple[dict[str, Person], dict[tuple[str, str], Score], dict[str, str], list[str]]:
-    """Scores, penalties, names and due dates from the gradebook; a note where it has none."""
+    """Scores, penalties, names and due dates from the gradebook; a note if it has none."""
     people = {learner: Person(learner) for learner, _ in works}
     due: dict[str, str] = {}
     works = dict(works)

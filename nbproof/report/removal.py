@@ -98,7 +98,7 @@ def remove(root: Path, learners: Collection[str], with_uploads: bool = False) ->
     except OSError as error:
         raise CourseError(
             f"not everything could be removed: {error.strerror}", str(error.filename or root.resolve()),
-            "mend that, then the same command again",
+            "mend that, then run the same command again",
         ) from None  # fmt: skip
     with opened_gradebook(root) as book:
         if book is not None:

@@ -68,7 +68,7 @@ def folder_of(root: Path, out: Path | None, anonymous: bool) -> Path:
 
 
 def html_of(findings: Findings, generated: str) -> str:
-    """The page."""
+    """The report as one HTML page. ``generated``: the time, as the page shows it."""
     surroundings = Environment(
         loader=FileSystemLoader(_PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )

@@ -1,4 +1,4 @@
-"""A teacher's own table from Canvas or Moodle: which column is which lesson's, and which row which learner's."""
+"""An instructor's own table from Canvas or Moodle: which column is which lesson's, and which row which learner's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Matching", "column_of", "match"]
 def column_of(names: Sequence[str], slug: str, title: str) -> int | None:
     """Which of these columns is a lesson's: by its name, its title or both, without the id, unit and kind that an LMS adds.
 
-    None where there is none, or where several may be meant.
+    None if there is none, or if several may be meant.
     """
     cleaned = [bare(_core(name)) for name in names]
     number, _, topic = slug.partition("_")

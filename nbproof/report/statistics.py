@@ -23,7 +23,7 @@ FEWEST_FOR_DISCRIMINATION = 20
 
 @dataclass(frozen=True)
 class LessonStatistics:
-    """The scores of one lesson. ``None`` where nobody has one."""
+    """The scores of one lesson. ``None`` if nobody has one."""
 
     lesson: str
     title: str
@@ -96,7 +96,7 @@ class ExerciseStatistics:
 def discrimination(passed: Sequence[bool], rest: Sequence[float]) -> float | None:
     """Corrected item-total correlation: the point-biserial of an exercise with the points of all other exercises.
 
-    None where it is not defined: all passed, nobody passed, or the rest is the same for all.
+    None if it is not defined: all passed, nobody passed, or the rest is the same for all.
     """
     from scipy.stats import pointbiserialr
 
@@ -137,13 +137,13 @@ def _remark(value: float | None, passed: Sequence[bool], rest: Sequence[float]) 
     if all(passed):
         return "all passed"
     if not any(passed):
-        return "nobody passed: read test and statement"
+        return "nobody passed: read its check and statement"
     if value is None:
-        return "not defined: too few learners, or all the same"
+        return "not defined: too few learners, or all have the same points"
     if len(passed) < FEWEST_FOR_DISCRIMINATION:
         return f"too few learners ({len(passed)}) to rely on"
     if value < 0:
-        return "negative: who does well elsewhere fails here; read test and statement"
+        return "negative: whoever does well elsewhere fails here; read its check and statement"
     return "low: it tells little about who can do the rest" if value < 0.2 else ""
 
 

@@ -211,7 +211,7 @@ FACTS = [
     ),
     (
         "candidates",
-        "the mutant half is not Python, so it dies of that: answer: SyntaxError",
+        "the mutant half is not valid Python, and fails only for that: answer: SyntaxError",
         "wrong.py: half",
     ),
 ]
@@ -235,7 +235,7 @@ CURES = {
         + course_command("build")
         + "; or name another one in its first line"
     ),
-    "the mutant half is not Python, so it dies of that: answer: SyntaxError": "mend its Python",
+    "the mutant half is not valid Python, and fails only for that: answer: SyntaxError": "mend its Python",
     "what the notebook says about itself is all that finds the mutant defines_only: a lie about it would earn marks": (
         "let Counted bring what follows from the seed as well (course/traces.py), or name the field in `claims`"
     ),
@@ -334,7 +334,7 @@ def test_mutants_that_say_the_same_thing_twice_are_listed(
     )
     for one in group.mutants:
         assert f"  at:   {one.place}\n" in told
-    assert "1 mutant tells no check anything that another one has not told" in told
+    assert "1 mutant shows nothing that another one does not show" in told
     main(["check", "--course", str(tmp_path)])
     assert "alike: " not in capsys.readouterr().out
 

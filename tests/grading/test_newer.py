@@ -149,7 +149,7 @@ def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
     scores = [without(f"l{n:03d}", {"fourth": NEWER}) for n in range(120)]
     text, incomplete, data = shown(scores)
     assert [line for line in text.splitlines() if "fourth" in line] == [
-        "fourth of 01_x is new since these 120 were handed out, with neither its text nor its check: not answered "
+        "fourth of 01_x was added after these 120 notebooks were handed out. It counts as not answered "
         "(l000, l001, l002 and 117 more)"
     ]
     assert "missing" not in text
@@ -166,18 +166,18 @@ def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
     less = [without(name, {"fourth": NEWER}) for name in ("ada", "ben")]
     text, _, _ = shown([*whole, *other, *less])
     assert (
-        "fourth of 01_x is in 20 notebooks; 2 have neither its text nor its check nor its TODO cell, deleted or never "
-        "handed out: not answered (ada, ben)"
+        "2 of 22 notebooks lack fourth of 01_x, with its text and check: deleted, or never handed out. "
+        "It counts as not answered (ada, ben)"
     ) in text
-    assert "is new since" not in text
-    assert "fourth of 01_x is new since these 2 were handed out" in shown([*whole[:1], *other, *less])[0]
+    assert "was added after" not in text
+    assert "fourth of 01_x was added after these 2 notebooks were handed out" in shown([*whole[:1], *other, *less])[0]
 
 
 def test_what_is_missing_is_missing_beside_what_is_new() -> None:
     score = without("ada", {"fourth": NEWER, "first": "The TODO cell is missing."})
     text, incomplete, _ = shown([score])
     assert "! missing: submitted/ada/01_x: first: The TODO cell is missing." in text
-    assert "fourth of 01_x is new since this notebook was handed out" in text
+    assert "fourth of 01_x was added after this notebook was handed out" in text
     assert incomplete
 
 

@@ -50,7 +50,7 @@ def test_a_small_class_is_shown_whole() -> None:
     assert all(f"learner00{number}" in text for number in (1, 2, 3))
     assert "(l) 2" in text
     assert "(r) 3" in text
-    assert "0.5 marks taken off 1 submission" in text
+    assert "late penalties: 0.5 points in all, taken off 1 submission" in text
     assert "graded 3, unchanged 0, 12.0 s, seed 7" in [line[:38] for line in text.splitlines()]
 
 
@@ -112,7 +112,7 @@ def test_a_pipe_gets_a_line_now_and_then(capsys: pytest.CaptureFixture[str], mon
             watch.started("ada/01_small")
             watch.marked("ada/01_small", _verdict(status))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[:2] == ["a: its test changed, 3 submissions graded again", "grading 3 submissions, 5 need not"]
+    assert lines[:2] == ["a: its test changed, 3 submissions graded again", "grading 3 submissions; 5 need no grading"]
     assert lines[2] == "graded 1 of 3; exercises: 1 passed"
     assert lines[3].startswith("graded 2 of 3; about ")
     assert lines[3].endswith("exercises: 1 passed, 1 timeout")

@@ -189,7 +189,7 @@ def test_only_what_is_new_goes_back_again(course: Path, capsys: pytest.CaptureFi
     first = (course / "handback" / f"moodle-{LESSON}-1.zip").read_bytes()
     _grade(course)  # the same verdicts, at another time
     assert _back(course, "moodle") == 0
-    assert "nothing new to hand back: 3 handed back before, and the same now" in capsys.readouterr().out
+    assert "nothing new to hand back: 3 handed back before, and unchanged since" in capsys.readouterr().out
     assert _parcels(course) == [f"moodle-{LESSON}-1.zip"]
     _grade(course, {JANE: "return 'another answer'"})
     assert _back(course, "moodle") == 0
@@ -218,7 +218,10 @@ def test_who_came_by_hand_is_listed_with_a_cure_that_works(course: Path, capsys:
     _grade(course)
     assert _back(course, "moodle") == 1
     told = capsys.readouterr().out
-    assert f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ says where Moodle takes theirs" in told
+    assert (
+        f"! not in a zip: {LESSON} of bob, jane: nothing in collected/ holds the numbers by which Moodle knows them"
+        in told
+    )
     assert "-m course collect DOWNLOAD --lesson LESSON --names CSV" in told
     assert not (course / "handback").exists() or _parcels(course) == []
     before = {path: path.read_bytes() for path in (course / "submitted").rglob("*.ipynb")}

@@ -70,7 +70,13 @@ def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.Capt
     uploads = {path: data for path, data in everything(two / "collected").items() if not path.endswith("list.json")}
     assert _roster(two, "remove", "ada", "--yes") == 0
     told = capsys.readouterr().out
-    for what in ("submitted/ada", "autograded/ada", "feedback/ada", "1 submission, 1 marks and comments", "roster.csv"):
+    for what in (
+        "submitted/ada",
+        "autograded/ada",
+        "feedback/ada",
+        "1 submission, with 1 mark or comment",
+        "roster.csv",
+    ):
         assert what in told
     left = everything(two)
     assert {path: data for path, data in left.items() if "bob" in path and "collected" not in path} == bobs
