@@ -258,6 +258,10 @@ def secrets() -> Secrets:
     return read_secrets(ROOT)
 
 
+def _with_line(page: str, line: str) -> str:
+    return page.replace("</footer>", f"<p>{line.replace('<', '&lt;')}</p></footer>")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
 def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
@@ -280,7 +284,9 @@ def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
         assert len(page) < 400_000
         pictures += page.count("<img ")
         # The same search finds a line that stands in the page: it looks at what it should.
-        planted = next(line for line, origin in secrets.origins.items() if lesson.slug in origin)
-        broken = page.replace("</footer>", f"<p>{planted.replace('<', '&lt;')}</p></footer>")
-        assert [leak.line for leak in leaks_in("page", text_of_page(broken), secrets, own)] == [planted]
+        private = [line for line, origin in secrets.origins.items() if lesson.slug in origin and line not in own]
+        assert any(
+            [leak.line for leak in leaks_in("page", text_of_page(_with_line(page, line)), secrets, own)] == [line]
+            for line in private
+        )
     assert pictures, "wrong answers are shown beside what was wanted"
