@@ -22,7 +22,15 @@ from torch import nn
 
 from nbproof.checks.case import Case
 
-__all__ = ["KINDS", "awkward_models", "hooked_model", "several_groups", "whole_numbers_model"]
+__all__ = [
+    "KINDS",
+    "awkward_models",
+    "bare_model",
+    "hooked_model",
+    "own_parameter_model",
+    "several_groups",
+    "whole_numbers_model",
+]
 
 
 class _Shared(nn.Module):
@@ -246,6 +254,36 @@ def whole_numbers_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]
     """A model in which a layer gives whole numbers, and the next one, an Embedding, looks them up."""
     model: nn.Module = case.build("whole", lambda: nn.Sequential(nn.Linear(4, 5), _Places(), nn.Embedding(5, 3)))
     return {"a model in which a layer gives whole numbers": (model, case.tensor("x for whole numbers", 2, 4))}
+
+
+class _Positive(nn.Module):
+    """A layer without parameters, which gives true or false."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x > 0
+
+
+def bare_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
+    """A model without any parameter to ask for a device or a dtype; it gives true and false."""
+    model = nn.Sequential(nn.Tanh(), _Positive(), nn.Flatten())
+    return {"a model without parameters": (model, case.tensor("x without parameters", 2, 4))}
+
+
+class _Shift(nn.Module):
+    """A layer that puts out its own parameter."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.by
+
+
+def own_parameter_model(case: Case) -> dict[str, tuple[nn.Module, torch.Tensor]]:
+    """A model whose last layer gives a parameter itself, so a leaf of the graph."""
+    model: nn.Module = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), _Shift()))
+    return {"a model in which a layer gives its parameter": (model, case.tensor("x for shift", 2, 4))}
 
 
 def several_groups(model: nn.Module) -> list[dict[str, Any]]:

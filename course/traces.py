@@ -29,6 +29,7 @@ __all__ = [
     "full_hook_beside",
     "gradients_from",
     "gradients_left",
+    "gradients_of",
     "is_a",
     "no_gradient_left",
     "no_gradients_from",
@@ -155,6 +156,15 @@ def gradients_left(named: Mapping[str, torch.Tensor], case: Case) -> dict[str, t
         name: case.tensor(f"no gradient of {name}", *named[name].shape) if grad is None else grad
         for name, grad in found.items()
     }
+
+
+def gradients_of(tensors: Any, model: nn.Module, case: Case) -> dict[str, torch.Tensor] | None:
+    """What a backward from these tensors leaves in themselves; None for what is no dict of tensors, and is told as such."""
+    try:
+        gradients_from(tensors.values(), model, case)
+        return gradients_left(tensors, case)
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
 def no_gradient_left(name: str, tensor: torch.Tensor, case: Case) -> Matches:

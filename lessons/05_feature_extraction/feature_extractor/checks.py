@@ -6,7 +6,7 @@ from torchvision.models import resnet18
 from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
-from course.awkward import awkward_models, whole_numbers_model
+from course.awkward import awkward_models, bare_model, whole_numbers_model
 from course.probing import hook_counts, single_calls, statistics, such_that
 from course.traces import gradients_from, same_both_times, what_runs
 
@@ -383,13 +383,6 @@ class LeftAsItIs(NestedNames):
         return {"changes_model": {"gradients from it": such_that(lambda got: all(one is not None for one in got.values()))}}
 
 
-class Positive(nn.Module):
-    """A layer without parameters, which gives true or false."""
-
-    def forward(self, x):
-        return x > 0
-
-
 class AnyModel(Check):
     """Any model is wrapped, whatever its names, dtypes and dimensions are, and stays as it is."""
 
@@ -406,8 +399,7 @@ class AnyModel(Check):
     }
 
     def models(self, case):
-        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
-        return {"a model without parameters": bare, **awkward_models(case, *self.kinds), **whole_numbers_model(case)}
+        return {**bare_model(case), **awkward_models(case, *self.kinds), **whole_numbers_model(case)}
 
     def outputs(self, given):
         """Of leaves that run once and return one tensor, which nothing overwrites."""

@@ -7,10 +7,10 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.describe import in_words
 from course import probing
-from course.awkward import awkward_models, hooked_model, whole_numbers_model
+from course.awkward import awkward_models, bare_model, hooked_model, own_parameter_model, whole_numbers_model
 from course.models import Rounds, TinyResNet
 from course.probing import hook_counts, other_than
-from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_of, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: namedtuple, dictionary: the statement says that every output is one tensor
 # awkward: the_layer: no module is inside of it, so nothing is to be recorded
@@ -81,15 +81,6 @@ def reached_from(calls, model, case):
     try:
         return gradients_from([pair[-1] for pair in calls], model, case)
     except (TypeError, IndexError, KeyError):  # no list of pairs, and told as such
-        return None
-
-
-def gradients_of(tensors, model, case):
-    """What a backward from the tensors leaves in themselves."""
-    try:
-        gradients_from(tensors.values(), model, case)
-        return gradients_left(tensors, case)
-    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -260,24 +251,6 @@ class NestedAndInPlace(EveryCall):
         return case.build("net", TinyResNet).eval(), case.tensor("x", 2, 3, *case.shape("size", 2, 6, 9))
 
 
-class Positive(nn.Module):
-    """A layer without parameters, which gives true or false."""
-
-    def forward(self, x):
-        return x > 0
-
-
-class Shift(nn.Module):
-    """A layer that puts out its own parameter."""
-
-    def __init__(self):
-        super().__init__()
-        self.by = nn.Parameter(torch.ones(3))
-
-    def forward(self, x):
-        return self.by
-
-
 class AnyModel(EveryCall):
     """Any model is recorded, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
@@ -300,10 +273,8 @@ class AnyModel(EveryCall):
     }
 
     def models(self, case):
-        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
-        shift = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), Shift())), case.tensor("x for shift", 2, 4)
         return {
-            "a model in which a layer gives its parameter": shift, "a model without parameters": bare,
+            **own_parameter_model(case), **bare_model(case),
             **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
         }  # fmt: skip
 

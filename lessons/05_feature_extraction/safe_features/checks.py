@@ -8,9 +8,9 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from nbproof.values.evidence import TensorRecord, snapshot
 from course.models import TinyResNet
-from course.awkward import awkward_models, hooked_model, whole_numbers_model
+from course.awkward import awkward_models, bare_model, hooked_model, own_parameter_model, whole_numbers_model
 from course.probing import calls_of, hook_counts, single_calls, statistics
-from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_of, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the features of a layer by the empty name, which is the model's own
 
@@ -41,15 +41,6 @@ def reached_from(features, model, case):
     try:
         return gradients_from(features.values(), model, case)
     except AttributeError:  # no dict, and told as such
-        return None
-
-
-def gradients_of(tensors, model, case):
-    """What a backward from the tensors leaves in themselves."""
-    try:
-        gradients_from(tensors.values(), model, case)
-        return gradients_left(tensors, case)
-    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
@@ -113,24 +104,6 @@ class AsItWas(Check):
         }
 
 
-class Positive(nn.Module):
-    """A layer without parameters, which gives true or false."""
-
-    def forward(self, x):
-        return x > 0
-
-
-class Shift(nn.Module):
-    """A layer that puts out its own parameter."""
-
-    def __init__(self):
-        super().__init__()
-        self.by = nn.Parameter(torch.ones(3))
-
-    def forward(self, x):
-        return self.by
-
-
 class AnyModel(AsItWas):
     """Any model is looked into, whatever its names, dtypes and dimensions are, and it runs in the modes that it is in."""
 
@@ -159,10 +132,8 @@ class AnyModel(AsItWas):
 
     def models(self, case):
         trains = case.build("trains", TinyResNet).train(), case.tensor("x", 4, 3, *case.shape("size", 2, 6, 9))
-        bare = nn.Sequential(nn.Tanh(), Positive(), nn.Flatten()), case.tensor("x without parameters", 2, 4)
-        shift = case.build("shift", lambda: nn.Sequential(nn.Linear(4, 3), Shift())), case.tensor("x for shift", 2, 4)
         return {
-            "a model in training mode": trains, "a model without parameters": bare, "a model in which a layer gives its parameter": shift,
+            "a model in training mode": trains, **bare_model(case), **own_parameter_model(case),
             **awkward_models(case, *self.kinds), **hooked_model(case), **whole_numbers_model(case),
         }  # fmt: skip
 

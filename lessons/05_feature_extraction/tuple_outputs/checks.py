@@ -5,7 +5,7 @@ from nbproof.checks.check import Check, check
 from nbproof.values.compare import AnyOf, Close, Matches, is_same
 from course.awkward import awkward_models, hooked_model
 from course.probing import calls_of, hook_counts, statistics
-from course.traces import as_before, gradients_from, gradients_left, no_gradient_left, no_gradients_from, what_runs
+from course.traces import as_before, gradients_from, gradients_of, no_gradient_left, no_gradients_from, what_runs
 
 # awkward: the_layer: nobody asks for the output of a layer by the empty name, which is the model's own
 
@@ -58,15 +58,6 @@ def reached_from(tensors, model, case):
     try:
         return gradients_from(tensors.values(), model, case)
     except AttributeError:  # no dict, and told as such
-        return None
-
-
-def gradients_of(tensors, model, case):
-    """What a backward from the tensors leaves in themselves."""
-    try:
-        gradients_from(tensors.values(), model, case)
-        return gradients_left(tensors, case)
-    except (AttributeError, TypeError, ValueError):  # no dict of tensors, and told as such
         return None
 
 
