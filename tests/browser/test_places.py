@@ -72,7 +72,9 @@ def window(browser: Any) -> Iterator[Any]:
 
 def _frames(page: Any) -> list[tuple[Any, str]]:
     """Where the outputs are, and how to find them there: in frames of their own, all of each, or in the page."""
-    return [(frame, "body") for frame in page.frames[1:]] or [(page, OUTPUTS)]
+    # The page's own list of frames may still hold those of what it showed before.
+    frames = [holder.content_frame() for holder in page.query_selector_all("iframe")]
+    return [(frame, "body") for frame in frames] or [(page, OUTPUTS)]
 
 
 @pytest.mark.parametrize("place", some_by_day(LOOKS, len(LOOKS)))
