@@ -1,6 +1,6 @@
 # nothing to break: Write `grad_cam(model, layer, x, targets)`
 # nothing to break: In the check the model is in evaluation mode
-# nothing to break: Raise an error that says so
+# nothing to break: raises an error that says so
 # nothing to break: If a layer runs several times
 
 # %% absolute_value
