@@ -18,7 +18,7 @@ from typing import Any
 from nbproof.limits import GradingLimits
 from nbproof.sandbox import wire
 from nbproof.sandbox.exceptions import EngineFailed, EngineLost, WorkerLost
-from nbproof.sandbox.usage import MAX_FILES, family, memory_mb, scratch_bytes
+from nbproof.sandbox.usage import MAX_FILES, family, is_alone, memory_mb, scratch_bytes
 
 __all__ = ["Ended", "NoRoom", "Worker"]
 
@@ -51,6 +51,8 @@ class Worker:
         self._pid = 0
         self._handle = -1
         self._looked = time.monotonic()
+        self._pause = 0.0
+        """Seconds until the next look at several processes: twice what the last one took, so the grader has time for more."""
         self.deadline = time.monotonic() + 60.0
         self.peak_mb = 0.0
 
@@ -145,17 +147,22 @@ class Worker:
         return WorkerLost("died", f"it ended the Python process with status {code}")
 
     def _watch(self) -> None:
-        """Twice a second while waiting: the memory of all the submission's processes together; more often, its disk."""
+        """While waiting: the memory of all the submission's processes together, and its disk.
+
+        The memory of one process is bounded by the kernel, so twice a second is enough. Several can grow by a gigabyte in
+        half a second, and nothing but this look bounds their sum: as soon as there are several, every tick looks.
+        """
         if not self._pid:
             return
         self._watch_disk(())
         now = time.monotonic()
-        if now - self._looked < 0.5:
+        if now - self._looked < (0.5 if is_alone(self._pid) else self._pause):
             return
         self._looked = now
         if self._scratch is not None:
             self._watch_disk(family(self._pid))
         used = memory_mb(self._pid)
+        self._pause = 2 * (time.monotonic() - now)
         self.peak_mb = max(self.peak_mb, used)
         if used > self._limits.memory_mb:
             self._kill()

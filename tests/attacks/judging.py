@@ -142,10 +142,6 @@ def hidden_in(root: Path, attack: Attack) -> list[str]:
     return [f"a hidden line: {line}" for line in leaked(texts, pictures, hidden_lines(root, attack.lesson))]
 
 
-_BETWEEN_LOOKS_MB = 2500
-"""What many processes together take in the half second until the grader looks again (docs/engine.md)."""
-
-
 def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
     found = []
     verdict = outcome.verdicts.get(attack.name)
@@ -153,7 +149,7 @@ def _exceeded(outcome: Outcome, attack: Attack) -> list[str]:
         # Its cells may run a second time for what is hidden, and have that time once more.
         if verdict["seconds"] > 2 * LIMITS["submission_seconds"] + 3:
             found.append(f"it took {verdict['seconds']:.1f} s")
-        if verdict["peak_mb"] > LIMITS["memory_mb"] + _BETWEEN_LOOKS_MB:
+        if verdict["peak_mb"] > 4 * LIMITS["memory_mb"]:
             found.append(f"it took {verdict['peak_mb']:.0f} MB")
     size = sum(len(data) for _, data in outcome.written(attack.name))
     # nbgrader keeps a submission's own files beside the graded notebook: as many as are allowed.

@@ -6,6 +6,8 @@ import contextlib
 import json
 import os
 import resource
+import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,9 +18,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from nbproof.limits import GradingLimits
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.sandbox import machine
+from nbproof.sandbox import machine, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
 from nbproof.sandbox.machine import Fit, Room, room_here
 from tests import some_by_day
@@ -171,3 +174,28 @@ def test_what_ulimit_leaves_to_an_ordinary_user_counts(monkeypatch: pytest.Monke
     left = machine._left_to_user()
     assert left is not None
     assert 0 < left < 4000
+
+
+@pytest.mark.parametrize(("children", "looks"), [(0, 2), (1, 10)], ids=["one process", "two processes"])
+def test_the_memory_of_several_processes_is_looked_at_more_often(
+    children: int, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is bounded by the kernel; of several nothing but these looks bounds the sum."""
+    sleeping = "import subprocess, sys, time\n"
+    sleeping += f"for _ in range({children}): subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+    sleeping += "print('ready', flush=True); time.sleep(60)"
+    seen: list[int] = []
+    clock = [1000.0]
+    monkeypatch.setattr(worker_handle.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(worker_handle, "memory_mb", lambda pid: float(seen.append(pid) or 1.0))
+    with subprocess.Popen([sys.executable, "-c", sleeping], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        here, there = socket.socketpair()
+        with here, there:
+            handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits())
+            handle._pid = process.pid
+            for _ in range(10):
+                clock[0] += 0.1
+                handle._watch()
+        os.killpg(process.pid, signal.SIGKILL)
+    assert len(seen) == looks
