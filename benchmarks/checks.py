@@ -20,10 +20,9 @@ from rich.console import Console
 
 from course.pictures.difference import difference_html
 from nbproof.authoring.lesson import Exercise, Lesson, find_lessons, read_lesson
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, visible_of
 from nbproof.checks import check as checking
 from nbproof.display.panel import html_of
-from nbproof.regions import visible_of
 from nbproof.values.results import CheckResult
 
 ROOT = Path(__file__).parent.parent

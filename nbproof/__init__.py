@@ -1,7 +1,7 @@
 """Checks that are proven, feedback that names the misconception, grading that cannot be cheated: for any nbgrader course.
 
-What the notebooks of a course import stands here: ``from nbproof import Check, check`` in checks, ``from nbproof import hint,
-progress`` in lessons. What they need is imported when they are called, or asked for: the import itself costs nothing.
+What the notebooks of a course import stands here: ``from nbproof import Check, check`` in checks, ``from nbproof import
+hint, progress`` in lessons. What they need is imported when they are called, or asked for: the import itself costs nothing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-from nbproof.checks.test_cell_names import watch_test_cells
+from nbproof.checks.test_cells import watch_test_cells
 
 if TYPE_CHECKING:
     from nbproof.checks.check import Check
@@ -20,7 +20,7 @@ __all__ = ["AnyOf", "Check", "Close", "Matches", "check", "hint", "progress", "s
 
 _ROOMS = {"nbproof.checks.check": ("Check",), "nbproof.values.compare": ("AnyOf", "Close", "Matches")}
 
-# Before any test cell runs; see nbproof/checks/test_cell_names.py.
+# Before any test cell runs; see nbproof/checks/test_cells.py.
 watch_test_cells()
 
 
@@ -54,6 +54,6 @@ def progress() -> None:
 
 def solution(exercise: str) -> None:
     """Show the reference answer to an exercise that you have solved, and two other right ones."""
-    from nbproof.display.solution import show_solution
+    from nbproof.display.panel import show_solution
 
     show_solution(exercise)

@@ -1,12 +1,40 @@
-"""What a cell of a notebook is, as nbgrader's metadata in it says."""
+"""What a cell of a notebook is, as nbgrader's metadata in it says, and the marked regions of its text.
+
+A reference solution stands between ``### BEGIN SOLUTION`` and ``### END SOLUTION`` in an answer cell,
+hidden tests between ``### BEGIN HIDDEN TESTS`` and ``### END HIDDEN TESTS`` in a test cell. The cell of a
+written answer is one solution region; in it, between ``### BEGIN MARK SCHEME`` and ``### END MARK SCHEME``,
+stands what graders go by.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["CellKind", "exercise_of", "grading_of", "kind_of", "name_of", "text_of"]
+from nbproof.errors import LessonError
+
+__all__ = [
+    "BEGIN_HIDDEN",
+    "BEGIN_SCHEME",
+    "BEGIN_SOLUTION",
+    "END_HIDDEN",
+    "END_SCHEME",
+    "END_SOLUTION",
+    "CellKind",
+    "exercise_of",
+    "grading_of",
+    "kind_of",
+    "name_of",
+    "private_lines",
+    "refuse_bad_markers",
+    "refuse_markers",
+    "refuse_unmarkable",
+    "stub_of",
+    "text_of",
+    "visible_of",
+]
 
 
 class CellKind(StrEnum):
@@ -70,3 +98,119 @@ def exercise_of(test: str, exercises: Iterable[str]) -> str:
     """The exercise that ``test_<id>`` or ``test_<id>_<part>`` tests: the longest id that fits; empty if none does."""
     fits = [name for name in exercises if test == f"test_{name}" or test.startswith(f"test_{name}_")]
     return max(fits, key=len, default="")
+
+
+BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
+BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
+BEGIN_SCHEME, END_SCHEME = "### BEGIN MARK SCHEME", "### END MARK SCHEME"
+
+# The kinds of cells that each pair of markers belongs in; nbgrader refuses it in any other.
+_PAIRS = (
+    ((CellKind.ANSWER, CellKind.WRITTEN), BEGIN_SOLUTION, END_SOLUTION),
+    ((CellKind.TEST,), BEGIN_HIDDEN, END_HIDDEN),
+    ((CellKind.WRITTEN,), BEGIN_SCHEME, END_SCHEME),
+)
+# nbgrader takes any line with these words in it for a marker.
+_MARKER = re.compile(r"(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)")
+
+
+def stub_of(source: str) -> str:
+    """The TODO cell as released: each solution region replaced by the stub (nbgrader does the same)."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        if BEGIN_SOLUTION in line:
+            inside = True
+            lines.append(line[: len(line) - len(line.lstrip())] + "pass  # TODO: your code")
+        elif END_SOLUTION in line:
+            inside = False
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def visible_of(source: str) -> str:
+    """A test cell as released: without its hidden tests."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        inside = inside or line.strip() == BEGIN_HIDDEN
+        if not inside:
+            lines.append(line)
+        inside = inside and line.strip() != END_HIDDEN
+    return "\n".join(lines)
+
+
+def private_lines(source: str) -> tuple[set[str], set[str]]:
+    """A cell's lines outside of its regions, and those in them with their markers; stripped, without blank ones."""
+    public: set[str] = set()
+    private: set[str] = set()
+    depth = 0  # a mark scheme stands in a solution region
+    for line in map(str.strip, source.splitlines()):
+        begins, ends = (line in (pair[edge] for pair in _PAIRS) for edge in (1, 2))
+        depth += begins
+        if line:
+            (private if depth else public).add(line)
+        depth = max(0, depth - ends)
+    return public, private
+
+
+def refuse_bad_markers(source: str, place: str, grade_id: str, kind: CellKind) -> None:
+    """Raise LessonError if a cell's markers are not in pairs, not spelt exactly, or in the wrong kind of cell."""
+    markers = [marker for _, *pair in _PAIRS for marker in pair]
+    for line in source.splitlines():
+        if _MARKER.search(line) and line.strip() not in markers:
+            raise LessonError(
+                f"{grade_id}: nbgrader takes this line for a marker: {line.strip()!r}",
+                place,
+                f"write exactly one of: {', '.join(markers)}; or other words",
+            )
+    for homes, begin, end in _PAIRS:
+        if kind not in homes and (begin in source or end in source):
+            marker = begin if begin in source else end
+            raise LessonError(
+                f"{grade_id}: {marker!r} stands in the wrong kind of cell",
+                place,
+                "move it: solutions belong in answer cells, hidden tests in test cells, mark schemes in those of "
+                f"written answers; this is a {kind} cell",
+            )
+        inside = False
+        for line in source.splitlines():
+            if line.strip() == begin:
+                if inside:
+                    raise LessonError(
+                        f"{grade_id}: {begin!r} comes twice without {end!r}", place, f"add the line '{end}'"
+                    )
+                inside = True
+            elif line.strip() == end:
+                if not inside:
+                    raise LessonError(f"{grade_id}: {end!r} comes without {begin!r}", place, f"add the line '{begin}'")
+                inside = False
+        if inside:
+            raise LessonError(f"{grade_id}: {begin!r} is never closed", place, f"add the line '{end}'")
+
+
+def refuse_markers(source: str, place: str) -> None:
+    """Raise LessonError for any marker: nbgrader only looks for them in cells with metadata."""
+    found = _MARKER.search(source)
+    if found:
+        raise LessonError(
+            f"{found[0]!r} stands in a cell without nbgrader metadata: it would be released as it is",
+            place,
+            "give the cell its nbgrader metadata, or drop the marker",
+        )
+
+
+def refuse_unmarkable(source: str, place: str, grade_id: str) -> None:
+    """Raise LessonError if a written answer's cell is not one solution region with a mark scheme at its end."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    if lines[:1] != [BEGIN_SOLUTION] or lines[-1:] != [END_SOLUTION] or source.count(BEGIN_SOLUTION) > 1:
+        raise LessonError(
+            f"{grade_id}: the cell holds more than its reference answer: learners would find that in their answer",
+            place,
+            f"begin the cell with '{BEGIN_SOLUTION}', end it with '{END_SOLUTION}'; the question goes into the prose above",
+        )
+    if lines[-2] != END_SCHEME or lines[1] == BEGIN_SCHEME:
+        raise LessonError(
+            f"{grade_id}: graders need a reference answer, and below it what earns how many points",
+            place,
+            f"put '{BEGIN_SCHEME}' and '{END_SCHEME}' below the reference answer, before '{END_SOLUTION}'",
+        )

@@ -18,20 +18,28 @@ from typing import Any
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.derived import LIMITS, METADATA, as_text, cell_id, how_to_install, write_where_it_differs
-from nbproof.authoring.derived_files import derived_files, in_the_notebook
-from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in
-from nbproof.authoring.orphans import sweep
+from nbproof.authoring.derived_files import (
+    LIMITS,
+    METADATA,
+    as_text,
+    cell_id,
+    derived_files,
+    how_to_install,
+    in_the_notebook,
+    sweep,
+    write_where_it_differs,
+)
+from nbproof.authoring.lesson import Cell, Lesson, find_lessons, python_in, read_syllabus, refuse_abandoned
 from nbproof.authoring.stated import contradictions
-from nbproof.authoring.syllabus import read_syllabus, refuse_abandoned
 from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
+from nbproof.files import counted
 from nbproof.gradebook.writer import create_tables
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
-from nbproof.text import counted
+from nbproof.sandbox.cell_names import names_in
 
 __all__ = ["LIMITS", "build", "derive", "notebook_of"]
 
@@ -45,12 +53,9 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
     seen: set[str] = set()
     cells = []
     first = two_lines and bool(the_course().package)
-    tools: set[str] = set()
+    learners: set[str] = set()
+    """Names that are wrong, or missing, if an answer is: what learners define, and what cells that use it bind."""
     for cell in lesson.cells:
-        if cell.kind is CellKind.ANSWER:
-            tools |= {
-                one.name for one in python_in(cell.source).body if isinstance(one, ast.FunctionDef | ast.ClassDef)
-            }
         is_text = cell.kind in (CellKind.PROSE, CellKind.WRITTEN)
         make = nbformat.v4.new_markdown_cell if is_text else nbformat.v4.new_code_cell
         text = in_the_notebook(cell) if two_lines else cell.source
@@ -59,24 +64,22 @@ def notebook_of(lesson: Lesson, limits: GradingLimits | None = None, two_lines: 
         node["metadata"] = nbformat.from_dict(
             {**dict(cell.metadata), **_nbgrader(cell, cell.kind is CellKind.TEST and not (two_lines and cell.call))}
         )
-        if cell.kind is CellKind.SHOW and tools & _asked_for(cell.source):
-            # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
-            node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
+        if node.cell_type == "code":
+            names = names_in(cell.source)
+            uses = cell.kind is CellKind.SHOW and learners & (names.now | names.later)
+            if uses:
+                # What it shows breaks with a wrong answer, of which the check has told by then: Run All goes on.
+                node["metadata"]["tags"] = [*node["metadata"].get("tags", []), "raises-exception"]
+            learners = learners | names.binds if uses else learners - names.binds
+            if cell.kind is CellKind.ANSWER:
+                learners |= {
+                    one.name for one in python_in(cell.source).body if isinstance(one, ast.FunctionDef | ast.ClassDef)
+                }
         if first and node.cell_type == "code":
             cells.append(nbformat.v4.new_code_cell(how_to_install(), id=cell_id("", how_to_install(), seen)))
             first = False
         cells.append(node)
     return nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(METADATA))
-
-
-def _asked_for(source: str) -> set[str]:
-    """The names that a cell takes from cells above it."""
-    tree = list(ast.walk(python_in(source)))
-    names = [one for one in tree if isinstance(one, ast.Name)]
-    own = {one.id for one in names if isinstance(one.ctx, ast.Store)} | {
-        one.arg for one in tree if isinstance(one, ast.arg)
-    }
-    return {one.id for one in names} - own
 
 
 def _nbgrader(cell: Cell, folded: bool) -> dict[str, Any]:

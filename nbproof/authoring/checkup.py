@@ -8,19 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nbproof.authoring.awkward import untried
 from nbproof.authoring.contract import Record, check_contract, select
-from nbproof.authoring.demands import demands_of, unbroken
+from nbproof.authoring.demands import demands_of, unbroken, untried
 from nbproof.authoring.hinting import check_hints, check_share
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus, refuse_abandoned
 from nbproof.authoring.release import check_release
-from nbproof.authoring.syllabus import Syllabus, read_syllabus, refuse_abandoned
 from nbproof.authoring.trial import Way
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import Violation
+from nbproof.files import counted
 from nbproof.nbgrader_setup import course_config
-from nbproof.text import counted
 
 __all__ = ["Alike", "Checkup", "check_up", "redundant"]
 

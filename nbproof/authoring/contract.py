@@ -17,15 +17,13 @@ from pathlib import Path
 from nbproof.authoring.demands import Demands
 from nbproof.authoring.derived_files import checks_in
 from nbproof.authoring.forks import run_trials
-from nbproof.authoring.lesson import Candidate, Exercise, Lesson
-from nbproof.authoring.syllabus import Syllabus, read_syllabus
+from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
 from nbproof.authoring.trial import Outcome, Trial, Way
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, visible_of
 from nbproof.command import course_command
-from nbproof.display.hints import all_hints, known_hint
+from nbproof.display.help import all_hints, known_hint
 from nbproof.errors import UsageError, Violation
-from nbproof.regions import visible_of
-from nbproof.text import counted
+from nbproof.files import counted
 
 __all__ = [
     "MAX_UNSEEN",

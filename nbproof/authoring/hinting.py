@@ -9,11 +9,10 @@ from nbproof.authoring.contract import Record
 from nbproof.authoring.exercise_folder import HINTS
 from nbproof.authoring.hint_texts import WAY_IN, place_of
 from nbproof.authoring.lesson import Lesson
-from nbproof.cells import CellKind
+from nbproof.cells import CellKind, private_lines
 from nbproof.command import course_command
-from nbproof.display.hints import Hint, all_hints, exercise_hints
+from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.errors import Violation
-from nbproof.regions import private_lines
 
 __all__ = ["SHARE", "check_hints", "check_share", "given_away", "share_named"]
 

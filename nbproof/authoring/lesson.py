@@ -12,12 +12,15 @@ no metadata         prose, and code that only shows something; not run while gra
 ==================  =========================================================================
 
 A test cell is two lines, which stand for the checks in the exercise's folder: a :class:`Cell` has their whole text.
+
+Of all lessons together it says what one must not have because another has it, and which folders are no lessons.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,20 +29,33 @@ from typing import Any
 import jupytext
 from IPython.core.inputtransformer2 import TransformerManager
 
-from nbproof.authoring.candidates import Candidate, read_candidates
-from nbproof.authoring.exercise_folder import CheckCells, refuse_unexpected
-from nbproof.cells import CellKind, exercise_of, kind_of
-from nbproof.errors import LessonError, UsageError
-from nbproof.regions import (
+from nbproof.authoring.exercise_folder import Candidate, CheckCells, is_left_over, read_candidates, refuse_unexpected
+from nbproof.cells import (
     BEGIN_SOLUTION,
     END_SOLUTION,
+    CellKind,
+    exercise_of,
+    kind_of,
     refuse_bad_markers,
     refuse_markers,
     refuse_unmarkable,
     stub_of,
 )
+from nbproof.errors import LessonError, UsageError
 
-__all__ = ["Candidate", "Cell", "Exercise", "Lesson", "find_lessons", "python_in", "read_lesson"]
+__all__ = [
+    "Candidate",
+    "Cell",
+    "Exercise",
+    "Lesson",
+    "Syllabus",
+    "find_lessons",
+    "python_in",
+    "read_lesson",
+    "read_syllabus",
+    "refuse_abandoned",
+]
+
 
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -260,3 +276,59 @@ def _exercises(cells: tuple[Cell, ...], folder: Path) -> tuple[Exercise, ...]:
             Exercise(answer.grade_id, folder.name, answer, tuple(tests[answer.grade_id]), accepted, mutants)
         )
     return tuple(exercises)
+
+
+@dataclass(frozen=True)
+class Syllabus:
+    """The lessons that can be read, and why the others cannot."""
+
+    lessons: tuple[Lesson, ...]
+    unread: tuple[LessonError, ...] = ()
+
+
+def read_syllabus(root: Path, needed: Sequence[str] = ()) -> Syllabus:
+    """Read every lesson below ``root``.
+
+    Raises LessonError for one of those ``needed`` that cannot be read (none named: for any), and if two lessons have an
+    exercise of the same id.
+    """
+    lessons, unread = [], []
+    for folder in find_lessons(root):
+        try:
+            lessons.append(read_lesson(folder))
+        except LessonError as error:
+            if not needed or folder.name in needed:
+                raise
+            unread.append(error)
+    seen: dict[str, str] = {}
+    for exercise in (exercise for lesson in lessons for exercise in lesson.exercises):
+        if exercise.id in seen:
+            raise LessonError(
+                f"the exercise id {exercise.id!r} is used in two lessons",
+                f"{exercise.answer.place} and {seen[exercise.id]}",
+                "rename one of them",
+            )
+        seen[exercise.id] = exercise.answer.place
+    return Syllabus(tuple(lessons), tuple(unread))
+
+
+def refuse_abandoned(root: Path) -> None:
+    """Raise LessonError for a folder in lessons/ that has files, and no lesson.py: nothing would ever read them."""
+    for folder in sorted(path for path in (root / "lessons").glob("*") if path.is_dir()):
+        if folder.name.startswith((".", "__")) or (folder / "lesson.py").exists():
+            continue
+        kept = next(_files_of(folder), None)
+        if kept is not None:
+            raise LessonError(
+                f"lessons/{folder.name} has no lesson.py, but {kept.relative_to(folder)}",
+                str(folder),
+                f"bring lesson.py back, or, if the lesson is to go: git rm -r {folder}",
+            )
+
+
+def _files_of(folder: Path) -> Iterator[Path]:
+    return (
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not is_left_over(path.relative_to(folder).parts)
+    )

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import Template
 
-from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.authoring.lesson import find_lessons, read_lesson, read_syllabus
 from nbproof.authoring.stated import contradictions
-from nbproof.authoring.syllabus import read_syllabus
 from nbproof.errors import UsageError, Violation
 
 __all__ = ["FIRST", "new_course", "new_exercise"]

@@ -1,7 +1,7 @@
 """A course as a web site to be read, ``build/site``: lessons are chapters, with what they show; exercises without answers.
 
-Sphinx makes the pages, from Markdown and notebooks that are made from README, ``docs/`` and lessons. They take the place of an
-earlier site once they were searched for answers. A second time, only lessons that have changed are run.
+Sphinx makes the pages, from Markdown and notebooks that are made from README, ``docs/`` and lessons. They take the place of
+an earlier site once they were searched for answers. A second time, only lessons that have changed are run.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.chapter import PICTURES, chapter_of, plain
-from nbproof.authoring.derived import as_text
-from nbproof.authoring.derived_files import read_outline
+from nbproof.authoring.chapter import PICTURES, Shown, chapter_of, plain, shown_by
+from nbproof.authoring.derived_files import as_text, read_outline
 from nbproof.authoring.lesson import find_lessons
-from nbproof.authoring.shown import Shown, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
 from nbproof.authoring.stated import time_in
 from nbproof.command import course_command, module_name, with_extra

@@ -19,7 +19,7 @@ from nbproof.authoring.hearsay import rests_on_hearsay
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, collecting, listing, seeds_of
 from nbproof.course_file import the_course
-from nbproof.display.hints import all_hints
+from nbproof.display.help import all_hints
 from nbproof.values.compare import leaves
 from nbproof.values.describe import in_words
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
@@ -138,7 +138,7 @@ def _cell(name: str, source: str) -> str:
 def _test_cell(name: str, source: str) -> str:
     """The same for a test cell. It holds plain Python, and is long: IPython's reading of it would take half the time."""
     try:
-        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/test_cell_names.py).
+        # A namespace of its own: its names must not take the place of the answer's (nbproof/checks/test_cells.py).
         exec(_compiled(name, source), dict(InteractiveShell.instance().user_ns))  # noqa: S102 (authors' own code)
     except BaseException as error:
         return f"{name}: {type(error).__name__}: {error}"

@@ -36,9 +36,9 @@ from typing import Any, ClassVar
 from nbproof.checks.case import Case
 from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
-from nbproof.checks.test_cell_names import CHECK_LINE, on_their_own
+from nbproof.checks.test_cells import CHECK_LINE, on_their_own
 from nbproof.checks.visible import hidden_text, key_of, run_apart, visible_text
-from nbproof.text import readable
+from nbproof.files import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import CheckFailed, CheckResult, ProbeResult
@@ -227,7 +227,7 @@ def _tell_a_person(exercise: str, handed: tuple[str, ...], findings: Sequence[Ch
     from nbproof.display.help import remember
     from nbproof.display.outline import exercise_named, fingerprint
     from nbproof.display.panel import say_untouched, show_findings
-    from nbproof.display.progress_store import DiaryError, note
+    from nbproof.display.progress import DiaryError, note
     from nbproof.front_end import ran_before
 
     known = exercise_named(exercise)

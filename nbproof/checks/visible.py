@@ -15,11 +15,11 @@ import json
 import linecache
 import re
 
+from nbproof.cells import BEGIN_HIDDEN, END_HIDDEN
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
 from nbproof.files import digest_of
-from nbproof.regions import BEGIN_HIDDEN, END_HIDDEN
 
 __all__ = [
     "HIDDEN",

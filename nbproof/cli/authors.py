@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbproof.command import Command, course_command, this_python
-from nbproof.text import counted
+from nbproof.files import counted
 
 __all__ = ["COMMANDS"]
 
@@ -49,7 +49,7 @@ def _site_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.shown import Shown
+    from nbproof.authoring.chapter import Shown
     from nbproof.authoring.site import make_site
 
     def say(shown: Shown) -> None:

@@ -16,17 +16,16 @@ from rich.console import Console
 from nbproof.cli.class_json import class_as_json, error_as_json, refuse_unwritable, write_json
 from nbproof.cli.class_table import Told, is_incomplete, print_class, print_problems, summary_line
 from nbproof.cli.live import Counting, watching
-from nbproof.collect.enrolled import is_class_known, members_of
+from nbproof.collect.roster import is_class_known, members_of
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.marking.results import GradedClass
 from nbproof.report.attendance import Attendance, attend, people_of
+from nbproof.run.changes import Selection, select
 from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
-from nbproof.run.journal import journal_of
+from nbproof.run.journal import journal_of, note_problems
 from nbproof.run.lock import only_run
-from nbproof.run.selection import Selection, select
-from nbproof.run.ungraded_log import note_problems
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal import console_for_output, progress, say
 

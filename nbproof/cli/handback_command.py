@@ -1,4 +1,5 @@
-"""What ``python -m course feedback --for ...`` does: bring pages up to date, pack those that are new, say where to put them."""
+"""What ``python -m course feedback --for ...`` does: bring pages up to date, pack those that are new, say where to put
+them."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ from nbproof.collect.sheet import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.feedback.pages import chosen_submissions, write_feedback
+from nbproof.files import counted, printable
 from nbproof.report.handback import HandedBack, Parcel, hand_back
+from nbproof.report.lms import match
 from nbproof.report.records import ClassRecords, read_class
-from nbproof.report.sheets import match
-from nbproof.run.ungraded_log import problems_of
+from nbproof.run.journal import problems_of
 from nbproof.terminal import progress
-from nbproof.text import counted, printable
 
 __all__ = ["addresses_of", "hand_back_pages"]
 

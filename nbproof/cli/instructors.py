@@ -154,7 +154,7 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
 
 def _feedback(arguments: argparse.Namespace) -> int:
     from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
-    from nbproof.run.ungraded_log import problems_of
+    from nbproof.run.journal import problems_of
     from nbproof.terminal import progress
 
     given = arguments

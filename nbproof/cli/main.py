@@ -113,8 +113,7 @@ def _progress_arguments(command: argparse.ArgumentParser) -> None:
 
 def _progress(arguments: argparse.Namespace) -> int:
     from nbproof.cli.self_study import print_progress
-    from nbproof.display.progress import overview
-    from nbproof.display.progress_store import DiaryError, diary_path, forget
+    from nbproof.display.progress import DiaryError, diary_path, forget, overview
 
     if arguments.forget:
         try:

@@ -1,4 +1,5 @@
-"""Collect uploads: keep what came, tell whose and of which lesson each file is, and put the copy that counts into submitted/."""
+"""Collect uploads: keep what came, tell whose and of which lesson each file is, and put the copy that counts into
+submitted/."""
 
 from __future__ import annotations
 
@@ -14,14 +15,13 @@ from pathlib import Path
 
 from nbproof.collect.archives import kind_of
 from nbproof.collect.contents import LessonBook
-from nbproof.collect.enrolled import enrol, kept_roster
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
 from nbproof.collect.layouts import Pattern, read_place, read_time
 from nbproof.collect.names import why_no_learner
 from nbproof.collect.outcome import Collected
 from nbproof.collect.placing import Desk, File
-from nbproof.collect.roster import read_names
+from nbproof.collect.roster import enrol, kept_roster, read_names
 from nbproof.command import course_command, nbgrader_command
 from nbproof.errors import UsageError
 from nbproof.sandbox.exceptions import GradingError

@@ -1,22 +1,38 @@
-"""Whose is it: the CSV that says which names stand for which learner.
+"""Rosters: who belongs to the class, and the CSV that says which names stand for which learner.
 
-Three kinds are read: a hand-made one (a column ``learner``, every other column holds names that stand for that learner),
-Canvas's gradebook export, and Moodle's list of participants or grading worksheet.
+``roster.csv`` in the course's folder is a table that people can read and change.
+
+Of tables that say whose is a file, three kinds are read: a hand-made one (a column ``learner``, every other column holds
+names that stand for that learner), Canvas's gradebook export, and Moodle's list of participants or grading worksheet.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nbproof.collect.names import bare, plain, why_no_learner
 from nbproof.collect.sheet import read_sheet
 from nbproof.errors import UsageError
+from nbproof.files import replace_file
 
-__all__ = ["SEPARATOR", "Member", "Roster", "read_names"]
+__all__ = [
+    "ROSTER",
+    "SEPARATOR",
+    "Member",
+    "Roster",
+    "enrol",
+    "is_class_known",
+    "kept_roster",
+    "members_of",
+    "read_names",
+    "strike_off",
+]
 
 
 _LEARNER = (
@@ -247,3 +263,71 @@ def _filled(rows: Sequence[Sequence[str]], column: int) -> bool:
     cells = [row[column].strip() for row in rows[1:]]
     said = [cell for cell in cells if cell]
     return bool(said) and len(said) * 2 >= len(cells) and len(set(said)) * 2 > len(said)
+
+
+ROSTER = "roster.csv"
+_COLUMNS = ("learner", "name", "email", "also")
+
+
+def kept_roster(root: Path) -> Roster | None:
+    """The roster that is kept, which names whom it knows and leaves others alone. Raises UsageError if it is broken."""
+    path = root / ROSTER
+    if not path.is_file() or len(path.read_bytes().split(b"\n", 1)[-1].strip()) == 0:
+        return None
+    return replace(read_names(path), strict=False)
+
+
+def members_of(root: Path) -> tuple[Member, ...]:
+    """Everybody on the roster that is kept. Raises UsageError if it is broken."""
+    roster = kept_roster(root)
+    return roster.members if roster is not None else ()
+
+
+def is_class_known(root: Path) -> bool:
+    """Whether a real class has left anything here: then no class is made up."""
+    return (root / ROSTER).exists() or any(root.glob("collected/*/list.json"))
+
+
+def enrol(root: Path, members: Iterable[Member]) -> list[str]:
+    """Put learners on the roster, or what is new of them; returns those who are new. Raises UsageError."""
+    kept = {member.learner: member for member in members_of(root)}
+    added = []
+    for one in members:
+        before = kept.get(one.learner)
+        if before is None:
+            added.append(one.learner)
+            kept[one.learner] = one
+            continue
+        also = tuple(dict.fromkeys((*before.also, *one.also)))
+        kept[one.learner] = replace(before, name=one.name or before.name, email=one.email or before.email, also=also)
+    _write(root, list(kept.values()))
+    return added
+
+
+def strike_off(root: Path, learners: Iterable[str]) -> None:
+    """Take learners off the roster. Raises UsageError."""
+    gone = set(learners)
+    before = members_of(root)
+    if any(member.learner in gone for member in before):
+        _write(root, [member for member in before if member.learner not in gone])
+
+
+def _write(root: Path, members: Sequence[Member]) -> None:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for one in members:
+        also = f" {SEPARATOR} ".join(part.replace(SEPARATOR, " ") for part in one.also)
+        writer.writerow([one.learner, one.name, one.email, also])
+    path = root / ROSTER
+    data = text.getvalue().encode("utf-8", "backslashreplace")
+    try:
+        if path.is_file() and path.read_bytes() == data:
+            return
+        replace_file(path, data)
+    except OSError as error:
+        raise UsageError(
+            f"the roster cannot be written: {error.strerror}",
+            str(path.absolute()),
+            "free some space, or let your user write there",
+        ) from None

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nbproof.course_file import use_course
-from nbproof.run.environment import versions
+from nbproof.run.digests import versions
 from nbproof.sandbox.isolation import Isolation
 
 if TYPE_CHECKING:

@@ -2,19 +2,73 @@
 
 What the help is about is the check that failed last in this notebook: the misconception that it named,
 or else the way into its exercise. Each call shows one step more; another mistake starts anew.
+
+The texts are written in ``lessons/``, beside what they are about; a build gathers them in ``hints.json``, which
+learners have (:mod:`nbproof.authoring.hint_texts`). A hint leads to the idea. It never holds a line of a solution.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
+from dataclasses import dataclass
+from functools import cache
 from html import escape
+from pathlib import Path
 
-from nbproof.display.hints import Hint, all_hints, exercise_hints
+from nbproof.command import course_command
+from nbproof.course_file import the_course
 from nbproof.display.outline import outline
+from nbproof.errors import HintError
 from nbproof.front_end import MONO, framed, prose, show
 from nbproof.values.results import CheckResult
 
-__all__ = ["remember", "say", "show_next_step", "steps"]
+__all__ = ["Hint", "all_hints", "exercise_hints", "known_hint", "remember", "say", "show_next_step", "steps"]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One misconception: what it is called, and three steps from a question to a place to read."""
+
+    id: str
+    name: str
+    question: str
+    idea: str
+    read: str
+
+
+@cache
+def _tables(path: Path) -> tuple[dict[str, Hint], dict[str, Hint]]:
+    try:
+        tables = json.loads(path.read_text(encoding="utf-8"))
+        misconceptions = {table["id"]: Hint(**table) for table in tables["misconceptions"]}
+        starts = {table["id"]: Hint(name=table["id"], **table) for table in tables["exercises"]}
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise HintError(
+            f"the hints cannot be read: {error}", str(path),
+            f"if lessons/ is there: {course_command('build')}; else install the course again",
+        ) from None  # fmt: skip
+    return misconceptions, starts
+
+
+def _path() -> Path:
+    return the_course().folder / "hints.json"
+
+
+def all_hints() -> dict[str, Hint]:
+    """Every misconception of the course by its id. Raises HintError if hints.json is missing or damaged."""
+    return _tables(_path())[0]
+
+
+def exercise_hints() -> dict[str, Hint]:
+    """The way into each exercise, by exercise id; ``name`` is the id."""
+    return _tables(_path())[1]
+
+
+def known_hint(key: str | None) -> str | None:
+    """This id if the course has such a hint, else None: what an error gives away anywhere, not every course has words for."""
+    return key if key is not None and key in all_hints() else None
+
 
 _last: CheckResult | None = None
 _withheld = 0

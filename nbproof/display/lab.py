@@ -15,7 +15,7 @@ from platformdirs import user_config_path
 
 from nbproof.command import course_command, this_python
 from nbproof.course_file import the_course
-from nbproof.display.progress_store import diary_path
+from nbproof.display.progress import diary_path
 from nbproof.errors import UsageError
 
 _INSTEAD = Path(".course") / "home"

@@ -1,7 +1,7 @@
 """What a feedback page tells about each exercise, as frozen data: words only, no HTML.
 
 The words are those of the notebook: the check's own sentence, and the misconception's name, question, idea and
-place to read. All that a learner may have made up goes through :func:`nbproof.feedback.sanitize_text.harmless`; lines
+place to read. All that a learner may have made up goes through :func:`nbproof.feedback.own_code.harmless`; lines
 of hidden tests and solutions that are not in their own answer are taken out, wherever they came from.
 """
 
@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from nbproof.authoring.leaks import Secrets
+from nbproof.authoring.release import Secrets
 from nbproof.course_file import the_course
-from nbproof.display.hints import Hint, all_hints, exercise_hints
+from nbproof.display.help import Hint, all_hints, exercise_hints
 from nbproof.display.outline import exercise_named
-from nbproof.feedback.own_code import own_line, printed_in
-from nbproof.feedback.sanitize_text import harmless, shortened, visible
+from nbproof.feedback.own_code import harmless, own_line, printed_in, shortened, visible
 from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking.results import (
     FAULTS,
@@ -254,7 +253,7 @@ def _picture(compared: dict[str, Any] | None) -> Drawn | None:
 @lru_cache(maxsize=512)
 def _drawn(packed: str) -> Drawn | None:
     # Here and not above: most pages of a class have no picture, and what draws them costs seconds.
-    from nbproof.marking.comparison import unpack
+    from nbproof.marking.results import unpack
 
     place, pictures = unpack(json.loads(packed)), the_course().pictures()
     picture = None if place is None or pictures is None else pictures.draw_place(place)

@@ -1,17 +1,91 @@
-"""A learner's code on a page: coloured, bounded, and the line of it that an error came from."""
+"""A learner's code and text as a page may show them: coloured, bounded, nothing invisible, no path of the grading machine.
+
+HTML is the template's business: it escapes everything. What is left is text that is long, that turns the
+direction of reading, that stacks marks over its neighbours, or that tells where the grader lives.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Mapping
+from functools import cache
 from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup, escape
 
-from nbproof.feedback.sanitize_text import harmless
+from nbproof.course_file import the_course
 
-__all__ = ["coloured", "own_line", "printed_in"]
+__all__ = ["coloured", "harmless", "own_line", "printed_in", "shortened", "visible", "without_paths"]
+
+
+_LONGEST_LINE = 400
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\)?|[@-_])")
+"""What a terminal would obey: colours, links, titles."""
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Controls, and marks that turn or hide text. Joiners, which scripts and emoji need, are none of them."""
+_STACKED = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})"
+                      "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")  # fmt: skip
+_CELL_FILE = re.compile(r"\(?<ipython-input-\d+-[0-9a-f]+>(?:, line (\d+)\))?")
+_LIBRARY = re.compile(r"…?(?:/[^\s/'\"<>()]{1,100}){0,20}/(?=(?:site-packages|dist-packages|python3\.\d+)/)")
+
+
+def harmless(text: object, most: int = 2_000) -> str:
+    """A learner's text, or what their code brought about, fit to be shown: at most ``most`` characters and a little."""
+    return visible(shortened(text if isinstance(text, str) else str(text), most))
+
+
+def visible(text: str) -> str:
+    """The text with everything in it to be seen: no control, nothing that turns or hides other text, no own path."""
+    kept = _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
+    # A progress bar writes over itself: what was written last is what one saw.
+    kept = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
+    kept = _STACKED.sub(r"\1", _INVISIBLE.sub(lambda sign: f"‹U+{ord(sign[0]):04X}›", kept))
+    # Half a surrogate pair, which no file takes, is written out.
+    return without_paths(_CELL_FILE.sub(_in_your_cell, kept)).encode("utf-8", "backslashreplace").decode()
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning and the end of a long text, and of long lines the beginning, with a word on what is missing."""
+    if len(text) > most:
+        head, tail = text[: most * 2 // 3], text[len(text) - most // 3 :]
+        # Whole lines, where that costs no more than a part of either.
+        head = head[: head.rfind("\n") + 1] or head if "\n" in head[len(head) // 2 :] else head
+        tail = tail[tail.find("\n") + 1 :] if "\n" in tail[: len(tail) // 2] else tail
+        left_out = len(text) - len(head) - len(tail)
+        text = f"{head.rstrip()}\n[… {left_out:,} characters left out …]\n{tail}"
+    lines = text.split("\n")
+    if max(map(len, lines)) > _LONGEST_LINE:
+        lines = [
+            line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} [… {len(line) - _LONGEST_LINE:,} more]"
+            for line in lines
+        ]
+    return "\n".join(lines)
+
+
+def without_paths(text: str) -> str:
+    """The text without the folders in which the grader's Python, its packages and its course lie."""
+    for folder in _own_folders():
+        text = text.replace(folder, "…")
+    return _LIBRARY.sub("…/", text)
+
+
+@cache
+def _own_folders() -> tuple[str, ...]:
+    ours = {str(Path(__file__).resolve().parents[2]), str(the_course().root)}
+    places = {sys.prefix, sys.base_prefix, sys.exec_prefix, os.getcwd(), *ours, os.path.expanduser("~")}
+    return tuple(sorted((place for place in places if len(place) > 5), key=len, reverse=True))
+
+
+def _in_your_cell(found: re.Match[str]) -> str:
+    return f"(line {found[1]} of your cell)" if found[1] else "your cell"
+
 
 LONGEST = 12_000
 """Characters of an answer that a page shows."""

@@ -14,17 +14,16 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from nbproof.authoring.leaks import Secrets, read_secrets
+from nbproof.authoring.release import Secrets, read_secrets
 from nbproof.course_file import the_course
 from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.feedback.exercise_feedback import cards_of
 from nbproof.feedback.graded_verdict import graded_verdict
-from nbproof.feedback.own_code import coloured
-from nbproof.feedback.sanitize_text import harmless
+from nbproof.feedback.own_code import coloured, harmless
+from nbproof.files import code_parts, counted
 from nbproof.gradebook.reader import Marks
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.journal import journal_of
-from nbproof.text import code_parts, counted
 
 if TYPE_CHECKING:
     from nbproof.feedback.pages import Task

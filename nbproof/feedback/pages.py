@@ -21,11 +21,10 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.files import replace_file
+from nbproof.files import counted, replace_file
 from nbproof.gradebook.reader import Marks, read_marks
 from nbproof.interrupt import for_this_process_only
 from nbproof.run.journal import journal_of
-from nbproof.text import counted
 
 __all__ = [
     "Feedback",
@@ -254,7 +253,7 @@ def _stop_where_the_disk_fails(trouble: PageTrouble, place: Path) -> None:
 
 def _hand_on_receipts(root: Path, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
     """What `nbgrader release_feedback` wants beside each page; (learner, lesson, reason) of what could not be written."""
-    from nbproof.gradebook.receipts import hand_on
+    from nbproof.gradebook.graded_notebook import hand_on
 
     failed = []
     for learner, lesson in pairs:

@@ -34,8 +34,8 @@ from nbproof.cells import CellKind
 from nbproof.command import nbgrader_command
 from nbproof.errors import CourseError
 from nbproof.files import written_whole
+from nbproof.gradebook.graded_notebook import time_in
 from nbproof.gradebook.reader import Marks, marks_in
-from nbproof.gradebook.receipts import time_in
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import UNCERTAIN, SubmissionVerdict
 from nbproof.sandbox.exceptions import GradingError

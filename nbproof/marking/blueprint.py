@@ -24,7 +24,7 @@ from nbproof.checks.visible import whole
 from nbproof.limits import GradingLimits
 from nbproof.marking.manual_answers import Question, questions_in
 from nbproof.marking.plain import PlainTest, is_plain, refuse_templates
-from nbproof.recover.own_cells import OwnCell
+from nbproof.recover.pieces import OwnCell
 from nbproof.recover.released import Handout
 from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox.cell_names import CellNames, names_in

@@ -3,6 +3,8 @@
 What workers bring is kept and judged when the last of them has ended: no request, no pause and no restart depends on
 whether a check passed. A step that is lost is not tried again; the next fork takes the steps before it over and goes on
 behind it. So nobody is asked twice.
+
+What a worker answers is taken into the forms that marking works with: learner code may have made up every word of it.
 """
 
 from __future__ import annotations
@@ -13,17 +15,54 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.checks.test_cells import ProbePart
+from nbproof.files import readable
 from nbproof.marking.blueprint import Blueprint, Rebuilt
-from nbproof.marking.judge import Judge
+from nbproof.marking.judge import Judge, ProbeAnswer
 from nbproof.marking.program import Step
 from nbproof.marking.verdicts import Progress, Reply, says_out_of_memory
-from nbproof.marking.worker_answers import brought_by, error_told
 from nbproof.sandbox import wire
+from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.worker_handle import Worker
+from nbproof.values.results import ProbeError
 
-__all__ = ["Execution"]
+__all__ = ["Execution", "brought_by", "error_told", "names_told"]
+
+
+def names_told(answer: dict[str, Any], cells: int, edited: int) -> tuple[list[CellNames], list[str]]:
+    """What it says of the names of ``cells`` texts, and what was added to ``edited`` ones. Raises WorkerLost for another form."""
+    told, added = answer["names"], answer["added"]
+    if len(told) != cells or len(added) != edited or not all(isinstance(text, str) for text in added):
+        raise WorkerLost("protocol", "it answered what was not asked")
+    found = []
+    for one in told:
+        if not (isinstance(one, list) and len(one) == 7 and all(isinstance(part, list) for part in one[:6])):
+            raise WorkerLost("protocol", "it answered what was not asked")
+        parts = (frozenset(name for name in part if isinstance(name, str)) for part in one[:6])
+        binds, now, later, defines, changes, lasting = parts
+        found.append(CellNames(binds, now, later, defines, changes, lasting, bool(one[6])))
+    return found, added
+
+
+def brought_by(answer: dict[str, Any], payload: bytes) -> ProbeAnswer:
+    """What a probe brought: evidence, still packed, or trouble. Raises WireError for trouble of another form."""
+    trouble = answer.get("trouble")
+    if trouble is None:
+        return ProbeAnswer(payload, printed=readable(answer["printed"][:5_000]))
+    if not (isinstance(trouble, list) and len(trouble) == 4 and all(isinstance(text, str) for text in trouble)):
+        raise wire.WireError("trouble of no known form")
+    kind, message, line, inside = (readable(text[:2000]) for text in trouble)
+    return ProbeAnswer(b"", ProbeError(kind, message, line, inside), printed=readable(answer["printed"][:5_000]))
+
+
+def error_told(error: object) -> str:
+    """The error that ended a cell, on one line; empty if there is none, or it has another form."""
+    if not (isinstance(error, list) and len(error) == 2):
+        return ""
+    kind, message = (readable(part[:500]) if isinstance(part, str) else "" for part in error)
+    return f"{kind}: {message.splitlines()[0]}" if message.strip() else kind
+
 
 _MOST_KEPT = 128 << 20
 """Bytes of evidence that are kept of one submission until it is judged. Answers to all exercises of a lesson bring one."""

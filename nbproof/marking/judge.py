@@ -37,7 +37,7 @@ class ProbeAnswer:
 
 @dataclass(frozen=True)
 class Judged(CheckResult):
-    """A finding, and what a picture of it needs (:mod:`nbproof.marking.comparison`)."""
+    """A finding, and what a picture of it needs (:mod:`nbproof.marking.results`)."""
 
     picture: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     beyond: bool = False

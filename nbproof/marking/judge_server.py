@@ -1,4 +1,5 @@
-"""What the judge's process does: truths, comparison, hints and the data of pictures, in a sealed fork of the warm interpreter.
+"""What the judge's process does: truths, comparison, hints and the data of pictures, in a sealed fork of the warm
+interpreter.
 
 No learner's code runs here, but what it brought is read here: any of it may be made to cost memory or time. So this is
 a process that can be ended at any moment. Whoever asks (:mod:`nbproof.sandbox.judging`) watches it from outside.
@@ -15,7 +16,7 @@ from typing import Any
 
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, decide, listing
-from nbproof.marking.comparison import pack
+from nbproof.marking.results import pack
 from nbproof.sandbox import wire
 from nbproof.sandbox.evidence_wire import opened
 from nbproof.values.results import CheckResult, ProbeError, ProbeResult

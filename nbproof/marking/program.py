@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from nbproof.cells import CellKind
 from nbproof.marking.blueprint import Blueprint
-from nbproof.recover.own_cells import OwnCell, is_code
+from nbproof.recover.pieces import OwnCell, is_code
 from nbproof.sandbox.cell_names import ALWAYS_THERE, CellNames
 
 __all__ = ["Program", "Step", "needed", "own_name", "program"]

@@ -3,7 +3,7 @@
 Everything that may be shown comes first: cells with their outputs, and the checks that learners have. Hidden checks are
 asked when the last output has been taken: in the same process, with each exercise's variables as they were, if nothing
 that ran since works on them; else in a fresh one, which runs the cells again and whose outputs nobody takes. What those
-bring is told in words of a known form (:mod:`nbproof.marking.few_words`). ``docs/engine.md`` says why.
+bring is told in words of a known form (:mod:`nbproof.marking.verdicts`). ``docs/engine.md`` says why.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from dataclasses import replace
 
 from nbproof.cells import CellKind
 from nbproof.marking.blueprint import Blueprint, Rebuilt
-from nbproof.marking.execution import Execution
-from nbproof.marking.few_words import in_few_words, known_lines
+from nbproof.marking.execution import Execution, error_told, names_told
 from nbproof.marking.judge import Judge
 from nbproof.marking.manual_answers import written_in
 from nbproof.marking.plain import hidden_run, plain_run, shown_of
 from nbproof.marking.program import Program, needed, own_name, program
 from nbproof.marking.results import CellRun, SubmissionVerdict
-from nbproof.marking.verdicts import Progress, Verdicts, says_out_of_memory
-from nbproof.marking.worker_answers import error_told, names_told
-from nbproof.recover.own_cells import OwnCell
+from nbproof.marking.verdicts import Progress, Verdicts, in_few_words, known_lines, says_out_of_memory
+from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.engine import Engine

@@ -33,7 +33,7 @@ class FeedbackPage(Exporter):  # type: ignore[misc]
         """The page of the submission that ``resources`` names; beside it, what `nbgrader release_feedback` wants."""
         from nbproof.feedback.page import page_of
         from nbproof.feedback.pages import page_path, task_of
-        from nbproof.gradebook.receipts import hand_on
+        from nbproof.gradebook.graded_notebook import hand_on
 
         _, resources = super().from_notebook_node(nb, resources, **kwargs)
         told = resources["nbgrader"]

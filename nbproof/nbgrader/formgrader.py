@@ -16,12 +16,11 @@ import nbformat
 from nbconvert.preprocessors import Preprocessor
 from nbgrader.coursedir import CourseDirectory
 
-from nbproof.cells import CellKind, kind_of, name_of
+from nbproof.cells import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION, CellKind, kind_of, name_of
 from nbproof.command import course_command
 from nbproof.display.lab import start_server
 from nbproof.errors import UsageError
 from nbproof.nbgrader_setup import course_config
-from nbproof.regions import BEGIN_SCHEME, BEGIN_SOLUTION, END_SCHEME, END_SOLUTION
 
 __all__ = ["ReadingView", "open_formgrader"]
 

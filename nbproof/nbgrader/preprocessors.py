@@ -25,7 +25,7 @@ from traitlets import Bool, Unicode
 
 from nbproof.errors import CourseError
 from nbproof.limits import GradingLimits
-from nbproof.nbgrader.nbgrader_process import blueprint_of, engine_for, judge_for, registered, seed
+from nbproof.nbgrader.one_by_one import blueprint_of, engine_for, judge_for, registered, seed
 
 __all__ = ["LookFirst", "Mark", "Rebuild"]
 
@@ -161,7 +161,7 @@ class Rebuild(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Replace the submission by its rebuilt twin. Raises Damaged if there is no reading it."""
         from nbproof.marking.blueprint import Rebuilt, fill_in, read_file
-        from nbproof.marking.reading import read_answers
+        from nbproof.marking.marker import read_answers
 
         folder = Path(resources["metadata"]["path"])
         if not isinstance(self.parent, LookFirst):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from nbproof.cells import CellKind
-from nbproof.recover.elsewhere import may_stand_elsewhere
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, bare, names_in
 from nbproof.recover.released import Handout
+from nbproof.recover.writings import may_stand_elsewhere
 
 __all__ = ["as_handed_in"]
 

@@ -1,7 +1,7 @@
 """From the bytes that were handed in to the notebook's cells, whatever happened to the file on its way.
 
 ``plain_cells`` reads a sound notebook. ``salvaged`` reads everything else, slowly: what is damaged or
-hostile is read in a sealed worker (:mod:`nbproof.marking.reading`). Nothing of a file is ever run, and
+hostile is read in a sealed worker (:mod:`nbproof.marking.marker`). Nothing of a file is ever run, and
 of a cell only its text, its type and its ids are looked at.
 """
 

@@ -1,17 +1,26 @@
-"""The texts of one submission that may be answers, each with the released cells around it."""
+"""The texts of one submission that may be answers, each with the released cells around it, and the learner's own cells.
+
+Those are new code cells, and released cells that they have changed. They run while grading, in their order, if an answer
+rests on them (:mod:`nbproof.marking.program`).
+
+Tokens are made of texts that need not be Python: whatever is wrong with one, no sign is lost. Python's ``tokenize`` gives up
+where an answer does not parse, as half of the wrong ones do. Every pattern is linear.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import FENCE, Names, bare, names_in, placed, without_released
-from nbproof.recover.released import Handout
+from nbproof.recover.released import HandedOut, Handout
 
-__all__ = ["Piece", "Pieces"]
+__all__ = ["LONGEST", "OwnCell", "Piece", "Pieces", "bounded", "own_cells", "read_back", "to_be_shown", "tokens"]
 
 
 @dataclass(frozen=True)
@@ -118,3 +127,118 @@ class Pieces:
         while len(found) < most and (piece := free.get(at + step * (len(found) + 1))):
             found.append(piece)
         return found
+
+
+MOST_CELLS, MOST_TEXT = 300, 600_000
+"""Own cells of one submission, and characters of all of them, that are looked at."""
+
+_SHOWN, _SHOWN_OF_ALL = 10_000, 50_000
+"""Characters of one of them, and of all, that a page shows: colouring half a million takes a minute, each time."""
+
+
+@dataclass(frozen=True)
+class OwnCell:
+    """Code that a learner wrote outside of the TODO cells."""
+
+    source: str
+    after: int
+    """The place, among the released cells, of the one above it; -1 above all of them."""
+    place: int | None = None
+    """The released cell whose text it has replaced: one that shows something, or a setup cell. None for a new cell."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON-able data."""
+        return asdict(self)
+
+
+def own_cells(
+    handout: Handout, cells: Sequence[ExportedCell], answers: Mapping[int, int] | None = None
+) -> tuple[OwnCell, ...]:
+    """``answers``: cells that are answers, or parts of them, although nothing says so -> the place of the TODO cell."""
+    names = {cell.name for cell in handout.cells if cell.name}
+    found: list[OwnCell] = []
+    used: set[int] = set()
+    above = -1
+    for at, (cell, place) in enumerate(zip(cells, placed(handout, cells), strict=True)):
+        if answers and at in answers:
+            above = answers[at]
+        elif place is not None and place not in used and is_code(handout.cells[place]) == (cell.kind == "code"):
+            used.add(place)
+            above = place
+            if _is_changed(handout.cells[place], cell):
+                found.append(OwnCell(cell.source, above, place))
+        elif cell.kind == "code" and cell.source.strip() and cell.name not in names and cell.whole:
+            again = place is not None and bare(cell.source) == bare(handout.cells[place].source)
+            found += [] if again else [OwnCell(cell.source, above)]
+    return bounded(found)
+
+
+def bounded(found: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """As many of them as are looked at."""
+    kept: list[OwnCell] = []
+    left = MOST_TEXT
+    for one in found[:MOST_CELLS]:
+        left -= len(one.source)
+        if left >= 0:
+            kept.append(one)
+    return tuple(kept)
+
+
+def to_be_shown(own: Sequence[OwnCell]) -> tuple[OwnCell, ...]:
+    """For people: cut off if one of them, or all of them, are longer than any that somebody reads."""
+    left, found = _SHOWN_OF_ALL, []
+    for one in own:
+        kept = one.source[: min(left, _SHOWN)]
+        left -= len(kept)
+        if len(kept) < len(one.source):
+            kept += "\n# [cut off: this cell ran, and is longer than what is shown]"
+        found.append(replace(one, source=kept))
+    return tuple(found)
+
+
+def is_code(released: HandedOut) -> bool:
+    """Whether a released cell holds code."""
+    return released.kind not in (CellKind.PROSE, CellKind.WRITTEN)
+
+
+def _is_changed(released: HandedOut, cell: ExportedCell) -> bool:
+    changeable = released.kind in (CellKind.SHOW, CellKind.SETUP)
+    return changeable and bool(cell.source.strip()) and bare(cell.source) != bare(released.source)
+
+
+def read_back(handout: Handout, data: object) -> tuple[OwnCell, ...]:
+    """What :meth:`OwnCell.as_dict` wrote down, from a process that may have been told to lie. Raises ValueError."""
+    if not isinstance(data, list) or len(data) > MOST_CELLS:
+        raise ValueError("own cells of no known form")
+    last, found = len(handout.cells), []
+    for one in data:
+        told = one if isinstance(one, dict) else {}
+        source, after, place = told.get("source"), told.get("after"), told.get("place")
+        if not isinstance(source, str) or type(after) is not int or not -1 <= after < last:
+            raise ValueError("own cells of no known form")
+        if place is not None and not (type(place) is int and 0 <= place < last):
+            raise ValueError("own cells of no known form")
+        found.append(OwnCell(source, after, place))
+    return bounded(found)
+
+
+LONGEST = 20_000
+"""Characters of one text that are looked at."""
+_TOKEN = re.compile(
+    r"""(?P<comment>\#[^\n]*+)
+    |(?P<string>[rbufRBUF]{0,2}(?:
+        \"{3}(?:[^\\]|\\.)*?(?:\"{3}|\Z) | '{3}(?:[^\\]|\\.)*?(?:'{3}|\Z)
+        | \"(?:[^\"\\\n]|\\.)*+\"? | '(?:[^'\\\n]|\\.)*+'?))
+    |(?P<number>\d[\w.]*+)
+    |(?P<name>[^\W\d]\w*+)
+    |(?P<newline>\n)
+    |(?P<space>[^\S\n]++)
+    |(?P<sign>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokens(source: str) -> Iterator[tuple[str, str]]:
+    """(kind, text) of every token; what is joined makes the source again, cut at :data:`LONGEST` characters."""
+    for found in _TOKEN.finditer(source[:LONGEST]):
+        yield str(found.lastgroup), found.group()

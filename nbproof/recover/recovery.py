@@ -1,9 +1,10 @@
-"""Finds the answers in one submission: by an id, by the names that they define, or by their place; else a person has to look.
+"""Finds the answers in one submission: by an id, by the names that they define, or by their place; else a person has to
+look.
 
 We trust the ids of cells. If the cell of an exercise is gone, code counts as its answer if it stands in its place, or is the
 only code that defines what the exercise asks for. What may be an answer, and is not certain to be one, is brought as
 comments: nothing of it runs, and it waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
-other cells run where they stand (:mod:`nbproof.recover.own_cells`). This runs in a sealed worker, and imports little.
+other cells run where they stand (:mod:`nbproof.recover.pieces`). This runs in a sealed worker, and imports little.
 """
 
 from __future__ import annotations
@@ -15,16 +16,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbproof.cells import CellKind
-from nbproof.recover.elsewhere import bring
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.matching import alone, bare
-from nbproof.recover.newer import NEWER, newer_than
+from nbproof.recover.matching import NEWER, alone, bare, newer_than
 from nbproof.recover.notebook_bytes import plain_cells, salvaged
-from nbproof.recover.own_cells import OwnCell, own_cells
-from nbproof.recover.pieces import Piece, Pieces
+from nbproof.recover.pieces import OwnCell, Piece, Pieces, own_cells
 from nbproof.recover.released import Handout
 from nbproof.recover.unpacking import Damaged
+from nbproof.recover.writings import bring
 
 __all__ = ["Found", "find_answers", "found_in"]
 

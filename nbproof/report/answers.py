@@ -1,6 +1,6 @@
 """Learners' answers as text: cut into tokens, made anonymous, compared, the typical one of many.
 
-By a lexer of our own (:mod:`nbproof.recover.lexer`), because most answers that matter here are wrong, and half of those
+By a lexer of our own (:mod:`nbproof.recover.pieces`), because most answers that matter here are wrong, and half of those
 do not parse. Texts are cut at 20,000 characters.
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from nbproof.recover.lexer import LONGEST, tokens
+from nbproof.recover.pieces import LONGEST, tokens
 from nbproof.values.leaf import leaf_words
 
 __all__ = [

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbproof.collect.earlier import Useless, useless
-from nbproof.collect.enrolled import members_of
-from nbproof.collect.roster import Member
+from nbproof.collect.roster import Member, members_of
+from nbproof.files import printable
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.report.records import people_in
-from nbproof.text import printable
 
 __all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
 

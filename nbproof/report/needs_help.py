@@ -125,7 +125,7 @@ def _share(works: dict[str, Score], expected: list[ClassLesson], all_points: flo
 
 
 def _misconceptions(works: list[Score]) -> tuple[str, ...]:
-    from nbproof.display.hints import all_hints
+    from nbproof.display.help import all_hints
 
     counts = Counter(
         hint for work in works for one in work.verdict.exercises if not one.is_whole for hint in set(one.hints)

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.collect.earlier import late_by_word, useless
-from nbproof.collect.enrolled import members_of
+from nbproof.collect.roster import members_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.gradebook.reader import marks_in, opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.run.intake import lessons_with_source, take_in
-from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict
-from nbproof.run.ungraded_log import problems_of
+from nbproof.run.journal import JOURNAL, journal_of, journalled_verdict, problems_of
 
 __all__ = [
     "ClassExercise",

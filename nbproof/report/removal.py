@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.collect.earlier import lists_in
-from nbproof.collect.enrolled import members_of, strike_off
+from nbproof.collect.roster import members_of, strike_off
 from nbproof.errors import CourseError
 from nbproof.files import replace_file
 from nbproof.gradebook.reader import opened_gradebook
-from nbproof.run.journal import RunState
-from nbproof.run.ungraded_log import forget_problems
+from nbproof.run.journal import RunState, forget_problems
 
 __all__ = ["Traces", "remove", "traces"]
 

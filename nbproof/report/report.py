@@ -14,14 +14,13 @@ from markupsafe import Markup
 
 from nbproof.command import module_name
 from nbproof.errors import CourseError
-from nbproof.feedback.sanitize_text import harmless
+from nbproof.feedback.own_code import harmless
 from nbproof.files import replace_file
 from nbproof.front_end import prose
 from nbproof.report.answers import line_without_names
 from nbproof.report.attendance import how_late
 from nbproof.report.charts import score_chart, status_chart
-from nbproof.report.exports import tables, write_files
-from nbproof.report.findings import Findings, find, under_codes
+from nbproof.report.findings import Findings, find, tables, under_codes, write_files
 from nbproof.report.near_copies import SMALLEST_CLASS, Evidence, Pair, sureness
 from nbproof.report.records import ClassRecords, Person
 from nbproof.report.statistics import FEWEST_FOR_DISCRIMINATION

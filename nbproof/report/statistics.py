@@ -1,4 +1,5 @@
-"""What a class's records say: scores, exercises, misconceptions, faults, who needs help. Nothing is drawn or written here."""
+"""What a class's records say: scores, exercises, misconceptions, faults, who needs help. Nothing is drawn or written
+here."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nbproof.display.hints import Hint, all_hints
+from nbproof.display.help import Hint, all_hints
 from nbproof.marking.results import FAULTS, UNCERTAIN, ExerciseVerdict, Score
 from nbproof.report.answers import anonymous, known_words, typical
 from nbproof.report.records import ClassLesson, ClassRecords

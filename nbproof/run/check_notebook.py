@@ -24,13 +24,13 @@ from nbproof.marking.blueprint import (
     read_file,
 )
 from nbproof.marking.manual_answers import written_in
+from nbproof.marking.marker import answers_in
 from nbproof.marking.program import program
-from nbproof.marking.reading import answers_in
 from nbproof.marking.results import ExerciseVerdict, SubmissionVerdict, TestVerdict
 from nbproof.marking.verdicts import status_without_error
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.notebook_bytes import ExportedCell, plain_cells, salvaged
-from nbproof.recover.own_cells import OwnCell
+from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.cell_names import additions
 from nbproof.sandbox.isolation import Isolation
 

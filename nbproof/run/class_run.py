@@ -23,11 +23,10 @@ from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.run.changes import Kind, Work, entry_of, handed_in_digest, plan, told
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
-from nbproof.run.journal import Journal, RunState
+from nbproof.run.journal import Journal, RunState, Ungraded
 from nbproof.run.pool import Pool
 from nbproof.run.references import GatedJob, ReferenceJob, References
 from nbproof.run.suspects import CarefulPool, InProgress
-from nbproof.run.ungraded_log import Ungraded
 from nbproof.run.watch import Watch
 
 __all__ = ["ClassRun", "PoolMaker"]

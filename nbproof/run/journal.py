@@ -1,18 +1,34 @@
-"""What outlives a run: its seed and key, and each verdict whole, in ``autograded/<learner>/<lesson>/.verdict.json``."""
+"""What outlives a run: its seed and key, each verdict whole, and why it could not grade what it could not.
+
+Verdicts lie in ``autograded/<learner>/<lesson>/.verdict.json``; what could not be graded in ``.course/problems.json``, for
+reports that are written later.
+"""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from nbproof.files import replace_file
-from nbproof.marking.results import STATUSES, SubmissionVerdict
+from nbproof.marking.results import STATUSES, Score, SubmissionVerdict
 
-__all__ = ["JOURNAL", "Entry", "Journal", "RunState", "journal_of", "journalled_verdict"]
+__all__ = [
+    "JOURNAL",
+    "Entry",
+    "Journal",
+    "RunState",
+    "Ungraded",
+    "forget_problems",
+    "journal_of",
+    "journalled_verdict",
+    "note_problems",
+    "problems_of",
+]
+
 
 JOURNAL = ".verdict.json"
 """In the folder of a submission that a run has graded to its end."""
@@ -127,3 +143,50 @@ class Journal:
         replace_file(folder / f"{verdict.lesson}.ipynb", notebook)
         data = {**{name: value for name, value in vars(entry).items() if name != "verdict"}, "verdict": asdict(verdict)}
         replace_file(folder / JOURNAL, json.dumps(data).encode())
+
+
+@dataclass(frozen=True)
+class Ungraded:
+    """Why one submission was not graded, and whether that is a flaw of the grader."""
+
+    why: str
+    grader_failed: bool = False
+
+
+def note_problems(root: Path, scores: Iterable[Score]) -> None:
+    """Keep the problems of these scores, and forget those that are no longer there. Raises OSError."""
+    kept = problems_of(root)
+    for score in scores:
+        kept.pop((score.learner, score.lesson), None)
+        if score.problem:
+            kept[score.learner, score.lesson] = Ungraded(score.problem, score.grader_failed)
+    _write(root, kept)
+
+
+def forget_problems(root: Path, learners: Collection[str]) -> None:
+    """Forget the problems of these learners. Raises OSError."""
+    kept = problems_of(root)
+    if any(learner in learners for learner, _ in kept):
+        _write(root, {key: one for key, one in kept.items() if key[0] not in learners})
+
+
+def _write(root: Path, kept: Mapping[tuple[str, str], Ungraded]) -> None:
+    problems = [
+        {"learner": key[0], "lesson": key[1], "problem": kept[key].why, "grader_failed": kept[key].grader_failed}
+        for key in sorted(kept)
+    ]
+    path = root / ".course" / "problems.json"
+    path.parent.mkdir(exist_ok=True)
+    replace_file(path, json.dumps({"problems": problems}, indent=1))
+
+
+def problems_of(root: Path) -> dict[tuple[str, str], Ungraded]:
+    """What was not graded, by learner and lesson."""
+    try:
+        kept = json.loads((root / ".course" / "problems.json").read_text(encoding="utf-8"))
+        return {
+            (one["learner"], one["lesson"]): Ungraded(str(one["problem"]), bool(one.get("grader_failed")))
+            for one in kept["problems"]
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}

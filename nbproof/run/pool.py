@@ -14,7 +14,7 @@ from nbproof.marking.blueprint import Blueprint, Damaged
 from nbproof.marking.marker import Marker, Order, order_of
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.intake import Submission
-from nbproof.run.own_process import in_a_process_of_its_own
+from nbproof.run.suspects import in_a_process_of_its_own
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import EngineLost
 from nbproof.sandbox.isolation import Isolation

@@ -24,8 +24,7 @@ from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, fill_in
 from nbproof.marking.marker import Order
 from nbproof.marking.results import FAULTS, SubmissionVerdict
-from nbproof.run.digests import LessonState
-from nbproof.run.environment import environment
+from nbproof.run.digests import LessonState, environment
 from nbproof.run.intake import Submission
 from nbproof.run.journal import RunState
 from nbproof.run.pool import Job

@@ -13,11 +13,13 @@ import contextlib
 import json
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from enum import Enum
+from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from nbproof.command import course_command
 from nbproof.files import digest_of, replace_file
@@ -26,7 +28,7 @@ from nbproof.marking.results import SubmissionVerdict
 if TYPE_CHECKING:
     from nbproof.run.pool import Job, Pool
 
-__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "Suspects", "note_of"]
+__all__ = ["CarefulPool", "InProgress", "Note", "Standing", "Suspects", "in_a_process_of_its_own", "note_of"]
 
 
 class Standing(Enum):
@@ -152,3 +154,19 @@ class CarefulPool:
     def apart(self, job: Job) -> SubmissionVerdict:
         """See :class:`nbproof.run.pool.Pool`."""
         return self._pool.apart(job)
+
+
+_T = TypeVar("_T")
+
+
+def in_a_process_of_its_own(work: Callable[[], _T]) -> _T:
+    """What ``work``, which can be pickled, returns or raises. Raises BrokenProcessPool if its process ends."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
+        return other.submit(_first_to_go, work).result()
+
+
+def _first_to_go(work: Callable[[], _T]) -> _T:
+    with contextlib.suppress(OSError):
+        # Should memory run out on the machine, this process goes first.
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    return work()

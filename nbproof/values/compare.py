@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nbproof.text import counted
+from nbproof.files import counted
 from nbproof.values.describe import in_words, kind_and_value, kind_of, wordless
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 from nbproof.values.leaf import restrained

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from nbproof.text import counted
+from nbproof.files import counted
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 
 __all__ = ["in_words", "kind_and_value", "kind_of", "wordless"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from arsenal import Attack, Scene
 
-from nbproof.authoring.candidates import read_candidates
+from nbproof.authoring.exercise_folder import read_candidates
 
 __all__ = ["ATTACKS"]
 

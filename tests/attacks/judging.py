@@ -14,7 +14,7 @@ from arsenal import Attack
 from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 from decoding import leaked
 
-from nbproof.authoring.leaks import text_of_page
+from nbproof.authoring.release import text_of_page
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.marking.blueprint import OWN, read_blueprint

@@ -11,7 +11,7 @@ import pytest
 from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build, notebook_of
-from nbproof.authoring.derived import how_to_install
+from nbproof.authoring.derived_files import how_to_install
 from nbproof.authoring.lesson import Cell, Lesson, read_lesson
 from nbproof.authoring.release import check_release, leaks
 from nbproof.cells import CellKind
@@ -75,14 +75,19 @@ def test_cell_ids_follow_content_so_that_other_cells_may_come_and_go(course: Pat
 
 
 def test_run_all_goes_on_below_a_wrong_answer(course: Path) -> None:
-    """What a lesson shows with a learner's own tool breaks if the tool is wrong; nothing else may fail."""
+    """What a lesson shows with a learner's own tool, or with what that made, breaks if it is wrong; nothing else may fail."""
     lesson = lesson_of(course)
     shown = [
         ("hook(2)", True),
         ("pictures = [hook for _ in range(2)]", True),
         ("def tried(hook):\n    return hook(2)", False),
-        ("hook = 3\nhook", False),
         ("1 + 1", False),
+        ("first, *others = [hook(2)]", True),
+        ("print(others)", True),
+        ("others = [1]", False),
+        ("print(others)", False),
+        ("hook = 3\nhook", False),
+        ("print(hook)", False),
     ]
     cells = [Cell(CellKind.SHOW, source, "here") for source, _ in shown]
     notebook = notebook_of(replace(lesson, cells=(*cells, *lesson.cells, *cells)))
@@ -200,6 +205,6 @@ def test_where_the_course_is_missing_the_first_cell_says_what_to_run(
 
 def test_a_course_whose_wheel_has_an_address_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     address = "https://example.org/pytorch_hooks_course-1.0.0-py3-none-any.whl"
-    monkeypatch.setattr("nbproof.authoring.derived.the_course", lambda: replace(the_course(), wheel=address))
+    monkeypatch.setattr("nbproof.authoring.derived_files.the_course", lambda: replace(the_course(), wheel=address))
     assert f'print("    %pip install -q {address}")' in how_to_install()
     assert "beside" not in how_to_install()

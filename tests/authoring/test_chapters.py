@@ -1,4 +1,5 @@
-"""The web site: what a reader sees of a lesson, and what nobody does. What a browser makes of it: tests/browser/test_site.py."""
+"""The web site: what a reader sees of a lesson, and what nobody does. What a browser makes of it:
+tests/browser/test_site.py."""
 
 from __future__ import annotations
 
@@ -11,14 +12,13 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from nbproof.authoring import shown, site
-from nbproof.authoring.chapter import Levels, chapter_of, headings_in
-from nbproof.authoring.shown import Shown, shown_by
+from nbproof.authoring import chapter, site
+from nbproof.authoring.chapter import Levels, Shown, chapter_of, headings_in, shown_by
 from nbproof.authoring.site import make_site
 from nbproof.authoring.site_pages import Chapter, home, readers_pages
+from nbproof.cells import private_lines
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError
-from nbproof.regions import private_lines
 from tests import ROOT, SLUGS, the_lesson
 
 SLUG = "02_tensor_hooks"
@@ -232,7 +232,7 @@ def test_once_a_lesson_fails_the_others_are_not_waited_for(tiny: Path) -> None:
 
 
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = shown._surroundings()
-    assert shown._surroundings() == before
-    monkeypatch.setattr(shown.metadata, "distributions", lambda: [])
-    assert shown._surroundings() != before
+    before = chapter._surroundings()
+    assert chapter._surroundings() == before
+    monkeypatch.setattr(chapter.metadata, "distributions", lambda: [])
+    assert chapter._surroundings() != before

@@ -1,4 +1,5 @@
-"""Each sentence of a statement is broken by a mutant that quotes it; each kind of argument is tried, or said not to apply."""
+"""Each sentence of a statement is broken by a mutant that quotes it; each kind of argument is tried, or said not to
+apply."""
 
 from __future__ import annotations
 
@@ -7,8 +8,7 @@ from pathlib import Path
 import pytest
 from tiny import MUTANTS, Sketch, write_lesson
 
-from nbproof.authoring.awkward import untried
-from nbproof.authoring.demands import demands_of, sentences, unbroken
+from nbproof.authoring.demands import demands_of, sentences, unbroken, untried
 from nbproof.authoring.lesson import Lesson, read_lesson
 
 STATEMENT = """\

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 
-from nbproof.authoring.candidates import read_candidates
-from nbproof.authoring.exercise_folder import HIDDEN, read_named_cells
+from nbproof.authoring.exercise_folder import HIDDEN, read_candidates, read_named_cells
 from nbproof.authoring.lesson import read_lesson
 from nbproof.errors import LessonError
 from tests import the_lessons

@@ -10,7 +10,7 @@ from nbproof.authoring.contract import Record, select
 from nbproof.authoring.hinting import check_hints, check_share, given_away, share_named
 from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson
 from nbproof.cells import CellKind
-from nbproof.display.hints import Hint
+from nbproof.display.help import Hint
 
 ROOT = Path(__file__).parent.parent.parent
 

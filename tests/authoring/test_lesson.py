@@ -8,8 +8,8 @@ import pytest
 from tiny import ANSWER, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 from nbproof.authoring.lesson import find_lessons, read_lesson
+from nbproof.cells import private_lines, stub_of, visible_of
 from nbproof.errors import LessonError, UsageError
-from nbproof.regions import private_lines, stub_of, visible_of
 
 
 @pytest.fixture

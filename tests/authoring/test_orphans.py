@@ -12,10 +12,9 @@ from tiny import WRITTEN, Sketch, metadata, write_lesson
 
 from nbproof.authoring.build import LIMITS, build
 from nbproof.authoring.bundle import bundle
-from nbproof.authoring.derived_files import read_outline
-from nbproof.authoring.orphans import orphans
+from nbproof.authoring.derived_files import orphans, read_outline
+from nbproof.authoring.lesson import read_syllabus
 from nbproof.authoring.release import check_release
-from nbproof.authoring.syllabus import read_syllabus
 from nbproof.command import course_command
 from nbproof.errors import CourseError, LessonError, UsageError
 

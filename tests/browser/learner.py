@@ -10,9 +10,9 @@ from typing import Any
 from playwright.sync_api import Locator, Page
 
 from nbproof.authoring.lesson import Exercise, Lesson
+from nbproof.cells import visible_of
 from nbproof.checks.check import collecting
-from nbproof.display.hints import all_hints
-from nbproof.regions import visible_of
+from nbproof.display.help import all_hints
 from tests.browser.conftest import Lab
 
 __all__ = ["Learner", "a_wrong_answer"]

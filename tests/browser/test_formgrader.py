@@ -12,8 +12,8 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
 from nbproof.authoring.simulate import hand_in
+from nbproof.cells import private_lines
 from nbproof.cli.main import main
-from nbproof.regions import private_lines
 from nbproof.sandbox.isolation import why_not_isolated
 from tests import the_lesson, without_demonstrations
 from tests.browser.conftest import CHROMIUM, ROOT, Lab, running

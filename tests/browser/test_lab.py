@@ -10,7 +10,7 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from nbproof.display.progress_store import entries
+from nbproof.display.progress import entries
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in

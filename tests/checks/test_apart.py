@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from nbproof.checks.test_cell_names import names_bound
+from nbproof.checks.test_cells import names_bound
 
 SCRIPT = """
 from IPython.core.interactiveshell import InteractiveShell

@@ -20,10 +20,10 @@ import nbproof.display.help
 from course.models import Add, Model
 from nbproof.checks.case import Case
 from nbproof.checks.check import CHECK_LINE, Check, bring, check, collecting, judge, listing, seeds_of
-from nbproof.display.hints import all_hints
+from nbproof.display.help import all_hints
 from nbproof.display.outline import OutlinedExercise, fingerprint
 from nbproof.display.panel import html_of, text_of
-from nbproof.display.progress_store import entries
+from nbproof.display.progress import entries
 from nbproof.values.compare import Close
 from nbproof.values.results import CheckFailed, CheckResult, ProbeError, ProbeResult
 

@@ -18,7 +18,7 @@ from course import check, hint, solution
 from nbproof import course_file
 from nbproof.checks.check import check_in
 from nbproof.course_file import the_course
-from nbproof.display.progress_store import entries, note
+from nbproof.display.progress import entries, note
 from nbproof.values.results import CheckFailed
 
 RIGHT = "def func(grad):\n    return grad * 2"

@@ -186,7 +186,7 @@ def test_a_dry_run_keeps_no_names(collecting: Collecting, course: Path, tmp_path
 
 @pytest.mark.parametrize("table", [HANDMADE, CANVAS, PARTICIPANTS, WORKSHEET, GERMAN, NBGRADER])
 def test_what_is_kept_says_the_same_as_the_table_that_came(table: str, course: Path, tmp_path: Path) -> None:
-    from nbproof.collect.enrolled import enrol, kept_roster
+    from nbproof.collect.roster import enrol, kept_roster
 
     came = _read(tmp_path, table)
     assert enrol(course, came.members) == ["jd1", "br2"]

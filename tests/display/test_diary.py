@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.display.progress_store import DiaryError, diary_path, entries, forget, note
+from nbproof.display.progress import DiaryError, diary_path, entries, forget, note
 
 CELLS = (("A", "B"), ("C",))
 

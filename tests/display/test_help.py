@@ -8,8 +8,7 @@ import pytest
 
 import nbproof.display.help
 from course import hint
-from nbproof.display.help import remember, steps
-from nbproof.display.hints import Hint, all_hints
+from nbproof.display.help import Hint, all_hints, remember, steps
 from nbproof.values.results import CheckResult
 
 WAY_IN = Hint("adding", "adding", "How are two things added?", "There is a sign for it.", "Lesson 01, 'Signs'")

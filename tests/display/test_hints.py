@@ -11,7 +11,7 @@ import pytest
 
 from nbproof.checks.diagnosis import _ERRORS
 from nbproof.course_file import CourseFile, the_course
-from nbproof.display.hints import Hint, all_hints, exercise_hints, known_hint
+from nbproof.display.help import Hint, all_hints, exercise_hints, known_hint
 from nbproof.errors import HintError
 
 HINTS = [*all_hints().values(), *exercise_hints().values()]
@@ -75,7 +75,7 @@ def test_hints_that_cannot_be_read_are_told_with_what_to_do(
     (tmp_path / "hints").mkdir()
     if text is not None:
         (tmp_path / "hints.json").write_text(text)
-    monkeypatch.setattr("nbproof.display.hints.the_course", lambda: CourseFile("course", tmp_path, ""))
+    monkeypatch.setattr("nbproof.display.help.the_course", lambda: CourseFile("course", tmp_path, ""))
     with pytest.raises(HintError) as caught:
         all_hints()
     assert caught.value.fact.startswith("the hints cannot be read: ")

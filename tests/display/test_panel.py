@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from course.pictures.difference import difference_html
-from nbproof.display.hints import all_hints
+from nbproof.display.help import all_hints
 from nbproof.display.panel import html_of, show_findings, text_of
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import CheckResult

@@ -10,8 +10,7 @@ import pytest
 from course import progress
 from nbproof.course_file import CourseFile
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson
-from nbproof.display.progress import html_of, overview, text_of
-from nbproof.display.progress_store import note
+from nbproof.display.progress import html_of, note, overview, text_of
 
 
 def one(name: str, minutes: int) -> OutlinedExercise:

@@ -14,7 +14,7 @@ from nbproof.marking.judge import Judge
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.own_cells import OwnCell
+from nbproof.recover.pieces import OwnCell
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.worker_handle import Worker
 from tests.grading.conftest import LESSON, POINTS, RIGHT

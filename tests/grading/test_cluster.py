@@ -18,9 +18,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from nbproof.run.environment import versions
 
-from nbproof.dask import tasks, workers
-from nbproof.dask.address import Address
+from nbproof.dask import cluster as around
+from nbproof.dask import tasks
+from nbproof.dask.cluster import Address
 from nbproof.dask.pool import Cluster, DaskPool, connect
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
@@ -30,7 +32,6 @@ from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
-from nbproof.run.environment import versions
 from nbproof.run.intake import take_in
 from nbproof.run.pool import Job
 from nbproof.sandbox.engine import Engine
@@ -267,7 +268,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbproof.dask.address._CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("nbproof.dask.cluster._CONNECT_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(ClusterLost) as lost:  # noqa: SIM117
         with connect(f"tcp://127.0.0.1:{server.getsockname()[1]}"):
             pass
@@ -324,7 +325,7 @@ def test_a_worker_of_another_version_is_not_used(
     hand_in("ada", RIGHT)
     scheduler.scale(1)
     wanted = {**versions(), "torch": "1.0"}
-    monkeypatch.setattr(workers, "versions", lambda: wanted)
+    monkeypatch.setattr(around, "versions", lambda: wanted)
     said: list[str] = []
     with connect(scheduler.scheduler_address, True, 30, said.append) as cluster, pytest.raises(ClusterLost) as lost:
         list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course)))

@@ -17,7 +17,7 @@ import pytest
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
 from nbproof.authoring.simulate import as_handed_in, hand_in
 from nbproof.marking.blueprint import Blueprint, Damaged, Rebuilt, read_blueprint
-from nbproof.marking.reading import answers_in
+from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.matching import bare, view
 from tests import some_by_day

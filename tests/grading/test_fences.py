@@ -7,7 +7,7 @@ import json
 import pytest
 
 from nbproof.authoring.simulate import as_handed_in as without_head
-from nbproof.marking.reading import answers_in
+from nbproof.marking.marker import answers_in
 from tests.grading.test_written_elsewhere import _lesson, _notebook, _text, _todo
 
 

@@ -17,7 +17,7 @@ from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.newer import NEWER
+from nbproof.recover.matching import NEWER
 from nbproof.recover.recovery import Found, find_answers
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.run.batch import grade_class

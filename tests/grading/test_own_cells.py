@@ -11,11 +11,11 @@ import pytest
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, fill_in, own_in, read_blueprint
 from nbproof.marking.judge import Judge
-from nbproof.marking.reading import answers_in, read_answers
+from nbproof.marking.marker import answers_in, read_answers
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config
-from nbproof.recover.own_cells import OwnCell, own_cells
+from nbproof.recover.pieces import OwnCell, own_cells
 from nbproof.sandbox.engine import Engine
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 

@@ -19,8 +19,8 @@ from nbproof.errors import CourseError
 from nbproof.gradebook.graded_notebook import graded_notebook
 from nbproof.marking.blueprint import Blueprint, read_blueprint
 from nbproof.marking.judge import Judge
+from nbproof.marking.marker import read_answers
 from nbproof.marking.plain import is_plain, scored
-from nbproof.marking.reading import read_answers
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.marking.submission import mark
 from nbproof.nbgrader_setup import course_config

@@ -19,7 +19,7 @@ from nbproof.marking.blueprint import (
     read_blueprint,
     read_file,
 )
-from nbproof.marking.reading import answers_in
+from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
 from tests.grading.conftest import LESSON, POINTS, RIGHT
 

@@ -15,11 +15,11 @@ from nbgrader.api import Gradebook
 
 from nbproof.course_file import CourseFile, the_course
 from nbproof.marking.results import GradedClass
-from nbproof.run import digests, environment
+from nbproof.run import digests
 from nbproof.run.batch import grade_class
+from nbproof.run.changes import select
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
-from nbproof.run.selection import select
 from nbproof.sandbox.isolation import why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from tests.grading.conftest import LESSON, POINTS, RIGHT, note_references
@@ -178,7 +178,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A verdict names its hint. What they are written in, lessons/, no grader reads."""
-    monkeypatch.setattr(environment, "the_course", lambda: CourseFile("made_up", tmp_path, ""))
+    monkeypatch.setattr(digests, "the_course", lambda: CourseFile("made_up", tmp_path, ""))
     found = set()
     for text in ("{}", "{} "):
         (tmp_path / "hints.json").write_text(text)
@@ -213,11 +213,11 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
 def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str, marked: bool, shown: bool
 ) -> None:
-    tool = Path(environment.__file__).resolve().parent.parent
+    tool = Path(digests.__file__).resolve().parent.parent
     for folder in (tool, the_course().folder):
         shutil.copytree(folder, tmp_path / folder.name, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(environment, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
-    monkeypatch.setattr(environment, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
+    monkeypatch.setattr(digests, "__file__", str(tmp_path / "nbproof" / "run" / "environment.py"))
+    monkeypatch.setattr(digests, "the_course", lambda: CourseFile("course", tmp_path / "course", ""))
 
     def both() -> tuple[str, str]:
         return digests.grader_digest.__wrapped__(), digests._showing_digest.__wrapped__()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nbproof.errors import UsageError
+from nbproof.run.changes import select
 from nbproof.run.intake import Intake, Submission
-from nbproof.run.selection import select
 from tests.grading.conftest import LESSON
 
 LEARNERS = ("ada", "adam", "ben", "second")

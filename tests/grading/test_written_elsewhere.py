@@ -14,7 +14,7 @@ from nbproof.authoring.simulate import as_handed_in as without_head
 from nbproof.authoring.simulate import hand_in
 from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
 from nbproof.marking.manual_answers import is_blank
-from nbproof.marking.reading import answers_in
+from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import plain_cells

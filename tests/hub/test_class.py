@@ -1,7 +1,8 @@
 """A class on a real JupyterHub, from handing out to reading feedback: one instructor, three learners, one of them hostile.
 
-`.venv/bin/python -m pytest tests/hub/test_class.py -m nightly`, as root, on a machine to throw away: it makes system users. They,
-and all else, are taken away at the end. ``HOOKS_HUB`` spares downloads, ``HOOKS_HUB_PICTURES=FOLDER`` keeps pictures of pages.
+`.venv/bin/python -m pytest tests/hub/test_class.py -m nightly`, as root, on a machine to throw away: it makes system users.
+They, and all else, are taken away at the end. ``HOOKS_HUB`` spares downloads, ``HOOKS_HUB_PICTURES=FOLDER`` keeps pictures
+of pages.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from nbproof.regions import private_lines
+from nbproof.cells import private_lines
 from tests import the_lesson
 from tests.browser.conftest import browser  # noqa: F401 (a fixture)
 from tests.hub.machine import Hub, running_hub, why_no_hub

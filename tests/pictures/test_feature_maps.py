@@ -10,9 +10,9 @@ from matplotlib.image import BboxImage
 from torch import nn
 
 from course.pictures.beside import beside
+from course.pictures.canvas import amount, cut, in_brief, listed, number, power_of_ten, size_in_bytes, told
 from course.pictures.feature_maps import draw_clobber, draw_feature_maps
 from course.pictures.module_tree import draw_module_tree
-from course.pictures.words import amount, cut, in_brief, listed, number, power_of_ten, size_in_bytes, told
 from tests.pictures.gallery import maps, texts
 
 

@@ -12,8 +12,7 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from course.pictures.recording import Event, record_hooks
-from course.pictures.timeline import MAX_LANES, draw_hook_timeline
+from course.pictures.timeline import MAX_LANES, Event, draw_hook_timeline, record_hooks
 from tests.pictures.gallery import Block, Stops, fifty, texts
 
 Kinds = list[tuple[str, str]]

@@ -12,8 +12,7 @@ import pytest
 
 from nbproof.errors import UsageError
 from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
-from nbproof.report.exports import as_data, safe_cell, tables, write_files
-from nbproof.report.findings import find
+from nbproof.report.findings import as_data, find, safe_cell, tables, write_files
 from nbproof.report.lms import Grade, canvas_file, moodle_file
 from nbproof.report.records import Person
 from tests.reporting.made import LESSON, outcome, records, work

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 
-from nbproof.authoring.leaks import Secrets, leaks_in, read_secrets, text_of_page
+from nbproof.authoring.release import Secrets, leaks_in, read_secrets, text_of_page
 from nbproof.authoring.simulate import as_handed_in
 from nbproof.cli.main import main
 from nbproof.errors import UsageError

@@ -11,14 +11,12 @@ import bs4
 import pytest
 import torch
 
-from nbproof.authoring.leaks import Secrets
-from nbproof.display.help import steps
-from nbproof.display.hints import all_hints, exercise_hints
+from nbproof.authoring.release import Secrets
+from nbproof.display.help import all_hints, exercise_hints, steps
 from nbproof.feedback.page import Row, feedback_page, overview_page, refusal_page, row_of
 from nbproof.gradebook.reader import CellMark, Marks
 from nbproof.marking import results
-from nbproof.marking.comparison import pack, unpack
-from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer
+from nbproof.marking.results import CellRun, ExerciseVerdict, SubmissionVerdict, WrittenAnswer, pack, unpack
 
 LESSON = "02_tensor_hooks"
 Look = Callable[[str], bs4.BeautifulSoup]

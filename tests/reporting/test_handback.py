@@ -17,8 +17,8 @@ from nbproof.cli.main import main
 from nbproof.collect import collect
 from nbproof.collect.layouts import read_place
 from nbproof.marking.results import Score
-from nbproof.report import addresses as module
-from nbproof.run.ungraded_log import note_problems
+from nbproof.report import handback as module
+from nbproof.run.journal import note_problems
 from tests.collecting.uploads import zipped
 from tests.reporting.made import LESSON, course_on_disk
 

@@ -9,7 +9,7 @@ import time
 import pytest
 import torch
 
-from nbproof.feedback.sanitize_text import harmless
+from nbproof.feedback.own_code import harmless
 from tests.reporting.page_rules import what_runs
 
 

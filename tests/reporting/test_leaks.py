@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbproof.authoring.leaks import Secrets, leaks_in, read_secrets, text_of, text_of_page
+from nbproof.authoring.release import Secrets, leaks_in, read_secrets, text_of, text_of_page
 
 ROOT = Path(__file__).parent.parent.parent
 LINE = "answer = [grad.clone() for grad in seen if grad is not None]"

@@ -21,7 +21,7 @@ from nbproof.report.findings import find
 from nbproof.report.records import read_class
 from nbproof.report.report import html_of
 from nbproof.report.statistics import faults
-from nbproof.run.ungraded_log import note_problems
+from nbproof.run.journal import note_problems
 from tests.reporting.made import LESSON, course_on_disk, outcome, records, work
 
 ROOT = Path(__file__).parent.parent.parent

@@ -16,9 +16,8 @@ from nbproof.collect import collect
 from nbproof.marking.results import Score
 from nbproof.nbgrader_setup import course_config
 from nbproof.report.removal import traces
-from nbproof.run.journal import RunState
+from nbproof.run.journal import RunState, note_problems, problems_of
 from nbproof.run.lock import only_run
-from nbproof.run.ungraded_log import note_problems, problems_of
 from tests.collecting.uploads import everything, zipped
 from tests.grading.conftest import LESSON, RIGHT
 

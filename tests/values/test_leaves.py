@@ -1,4 +1,5 @@
-"""Leaf types plug in: a course without torch and NumPy needs neither, and one with NumPy compares arrays as others do tensors."""
+"""Leaf types plug in: a course without torch and NumPy needs neither, and one with NumPy compares arrays as others do
+tensors."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from nbproof.checks.case import Case
 from nbproof.checks.namespace import undisturbed
 from nbproof.course_file import use_course
 from nbproof.errors import UsageError
-from nbproof.marking import few_words
-from nbproof.run.environment import leaf_versions
+from nbproof.marking import verdicts
+from nbproof.run.digests import leaf_versions
 from nbproof.sandbox.evidence_wire import opened, packed
 from nbproof.sandbox.pristine import Pristine
 from nbproof.sandbox.wire import WireError
@@ -358,7 +359,7 @@ def test_arrays_are_compared_as_tensors_are(
 
 def test_an_array_that_a_hidden_check_was_brought_is_told_in_few_words() -> None:
     for words in ("an array of shape (2, 3)", "array([1, 2])"):
-        assert few_words._in_form(words, frozenset()) == words
+        assert verdicts._in_form(words, frozenset()) == words
 
 
 def test_a_tensor_is_no_array(with_leaves: Callable[..., None]) -> None:
