@@ -153,6 +153,7 @@ def main() -> int:
         with cluster(scratch) as (address, processes):
             wanted = None
             for number in range(arguments.rounds):
+                runs: tuple[tuple[list[Run], list[str], list[psutil.Popen]], ...]
                 runs = ((local, ["--workers", "2"], []), (spread, ["--dask", address, "--wait", "120"], processes))
                 for kept, told, others in runs:
                     folder = scratch / f"{number}{told[0]}"

@@ -143,11 +143,11 @@ def main() -> int:
             print(f"WRONG {one.learner}/{one.lesson} ({' + '.join(one.kinds)}): {fault}")
     waiting = {
         one: count for one in made
-        if (count := sum(exercise.status == UNCERTAIN for exercise in scores[one.learner, one.lesson].exercises))
+        if (count := sum(exercise.status == UNCERTAIN for exercise in scores[one.learner, one.lesson].verdict.exercises))
     }  # fmt: skip
     refused = [one for one in made if one.damage.refused]
     told = Counter(bool(scores[one.learner, one.lesson].problem) for one in refused)
-    compared = sum(len(scores[one.learner, one.lesson].exercises) for one in made)
+    compared = sum(len(scores[one.learner, one.lesson].verdict.exercises) for one in made)
     print(f"{len(scores)} submissions graded in {seconds:.0f} s, seed {graded.seed}")
     print(f"recoverable: {len(made) - len(refused)}, {compared} exercises compared with their twins'; wrong: {wrong}")
     print(f"waiting for a person: {sum(waiting.values())} exercises of {len(waiting)} submissions")

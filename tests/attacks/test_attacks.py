@@ -59,7 +59,7 @@ def test_the_run_leaves_nothing_behind(outcome: Outcome) -> None:
 
 def test_a_learner_without_a_proper_name_is_passed_over_aloud(outcome: Outcome) -> None:
     there = "learner_whose_name_is_no_text" in [attack.name for attack in outcome.attacks]
-    assert any("no learner's name" in note for note in outcome.notes) is there
+    assert any("not a learner's name" in note for note in outcome.notes) is there
 
 
 def test_the_arsenal_covers_the_table_of_known_attacks() -> None:

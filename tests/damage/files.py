@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.damage.work import text_of
+from nbproof.cells import text_of
 
 __all__ = ["FILES", "Written"]
 
