@@ -10,11 +10,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from arsenal import Attack
+from arsenal import PLACES, Attack, ranged
 from arsenal_all import ARSENAL
 from assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
 from judging import faults, faults_of_the_run, status_of
-from places import PLACES, ranged
 from rich.console import Console
 from rich.table import Table
 from stock_range import StockResult, stock_results

@@ -18,8 +18,7 @@ import arsenal_resources
 import arsenal_secrets
 import arsenal_shell
 import arsenal_verdict
-from arsenal import Attack
-from places import ranged
+from arsenal import Attack, ranged
 
 __all__ = ["ARSENAL", "ATTACKS", "ROWS"]
 

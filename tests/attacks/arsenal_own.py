@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from arsenal import HONEST, WRONG, Attack, Scene
-from places import new_cell
+from arsenal import HONEST, WRONG, Attack, Scene, new_cell
 
 Cells = list[dict[str, Any]]
 Edit = Callable[[Scene, Cells], object]

@@ -1,4 +1,7 @@
-"""``python -m course check``: nothing holds that was not looked at, and what was left out is said."""
+"""``python -m course check``: nothing holds that was not looked at, and what was left out is said.
+
+Also which verdicts rest on what a process says about itself.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import Checkup, check_up
+from nbproof.authoring.hearsay import rests_on_hearsay, said
 from nbproof.authoring.lesson import Lesson
+from nbproof.checks.case import Case
+from nbproof.checks.check import Check
 from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import UsageError, Violation
+from nbproof.values.compare import AnyOf, Close, Matches
+from nbproof.values.evidence import snapshot
 
 
 @pytest.fixture(scope="module")
@@ -162,3 +171,61 @@ def test_facts_cannot_paint_the_terminal(
     )
     assert main(["check", "--course", str(two), "other"]) == 1
     assert "error: got [/] and [2.0]" in capsys.readouterr().out
+
+
+class Told(Check):
+    """Brings a count, a flag, a number and a tensor."""
+
+    def truth(self, case: Case) -> object:
+        return {
+            "hooks": 0,
+            "modes": {"a": True, "b": AnyOf(False, True)},
+            "macs": case.integer("macs", 1, 10**9),
+            "x": Close(case.tensor("x", 3)),
+            "grads": {"a": case.tensor("a", 2), "b": None},
+            "list": [case.tensor("a", 2), "text"],
+            "any": Matches(lambda got: None, "anything"),
+        }
+
+
+RIGHT = Told().truth(Case(1))
+assert isinstance(RIGHT, dict)
+_X = torch.tensor([1.0, 2.0, 3.0])
+_EVIDENCE = {**RIGHT, "x": RIGHT["x"].value, "modes": {"a": True, "b": False}, "any": 3}
+
+
+@pytest.mark.parametrize(
+    ("field", "got", "rests"),
+    [
+        ("hooks", 3, True),
+        ("hooks", None, True),
+        ("modes", {"a": False, "b": False}, True),
+        ("macs", 7, False),
+        ("x", _X, False),
+        ("grads", {"a": RIGHT["grads"]["a"], "b": _X}, True),
+        ("grads", {"a": _X, "b": None}, False),
+        ("list", [RIGHT["grads"]["a"], "other"], True),
+        ("list", [RIGHT["grads"]["a"], "text", 1], False),
+        ("list", None, False),
+    ],
+)
+def test_what_is_equal_for_all_seeds_and_no_tensor_is_hearsay(field: str, got: object, rests: bool) -> None:
+    assert rests_on_hearsay(Told(), 1, snapshot({**_EVIDENCE, field: got})) is rests
+
+
+def test_a_missing_field_stays_missing_and_a_claim_is_believed() -> None:
+    evidence = {name: value for name, value in _EVIDENCE.items() if name != "hooks"}
+    assert not rests_on_hearsay(Told(), 1, snapshot(evidence))
+
+    class Claimed(Told):
+        """The same, where the count is the answer itself."""
+
+        claims = ("hooks",)
+
+    assert not rests_on_hearsay(Claimed(), 1, snapshot({**_EVIDENCE, "hooks": 3}))
+
+
+def test_evidence_that_is_no_dict() -> None:
+    assert said(3, 4, 4) == 4
+    assert said(3, 4, 5) == 3
+    assert said(None, {"a": 1}, {"a": 1}) == {"a": 1}

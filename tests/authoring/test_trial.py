@@ -1,14 +1,21 @@
-"""Trials: each in a process of its own, with everything that happens there brought back."""
+"""Trials: each in a process of its own, with everything that happens there brought back.
+
+A simulated class hands in what learners hand in: released notebooks with TODO cells filled.
+"""
 
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 from tiny import ANSWER, MUTANTS, TEST
 
 from nbproof.authoring.forks import run_trials
+from nbproof.authoring.lesson import read_lesson
+from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
 from nbproof.authoring.trial import Outcome, Trial
 
 SETUP = ("import os, sys, torch\nfrom course.models import Add",)
@@ -30,18 +37,17 @@ TRIALS = {
 }
 
 
-pytestmark = pytest.mark.slow
-
-
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
     return {list(TRIALS)[index]: outcome for index, outcome in run_trials(list(TRIALS.values()), workers=2)}
 
 
+@pytest.mark.slow
 def test_every_trial_comes_back_once(outcomes: dict[str, Outcome]) -> None:
     assert set(outcomes) == set(TRIALS)
 
 
+@pytest.mark.slow
 def test_a_right_answer_fails_nothing_under_any_seed(outcomes: dict[str, Outcome]) -> None:
     right = outcomes["right"]
     assert (right.errors, right.flaws, right.stderr, right.ended) == ((), (), "", "")
@@ -50,6 +56,7 @@ def test_a_right_answer_fails_nothing_under_any_seed(outcomes: dict[str, Outcome
     assert right.seconds > 0
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_fails_by_check_and_loses_the_cell(outcomes: dict[str, Outcome]) -> None:
     wrong = outcomes["wrong"]
     assert [wrong.failing(index) for index in (0, 1)] == [{"test_catch/OtherForward"}] * 2
@@ -57,33 +64,39 @@ def test_a_wrong_answer_fails_by_check_and_loses_the_cell(outcomes: dict[str, Ou
     assert [found.passed for found in wrong.findings[0]["test_catch"]] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_test_cell_that_raises_is_lost_as_under_stock_nbgrader(outcomes: dict[str, Outcome]) -> None:
     raised = outcomes["cell_raises"]
     assert "test_catch/the cell raises" in raised.failing(0)
     assert raised.errors[0].startswith("test_catch: AttributeError: 'int' object has no attribute 'nothing'")
 
 
+@pytest.mark.slow
 def test_stderr_is_gathered_from_python_and_from_c_and_stdout_is_not(outcomes: dict[str, Outcome]) -> None:
     words = outcomes["words"]
     assert words.stderr.replace("\n", " ").split() in (["one", "two", "one", "two"], ["one", "twoone", "two"])
     assert words.errors == ()
 
 
+@pytest.mark.slow
 def test_a_trial_has_a_home_of_its_own(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["home"].errors == ()
 
 
+@pytest.mark.slow
 def test_what_never_ends_and_what_dies_is_said_and_fails(outcomes: dict[str, Outcome]) -> None:
     assert (outcomes["endless"].ended, outcomes["dies"].ended) == ("timeout", "died")
     assert outcomes["endless"].failing(0) == {"timeout"}
     assert outcomes["dies"].cells_lost(0) == {"all"}
 
 
+@pytest.mark.slow
 def test_an_exit_in_a_cell_ends_that_cell_only(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["exits"].errors[0].startswith("answer: SystemExit")
     assert outcomes["exits"].failing(0) == {"test_catch/Call", "test_catch/OtherForward"}
 
 
+@pytest.mark.slow
 def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["setup_dies"].ended == "died"
     raised = outcomes["setup_raises"]
@@ -91,6 +104,7 @@ def test_a_setup_that_raises_or_dies_is_told_with_each_trial_that_needs_it(outco
     assert raised.stderr.startswith("a word")
 
 
+@pytest.mark.slow
 def test_leaving_early_ends_what_still_runs(outcomes: dict[str, Outcome]) -> None:
     before = _running()  # the process that forks stays
     forever = Trial("catch", (), "while True: pass", (), limit=600.0)
@@ -107,3 +121,46 @@ def _running() -> set[int]:
             if one.status() != psutil.STATUS_ZOMBIE:
                 found.add(one.pid)
     return found
+
+
+SLUG = "00_tiny"
+
+
+def answers(course: Path) -> dict[str, str]:
+    """Learner -> what they handed in for the only exercise."""
+    return {
+        path.parent.parent.name: nbformat.read(path, as_version=4).cells[-2].source
+        for path in (course / "submitted").glob("*/*/*.ipynb")
+    }
+
+
+def test_everybody_hands_in_and_the_same_seed_gives_the_same_class(course: Path) -> None:
+    written = simulate_class(course, [SLUG])
+    first = answers(course)
+    assert written == [course / "submitted" / one.name / SLUG / f"{SLUG}.ipynb" for one in LEARNERS]
+    simulate_class(course, [SLUG])
+    assert answers(course) == first
+    seen = set()
+    for seed in range(1, 6):
+        simulate_class(course, [SLUG], seed)
+        seen.add(tuple(sorted(answers(course).items())))
+    assert len(seen) > 1
+
+
+def test_skill_and_effort_decide_what_is_handed_in(course: Path) -> None:
+    (exercise,) = read_lesson(course / "lessons" / SLUG).exercises
+    roles = {as_handed_in(one): one.role for one in exercise.candidates}
+    assert not any("misconception:" in text for text in roles)
+    for seed in range(5):
+        simulate_class(course, [SLUG], seed)
+        handed_in = {learner: roles[source] for learner, source in answers(course).items()}
+        assert handed_in["ada"] in ("reference", "accepted")
+        assert handed_in["goro"] == "mutant"
+        assert handed_in["hanna"] == "stub"
+
+
+def test_only_the_named_cells_are_filled(course: Path) -> None:
+    release = course / "release" / SLUG / f"{SLUG}.ipynb"
+    before, after = nbformat.read(release, as_version=4), hand_in(release, {"catch": "mine", "unknown": "lost"})
+    changed = [(one.source, other.source) for one, other in zip(before.cells, after.cells, strict=True) if one != other]
+    assert changed == [(before.cells[-2].source, "mine")]

@@ -1,6 +1,7 @@
 """The pictures that README and docs show, taken in a real JupyterLab: ``python -m tests.browser.portraits``.
 
-The class report is that of a class: ``python -m tests.browser.portraits --report demo/report/index.html`` takes its first part.
+The class report is that of a class: ``python -m tests.browser.portraits --report demo/report/index.html`` takes its first
+part.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from playwright.sync_api import Locator, sync_playwright
 
 from nbproof.authoring.lesson import read_lesson
 from tests.browser.conftest import CHROMIUM, FLAGS, ROOT, running_lab
-from tests.browser.learner import Learner
+from tests.browser.people import Learner
 
 OUT = ROOT / "docs" / "pictures"
 LESSON, EXERCISE = "02_tensor_hooks", "double_grad"

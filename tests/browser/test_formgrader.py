@@ -17,7 +17,7 @@ from nbproof.cli.main import main
 from nbproof.sandbox.isolation import why_not_isolated
 from tests import the_lesson, without_demonstrations
 from tests.browser.conftest import CHROMIUM, ROOT, Lab, running
-from tests.browser.instructor import Instructor
+from tests.browser.people import Instructor
 
 pytestmark = [
     pytest.mark.browser,

@@ -18,8 +18,8 @@ from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.isolation import Isolation, why_not_isolated
 from tests import SLUGS, some_by_day, the_lesson
 from tests.browser.conftest import Lab
-from tests.browser.learner import Learner, a_wrong_answer
-from tests.grading.conftest import shared_pool
+from tests.browser.people import Learner, a_wrong_answer
+from tests.conftest import shared_pool
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -1,4 +1,5 @@
-"""Each lesson walked through in JupyterLab, twice: by somebody who gets every exercise wrong, then by somebody who follows it.
+"""Each lesson walked through in JupyterLab, twice: by somebody who gets every exercise wrong, then by somebody who follows
+it.
 
 ``HOOKS_WALK_PICTURES=FOLDER`` keeps a picture of every exercise with its panel, light and dark, and of the whole lesson as
 VS Code shows it, and says how long the learner waited.
@@ -19,9 +20,8 @@ from playwright.sync_api import expect
 
 from tests import SLUGS, the_lesson
 from tests.browser.conftest import Lab
-from tests.browser.learner import Learner, a_wrong_answer
-from tests.browser.places import LOOKS
-from tests.browser.test_places import EMPTY, INK, OUTPUTS
+from tests.browser.people import Learner, a_wrong_answer
+from tests.browser.test_places import EMPTY, INK, LOOKS, OUTPUTS
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests import some_by_day
-from tests.reporting.made import LESSON, course_on_disk
+from tests.report.made import LESSON, course_on_disk
 
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = [

@@ -1,13 +1,19 @@
-"""The lessons as they are: the author contract over all of them, fresh notebooks. Solved runs: grading/test_stock.py."""
+"""The lessons as they are: the author contract over all of them, fresh notebooks. Solved runs: grading/test_stock.py.
+
+Hostile answers cost no check more than it may cost: a small part of `python -m benchmarks.judge`.
+"""
 
 from __future__ import annotations
 
+import random
 import re
+import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from benchmarks.judge import targets, tried
 from nbproof.authoring.contract import check_contract, select
 from nbproof.authoring.lesson import Lesson
 from nbproof.authoring.release import check_release
@@ -83,3 +89,14 @@ def test_folded_test_cells_say_what_to_do(lesson: Lesson) -> None:
 def test_learners_are_told_the_grading_limits(lesson: Lesson) -> None:
     release = (ROOT / "release" / lesson.slug / f"{lesson.slug}.ipynb").read_text(encoding="utf-8")
     assert GradingLimits(config=course_config(ROOT)).sentence() in release
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(sys.platform != "linux", reason="how much memory a try takes at most, Linux alone tells")
+@pytest.mark.parametrize("step", [pytest.param(40, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
+def test_hostile_answers_cost_little_in_every_check(step: int) -> None:
+    chosen = list(enumerate(targets()))[::step]
+    costs = [cost for number, target in chosen for cost in tried(target, random.Random(f"tests/{number}"))]
+    assert len(costs) > 400 / step, "each check, at home and while grading"
+    assert [str(cost) for cost in costs if cost.is_too_much] == []

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbproof.cells import kind_of, name_of, text_of
-from tests.damage.edited import EDITED
+from tests.damage.cells import EDITED, LOSE_IDS, LOST_AND_COPIED, MOVED, SPLIT_AND_MERGED
 from tests.damage.files import FILES
-from tests.damage.joined import SPLIT_AND_MERGED
-from tests.damage.lost import LOSE_IDS, LOST_AND_COPIED
-from tests.damage.moved import MOVED
 from tests.damage.work import NothingLeft, Work
 
 __all__ = ["CELLS", "KINDS", "NAMES", "WAITS", "Damage", "Kind", "damaged", "kind_of", "name_of", "text_of"]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Lab
-from tests.browser.instructor import Instructor
-from tests.browser.learner import Learner
+from tests.browser.people import Instructor, Learner
 from tests.hub.machine import PASSWORD, Hub
 
 __all__ = ["Member"]

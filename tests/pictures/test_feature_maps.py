@@ -1,4 +1,4 @@
-"""Feature maps, before and after; pictures beside each other; words for numbers."""
+"""Feature maps, heat maps, gradient flow, histograms, memory bars: numbers in, the same numbers out."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from html.parser import HTMLParser
 import pytest
 import torch
 from matplotlib.image import BboxImage
+from matplotlib.patches import Rectangle
 from torch import nn
 
+from course.data import picture as photograph
+from course.pictures.activations import draw_activation_histograms
 from course.pictures.beside import beside
 from course.pictures.canvas import amount, cut, in_brief, listed, number, power_of_ten, size_in_bytes, told
 from course.pictures.feature_maps import draw_clobber, draw_feature_maps
+from course.pictures.gradient_flow import MAX_ROWS, draw_gradient_flow
+from course.pictures.heat import draw_heat
+from course.pictures.memory import draw_memory
 from course.pictures.module_tree import draw_module_tree
-from tests.pictures.gallery import maps, texts
+from tests.pictures.gallery import MEMORY, after_backward, history, maps, texts
 
 
 def test_each_layer_is_a_row_with_its_own_scale() -> None:
@@ -91,3 +97,217 @@ def test_words() -> None:
     assert told(torch.ones(2)) == "a tensor of shape (2,)" and told({}) == "an empty dict" and told(3) == "an int"
     assert in_brief(ValueError()) == "ValueError" and in_brief(KeyError("a")) == "KeyError: 'a'"
     assert in_brief(RuntimeError("one\ntwo")) == "RuntimeError: one" and len(in_brief(RuntimeError("x" * 999))) == 110
+
+
+def bars(picture) -> list[float]:  # type: ignore[no-untyped-def]
+    """The right ends of the bars, from top to bottom."""
+    main = picture.axes[0]
+    found = [patch for patch in main.patches if type(patch) is Rectangle and patch.get_height() == pytest.approx(0.62)]
+    return [patch.get_x() + patch.get_width() for patch in sorted(found, key=lambda patch: patch.get_y())]
+
+
+def test_bars_end_at_the_mean_and_diamonds_stand_at_the_largest() -> None:
+    gradients = {"first": torch.tensor([1.0, -3.0]), "second": torch.tensor([[0.01, 0.03]]), "third": torch.ones(())}
+    picture = draw_gradient_flow(gradients)
+    assert bars(picture) == pytest.approx([2.0, 0.02, 1.0])
+    diamonds = next(line for line in picture.axes[0].lines if line.get_marker() == "D")
+    assert list(diamonds.get_xdata()) == pytest.approx([3.0, 0.03, 1.0]) and list(diamonds.get_ydata()) == [0, 1, 2]
+    assert picture.axes[0].get_xscale() == "log"
+    said = texts(picture)
+    assert [one for one in said if one in gradients] == list(gradients)
+    assert {"mean 2, max 3", "mean 0.02, max 0.03", "mean 1, max 1"} <= set(said)
+    assert "first: mean 2, max 3; second: mean 0.02, max 0.03; third: mean 1, max 1" in picture.alt
+
+
+def test_what_is_odd_about_a_gradient_is_said_in_words_and_by_a_mark() -> None:
+    model = after_backward()
+    picture = draw_gradient_flow(model)
+    said = texts(picture)
+    names = [name for name, _ in model.named_parameters()]
+    assert [one for one in said if one in names] == names, "in the model's order"
+    assert picture.alt.index("0.weight") < picture.alt.index("10.bias")
+    for words in ("2.weight: None: frozen, requires_grad is False", "4.bias: all zero", "6.bias: NaN in 1 of 8, mean",
+                  "8.weight: inf in 1 of 64, mean", "8.bias: None: no gradient came here",
+                  "11.weight: None: not initialized yet"):  # fmt: skip
+        assert words in picture.alt
+        assert any(one.startswith(words.split(": ", 1)[1]) for one in said)
+    marks = {line.get_marker(): list(line.get_ydata()) for line in picture.axes[0].lines}
+    odd = {name: place for place, name in enumerate(names)}
+    assert marks["X"] == [odd["6.bias"], odd["8.weight"]]
+    assert marks["o"] == [odd[name] for name in ("2.weight", "4.bias", "8.bias", "11.weight", "11.bias")]
+
+
+def test_a_broken_gradient_still_tells_the_mean_of_the_rest() -> None:
+    picture = draw_gradient_flow({"w": torch.tensor([torch.nan, 2.0, -4.0, torch.inf])})
+    assert "w: NaN in 1 of 4, inf in 1 of 4, mean 3, max 4" in picture.alt
+
+
+def test_before_a_backward_it_says_so() -> None:
+    picture = draw_gradient_flow(nn.LSTM(3, 4))
+    assert "no .grad anywhere: has backward() run?" in texts(picture)
+    assert bars(picture) == []
+
+
+def test_a_mapping_may_hold_caught_gradients_parameters_and_none() -> None:
+    parameter = nn.Parameter(torch.ones(2))
+    parameter.grad = torch.full((2,), 5.0)
+    picture = draw_gradient_flow({"parameter": parameter, "caught": torch.ones(3), "nothing": None})
+    assert bars(picture) == pytest.approx([5.0, 1.0])
+    assert "nothing: None: no gradient came here" in picture.alt
+
+
+def test_gradients_of_every_kind_are_drawn() -> None:
+    embedding = nn.Embedding(5, 2, sparse=True)
+    embedding(torch.tensor([1, 1])).sum().backward()
+    assert "weight: mean 2, max 2" in draw_gradient_flow(embedding).alt
+    kinds = {
+        "half": torch.ones(2, dtype=torch.bfloat16), "complex": torch.tensor([3 + 4j]), "empty": torch.ones(0),
+        "tiny": torch.tensor([1e-300], dtype=torch.float64), "huge": torch.tensor([1e300], dtype=torch.float64),
+    }  # fmt: skip
+    picture = draw_gradient_flow(kinds)
+    assert "complex: mean 5, max 5; empty: no elements" in picture.alt
+    assert len(picture.png()) > 1000
+
+
+def test_many_parameters_are_drawn_together_by_module_and_nothing_is_lost() -> None:
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2)) for _ in range(30)])
+    model(torch.ones(1, 2)).sum().backward()
+    model[3][0].weight.grad[0, 0] = torch.nan
+    model[4][0].weight.grad = None
+    picture = draw_gradient_flow(model)
+    assert len(bars(picture)) <= MAX_ROWS
+    assert "120 parameters, drawn together by module" in texts(picture)
+    assert "3.0: NaN in 1 of 2 parameters" in texts(picture)[0] + picture.alt
+    flat = {f"p{number}": torch.full((2,), float(number + 1)) for number in range(200)}
+    assert len(bars(draw_gradient_flow(flat))) <= MAX_ROWS
+
+
+def test_nothing_of_the_model_is_changed() -> None:
+    model = after_backward()
+    before = {name: None if one.grad is None else one.grad.clone() for name, one in model.named_parameters()}
+    draw_gradient_flow(model)
+    for name, one in model.named_parameters():
+        assert (one.grad is None) == (before[name] is None)
+        assert one.grad is None or torch.equal(one.grad.nan_to_num(7.0), before[name].nan_to_num(7.0))
+
+
+@pytest.mark.parametrize("wrong", [None, 3, torch.ones(2), {"w": "text"}, [torch.ones(2)]])
+def test_gradient_flow_says_what_it_wants(wrong: object) -> None:
+    with pytest.raises(ValueError, match="wanted"):
+        draw_gradient_flow(wrong)  # type: ignore[arg-type]
+
+
+# Activations
+
+
+def test_each_column_is_the_histogram_of_its_step() -> None:
+    steps = [torch.tensor([0.0, 0.0, 0.0, 1.0]), torch.tensor([1.0, 1.0, 1.0, 1.0])]
+    picture = draw_activation_histograms({"relu": steps})
+    heat, share = picture.axes
+    columns = heat.images[0].get_array()
+    assert columns.shape[1] == 2
+    assert columns[0, 0] == pytest.approx(torch.tensor(0.7501).log10().item(), abs=1e-4), "three of four values are low"
+    assert columns[0, 1] == pytest.approx(-4) and columns[-1, 1] == pytest.approx(0, abs=1e-3)
+    assert list(share.lines[0].get_ydata()) == [0.75, 0.0]
+    assert "relu: 2 steps, values from 0 to 1, zeros 75% at first, 0% at last" in picture.alt
+
+
+def test_every_layer_has_its_name_and_what_broke_is_told() -> None:
+    picture = draw_activation_histograms(history(), title="Training")
+    said = texts(picture)
+    assert {"Training", "0", "1.relu", "broken", "never", "constant"} <= set(said)
+    assert "NaN or inf from step 9" in said and "NaN or inf from step 9" in picture.alt
+    assert any("nothing recorded yet" in one for one in said)
+    assert "never: nothing recorded" in picture.alt and "constant: 2 steps" in picture.alt
+
+
+def test_steps_may_have_any_shape_and_dtype_and_stay_as_they_are() -> None:
+    grown = [torch.randn(number + 1, 3, requires_grad=True) for number in range(4)]
+    kinds = {"grown": grown, "int": [torch.tensor([1, 2])], "bool": [torch.tensor([True, False])],
+             "half": [torch.ones(3).half()], "complex": [torch.tensor([3 + 4j])], "empty": [torch.ones(0)],
+             "one tensor": torch.ones(3), "generator": (torch.ones(2) for _ in range(3)),
+             "huge": [torch.ones(1_000_003)]}  # fmt: skip
+    picture = draw_activation_histograms(kinds)  # type: ignore[arg-type]
+    assert "complex: 1 step, values from 4.5 to 5.5" in picture.alt
+    assert "generator: 3 steps" in picture.alt and "bool: 1 step, values from 0 to 1, zeros 50%" in picture.alt
+    assert all(one.requires_grad and one.grad is None for one in grown)
+
+
+@pytest.mark.parametrize("wrong", [None, [torch.ones(2)], {"a": 3}, {"a": ["text"]}, {"a": "text"}])
+def test_activations_say_what_they_want(wrong: object) -> None:
+    with pytest.raises(ValueError, match="wanted"):
+        draw_activation_histograms(wrong)  # type: ignore[arg-type]
+
+
+# Memory
+
+
+def test_segments_are_as_wide_as_their_bytes_and_totals_are_readable() -> None:
+    picture = draw_memory({"a": {"x": 1000, "y": 3000}, "b": {"y": 2000}})
+    wide = [patch.get_width() for patch in picture.axes[0].patches if patch.get_fill() and patch.get_height() > 0.2]
+    assert [one / wide[0] for one in wide] == pytest.approx([1, 3, 2])
+    looks = [
+        (patch.get_facecolor(), patch.get_hatch())
+        for patch in picture.axes[0].patches
+        if patch.get_fill() and patch.get_height() > 0.2
+    ]
+    assert looks[0] != looks[1] and looks[1] == looks[2], "a kind looks the same in every bar"
+    assert {"a", "b", "x", "y", "3.91 KiB", "1.95 KiB"} <= set(texts(picture))
+    assert picture.alt == "Memory. a 3.91 KiB (x 1000 B, y 2.93 KiB); b 1.95 KiB (y 1.95 KiB)"
+
+
+def test_labels_without_bytes_and_no_labels_at_all_make_a_picture() -> None:
+    assert {"0 B", "189 MiB"} & set(texts(draw_memory(MEMORY)))
+    assert "Nothing was measured." in texts(draw_memory({}))
+    many = draw_memory({"all": {f"kind {number}": 10.0**number for number in range(9)}})
+    assert {f"kind {number}" for number in range(9)} <= set(texts(many))
+
+
+@pytest.mark.parametrize("wrong", [None, {"a": 3}, {"a": {"x": -1}}, {"a": {"x": float("nan")}}, {"a": {"x": "much"}}])
+def test_memory_says_what_it_wants(wrong: object) -> None:
+    with pytest.raises(ValueError, match="wanted"):
+        draw_memory(wrong)  # type: ignore[arg-type]
+
+
+# Heat
+
+
+def test_the_heat_map_is_scaled_up_to_the_picture_and_its_largest_value_marked() -> None:
+    heat = torch.zeros(4, 4)
+    heat[1, 2] = 2.0
+    picture = draw_heat(photograph(), heat, title="Grad-CAM")
+    side = photograph().shape[-1]
+    first, second, third, bar = picture.axes
+    assert first.images[0].get_array().shape == (side, side, 3)
+    assert second.images[0].get_array().shape == (side, side) and len(third.images) == 2
+    row, column = int(1.5 * side / 4), int(2.5 * side / 4)
+    x, y = second.lines[0].get_xdata()[0], second.lines[0].get_ydata()[0]
+    assert abs(x - column) <= side / 16 and abs(y - row) <= side / 16
+    assert f"heat map 4 × 4: from 0 to 2, largest at row {y}, column {x} of the picture" in picture.alt
+    assert [one.get_text() for one in bar.get_yticklabels()] == ["0", "2"]
+    assert {"Grad-CAM", f"the picture, {side} × {side}", "heat map", "heat map over picture"} <= set(texts(picture))
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 6), (1, 3, 8, 6), (1, 8, 6), (1, 1, 8, 6), (8, 6)])
+@pytest.mark.parametrize("heat", [(2, 2), (1, 2, 2), (1, 1, 8, 6), (20, 30), (1, 1)])
+def test_pictures_and_heat_maps_of_any_usual_shape(shape: tuple[int, ...], heat: tuple[int, ...]) -> None:
+    picture = draw_heat(torch.rand(shape), torch.rand(heat, requires_grad=True))
+    assert "the picture, 8 × 6;" in picture.alt
+
+
+def test_odd_values_are_told() -> None:
+    normalized = draw_heat(torch.randn(3, 4, 4) * 3, torch.ones(2, 2))
+    assert "stretched to 0 … 1" in normalized.alt and "heat map 2 × 2: 1 everywhere" in normalized.alt
+    broken = draw_heat(torch.rand(3, 4, 4), torch.tensor([[torch.nan, 1.0], [2.0, 3.0]]))
+    assert "1 of 4 values of the heat map are NaN or inf" in broken.alt
+    assert len(draw_heat(torch.rand(3, 4, 4), torch.full((2, 2), torch.nan)).png()) > 1000
+
+
+@pytest.mark.parametrize(
+    ("image", "heat"),
+    [(torch.rand(5, 4, 4), torch.rand(2, 2)), (torch.rand(3, 4, 4), torch.rand(2)), (None, torch.rand(2, 2)),
+     (torch.rand(2, 3, 4, 4), torch.rand(2, 2)), (torch.rand(3, 4, 4), torch.rand(0, 2)), (torch.rand(3, 4, 4), 1.0)],
+)  # fmt: skip
+def test_heat_says_what_it_wants(image: object, heat: object) -> None:
+    with pytest.raises(ValueError, match="wanted"):
+        draw_heat(image, heat)  # type: ignore[arg-type]

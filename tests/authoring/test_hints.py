@@ -1,0 +1,183 @@
+"""Hints are written beside what they are about, derived for the package, and lead somewhere without giving anything away."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tiny import Sketch, write_lesson
+
+from nbproof.authoring.build import build
+from nbproof.authoring.contract import Record, select
+from nbproof.authoring.hint_texts import derived_hints, place_of
+from nbproof.authoring.hinting import check_hints, check_share, given_away, share_named
+from nbproof.authoring.lesson import Candidate, Cell, Exercise, Lesson, find_lessons, read_lesson
+from nbproof.authoring.release import check_release
+from nbproof.cells import CellKind
+from nbproof.command import course_command
+from nbproof.display.help import Hint
+from nbproof.errors import HintError, Violation
+
+ROOT = Path(__file__).parent.parent.parent
+STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'
+WAY_IN = f"[way_in]\n{STEPS}"
+
+
+def hint(key: str) -> str:
+    return f'[{key}]\nname = "n"\n{STEPS}'
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = write_lesson(tmp_path, "00_tiny", [Sketch(hints=f"{WAY_IN}\n{hint('mine')}"), Sketch("again")])
+    (folder / "hints.toml").write_text(hint("ours"))
+    (tmp_path / "lessons" / "hints.toml").write_text(f"# Of all.\n{hint('everybodys')}")
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / "__init__.py").write_text("")
+    return tmp_path
+
+
+def test_hints_of_all_three_places_are_gathered(root: Path) -> None:
+    found = json.loads(derived_hints(root))
+    assert [one["id"] for one in found["misconceptions"]] == ["everybodys", "mine", "ours"]
+    assert found["misconceptions"][1] == {"id": "mine", "name": "n", "question": "q?", "idea": "i.", "read": "r"}
+    assert found["exercises"] == [{"id": "catch", "question": "q?", "idea": "i.", "read": "r"}]
+    lessons = root / "lessons"
+    assert place_of(root, "everybodys") == f"{lessons / 'hints.toml'}:2"
+    assert place_of(root, "ours") == f"{lessons / '00_tiny' / 'hints.toml'}:1"
+    assert place_of(root, "catch") == f"{lessons / '00_tiny' / 'catch' / 'hints.toml'}:1"
+    assert place_of(root, "mine") == f"{lessons / '00_tiny' / 'catch' / 'hints.toml'}:6"
+    assert place_of(root, "nowhere") == str(lessons)
+
+
+def test_a_build_derives_them_and_a_check_sees_where_it_has_not(root: Path) -> None:
+    derived = root / "course" / "hints.json"
+    assert derived in build(root, say=lambda line: None)
+    assert build(root, say=lambda line: None) == []
+    lessons = [read_lesson(folder) for folder in find_lessons(root)]
+    assert check_release(root, lessons) == []
+    path = root / "lessons" / "hints.toml"
+    path.write_text(path.read_text().replace("i.", "another idea."))
+    assert check_release(root, lessons) == [
+        Violation("course/hints.json is outdated", str(derived), course_command("build"))
+    ]
+    assert build(root, say=lambda line: None) == [derived]
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ('[x]\nname = "n"\nquestion = "q?"\nidea = "i."', "the hint 'x' has no 'read'"),
+        (hint("x").replace('"n"', "5"), "the hint 'x' has no 'name'"),
+        ("x = 5", "the hint 'x' has no 'name'"),
+        ("[x]\nname = n", "the file is no TOML: "),
+        (hint("everybodys"), "the hint 'everybodys' is defined twice"),
+        ('[way_in]\nidea = "i."', "the hint 'way_in' has no 'question'"),
+    ],
+)
+def test_an_incomplete_or_repeated_hint_is_refused_with_its_file(text: str, fact: str, root: Path) -> None:
+    path = root / "lessons" / "00_tiny" / "again" / "hints.toml"
+    path.write_text(text)
+    with pytest.raises(HintError) as caught:
+        build(root, say=lambda line: None)
+    assert caught.value.fact.startswith(fact)
+    assert caught.value.place.startswith(str(path))
+    assert caught.value.next_command
+
+
+def test_a_way_in_leads_into_an_exercise(root: Path) -> None:
+    path = root / "lessons" / "00_tiny" / "hints.toml"
+    path.write_text(WAY_IN)
+    with pytest.raises(HintError, match="a way in, and no exercise that it leads into"):
+        derived_hints(root)
+
+
+def test_the_hints_of_this_course_are_derived() -> None:
+    assert (ROOT / "course" / "hints.json").read_text(encoding="utf-8") == derived_hints(ROOT)
+
+
+ANSWER = """def clip(grad):
+    floor = -1.0
+    ### BEGIN SOLUTION
+    return grad.clamp(floor, 1.0)
+    ### END SOLUTION"""
+ACCEPTED = "def clip(grad):\n    return torch.min(grad, torch.tensor(1.0))"
+
+
+def lesson_with(**changes: object) -> Lesson:
+    prose = Cell(
+        CellKind.PROSE, "# Seven\n\n## What `clamp` does\n\n### Exercise: Clip it\ntext `grad.clip_(0, 1)`", "p"
+    )
+    answer = Cell(CellKind.ANSWER, ANSWER, "place", "clip")
+    accepted = Candidate("other", "accepted", ACCEPTED)
+    exercise = Exercise("clip", "07_seven", answer, (), (accepted,), ())
+    return Lesson("07_seven", Path("lesson.py"), (prose, answer), (exercise,))
+
+
+def hint_with(idea: str, read: str = "The statement") -> Hint:
+    return Hint("h", "name", "Question?", idea, read)
+
+
+@pytest.mark.parametrize(
+    "idea",
+    [
+        "Write return grad.clamp(floor, 1.0) there.",
+        "Write `return grad.clamp( floor,1.0 )` there.",
+        "`return torch.min(grad, torch.tensor(1.0))` does it.",
+    ],
+)
+def test_a_line_of_a_solution_in_a_hint_is_found(idea: str) -> None:
+    (found,) = given_away(lesson_with(), [hint_with(idea)])
+    assert "'h' holds a line of a solution of clip" in found.fact
+
+
+@pytest.mark.parametrize(
+    "idea", ["A tensor can be clamped from both sides.", "floor = -1.0 is given, def clip(grad): too."]
+)
+def test_ideas_and_what_learners_have_anyway_are_no_solution(idea: str) -> None:
+    assert list(given_away(lesson_with(), [hint_with(idea)])) == []
+
+
+def facts(monkeypatch: pytest.MonkeyPatch, read: str, ways_in: dict[str, Hint]) -> list[str]:
+    monkeypatch.setattr("nbproof.authoring.hinting.all_hints", lambda: {"h": hint_with("An idea.", read)})
+    monkeypatch.setattr("nbproof.authoring.hinting.exercise_hints", lambda: ways_in)
+    return [violation.fact for violation in check_hints([lesson_with()])]
+
+
+ONE_WAY_IN = {"clip": hint_with("An idea.")}
+
+
+@pytest.mark.parametrize(
+    "read",
+    ["Lesson 07, 'What clamp does'", "Lesson 07, 'Clip it'", "Lesson 08, 'Not looked at'", "The error message",
+     "Lesson 07, 'Clip it' and 'What `clamp` does'; Lesson 09, 'x'"],
+)  # fmt: skip
+def test_a_hint_that_leads_somewhere(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+    assert facts(monkeypatch, read, ONE_WAY_IN) == []
+
+
+@pytest.mark.parametrize("read", ["Lesson 07, 'What clip does'", "Lesson 07, 'Clip it' and 'That'"])
+def test_a_section_that_is_not_there_is_found(monkeypatch: pytest.MonkeyPatch, read: str) -> None:
+    (fact,) = facts(monkeypatch, read, ONE_WAY_IN)
+    assert "points to a section that is not there" in fact
+
+
+def test_an_exercise_without_a_way_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert facts(monkeypatch, "x", {}) == ["clip has no way in"]
+
+
+def test_the_share_of_mutants_with_a_hint_of_their_own() -> None:
+    mutants = tuple(Candidate(str(n), "mutant", "", f"clip/wrong.py:{n}") for n in range(20))
+    exercise = Exercise("clip", "07_seven", Cell(CellKind.ANSWER, ANSWER, "place", "clip"), (), (), mutants)
+    assert share_named([Record(exercise, named=19)]) == 0.95
+    assert list(check_share([Record(exercise, named=19)])) == []
+    (found,) = check_share([Record(exercise, named=18)])
+    assert found.fact.startswith("90.0% of the mutants")
+    assert "20 declare none, such as clip/wrong.py:0, clip/wrong.py:1, " in found.place
+    assert share_named([]) == 1.0
+
+
+def test_the_help_of_this_course_keeps_the_contract() -> None:
+    lessons = list({lesson.slug: lesson for lesson, _ in select(ROOT, [])}.values())
+    assert [violation.fact for violation in check_hints(lessons)] == []

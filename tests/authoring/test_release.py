@@ -1,0 +1,88 @@
+"""The search for lines that learners must not see finds them, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nbproof.authoring.release import Secrets, leaks_in, read_secrets, text_of, text_of_page
+from tests.conftest import course, registered_lesson, small_lesson  # noqa: F401
+
+ROOT = Path(__file__).parent.parent.parent
+LINE = "answer = [grad.clone() for grad in seen if grad is not None]"
+
+
+@pytest.fixture(scope="module")
+def secrets() -> Secrets:
+    return Secrets([(LINE, "source/02: catch"), ("return value * 2", "accepted/double.py"), ("x = 1", "too short")])
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<pre>{LINE}</pre>",
+        "<pre>" + LINE.replace("grad", '<span class="k">grad</span>').replace("[", "&#91;") + "</pre>",
+        f"<p>before {LINE} after</p>",
+        f"<p>   {LINE.replace(' ', '   ')}\t</p>",
+        f'<img alt="{LINE}">',
+        f"<!-- {LINE} -->",
+        LINE.replace("'", "&#39;"),
+    ],
+    ids=["plain", "spans and entities", "in a sentence", "white space", "attribute", "comment", "no tags"],
+)
+def test_a_line_is_found_whatever_stands_around_it(secrets: Secrets, page: str) -> None:
+    (leak,) = leaks_in("page.html", text_of_page(f"<html>\n{page}\n</html>"), secrets)
+    assert (leak.line, leak.origin) == (LINE, "source/02: catch")
+
+
+def test_what_is_no_leak(secrets: Secrets) -> None:
+    assert leaks_in("p", f"1: {LINE}", secrets, own=f"def f():\n    {LINE}\n") == [], "the learner wrote it themselves"
+    assert leaks_in("p", LINE[:-4], secrets) == []
+    assert leaks_in("p", "x = 1", secrets) == []
+    assert leaks_in("p", "it may return value * 2 as well", secrets) == [], "a short line within a sentence"
+    assert len(leaks_in("p", "   return value  * 2", secrets)) == 1
+
+
+def test_secret_lines_are_taken_out_of_what_a_learner_printed(secrets: Secrets) -> None:
+    assert secrets.taken_out(f"a\n>> {LINE}\nb") == "a\n[a line of the tests or of a solution: not shown]\nb"
+    assert secrets.taken_out(f"a\n{LINE}", own=LINE) == f"a\n{LINE}"
+
+
+def test_what_is_secret_in_a_course(course: Path) -> None:
+    found = read_secrets(course)
+    assert "return x * 2" in found.origins
+    assert 'x = case.tensor("x", 2, 4)' in found.origins, "a hidden test"
+    assert not [line for line in found.origins if "Values(Check)" in line], "a visible test"
+    assert found.origins["return x * 2"].startswith("source/01_small: first")
+
+
+def test_all_kinds_of_secrets_of_this_course_are_known() -> None:
+    origins = set(read_secrets(ROOT, ["02_tensor_hooks"]).origins.values())
+    assert {origin.split("/")[0] for origin in origins} == {"source", "lessons"}
+    files = {origin.split("/")[3].partition(":")[0] for origin in origins if origin.startswith("lessons")}
+    assert files == {"right.py", "wrong.py"}
+    release = (ROOT / "release" / "02_tensor_hooks" / "02_tensor_hooks.ipynb").read_text(encoding="utf-8")
+    shown = "\n".join(line for cell in json.loads(release)["cells"] for line in "".join(cell["source"]).splitlines())
+    assert leaks_in("release", shown, read_secrets(ROOT, ["02_tensor_hooks"])) == []
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"source": ["a\n", LINE]},
+        {"source": "b", "outputs": [{"text": f"c\n{LINE}"}]},
+        {"source": "b", "outputs": [{"data": {"text/plain": [LINE[:9], LINE[9:] + "\n"]}}]},
+        {"source": "b", "metadata": {"before": f"a\n{LINE}"}},
+    ],
+    ids=["source", "printed", "shown, cut into pieces", "metadata"],
+)
+def test_a_line_anywhere_in_a_notebook_is_found(secrets: Secrets, cell: dict[str, object]) -> None:
+    data = json.dumps({"cells": [{"source": "sound"}, cell]}).encode()
+    assert [leak.line for leak in leaks_in("a", text_of("a.ipynb", data), secrets)] == [LINE]
+
+
+def test_pages_and_modules_are_read_as_people_read_them(secrets: Secrets) -> None:
+    assert leaks_in("a", text_of("a.html", f"<p>{LINE.replace('=', '&#61;')}</p>".encode()), secrets)
+    assert leaks_in("a", text_of("a.py", LINE.encode()), secrets)

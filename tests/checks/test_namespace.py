@@ -1,0 +1,391 @@
+"""The calm around a probe, errors told in the learner's own lines, and the misconception behind a difference or an error.
+
+Only what is certain gets a name.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules import module as internals
+
+from nbproof.checks.case import Case
+from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
+from nbproof.checks.namespace import Notebook, Unanswered, trouble_of, undisturbed
+from nbproof.values.compare import AnyOf, Close, Matches, first_difference
+from nbproof.values.evidence import snapshot
+from nbproof.values.results import ProbeError
+
+CASE = Case(1)
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda nb: nb.answer, "`answer` is not defined. Run the exercise's TODO cell, then this cell again."),
+        (lambda nb: nb.list("n"), "`n` is an int, wanted a list."),
+        (lambda nb: nb.function("n"), "`n` is an int, wanted a function."),
+        (lambda nb: nb.module("none"), "`none` is None, wanted an nn.Module."),
+    ],
+)
+def test_missing_and_misused_names_are_told_in_plain_words(ask: Callable[[Notebook], object], said: str) -> None:
+    with pytest.raises(Unanswered) as caught:
+        ask(Notebook({"n": 3, "none": None}))
+    assert str(caught.value) == said
+
+
+def test_the_notebooks_own_objects_come_back() -> None:
+    values = {"answer": [1], "f": len, "net": nn.ReLU(), "x": 3}
+    nb = Notebook(values)
+    assert nb.list("answer") is values["answer"]
+    assert nb.function("f") is len
+    assert nb.module("net") is values["net"]
+    assert nb.x == 3
+
+
+def test_nothing_reaches_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    handler, logger = logging.StreamHandler(sys.stderr), logging.getLogger("a learner's")
+    logger.addHandler(handler)
+    try:
+        with undisturbed({}, (), CASE):
+            warnings.warn("a warning", stacklevel=1)
+            print("python", file=sys.stderr)
+            os.write(2, b"C++")
+            logger.warning("a record")
+        assert capfd.readouterr().err == ""
+        os.write(2, b"C++ again, ")
+        logger.warning("a record again")
+        assert capfd.readouterr().err == "C++ again, a record again\n"
+    finally:
+        logger.removeHandler(handler)
+    with pytest.warns(UserWarning, match="seen again"):
+        warnings.warn("seen again", stacklevel=1)
+
+
+def test_prints_are_gathered_up_to_a_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    with undisturbed({}, (), CASE) as printed:
+        print("hello")
+        for _ in range(100):
+            print("x" * 10_000)
+    assert printed.getvalue().startswith("hello\n")
+    assert len(printed.getvalue()) <= 100_000
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt, SystemExit])
+def test_everything_is_put_back(error: type[BaseException] | None) -> None:
+    namespace: dict[str, Any] = {"x1": 1, "answer": []}
+    handle = nn.modules.module.register_module_forward_hook(lambda module, args, output: output + 1)
+    state = torch.get_rng_state()
+    torch.set_default_dtype(torch.float64)
+    kind = internals._global_is_full_backward_hook
+    try:
+        with torch.no_grad(), pytest.raises(error) if error else warnings.catch_warnings():
+            with undisturbed(namespace, ("x1", "output"), CASE):
+                assert torch.is_grad_enabled()
+                assert torch.get_default_dtype() == torch.float32
+                assert float(nn.Identity()(torch.zeros(1))) == 0.0
+                torch.rand(3)
+                torch.set_grad_enabled(False)
+                torch.set_default_dtype(torch.float16)
+                nn.modules.module.register_module_full_backward_hook(lambda *args: None)
+                namespace["x1"] = "overwritten"
+                if error:
+                    raise error
+            assert not torch.is_grad_enabled()
+        assert torch.get_default_dtype() == torch.float64
+        assert torch.equal(torch.get_rng_state(), state)
+        assert namespace == {"x1": 1, "answer": []}
+        assert not internals._global_backward_hooks
+        assert internals._global_is_full_backward_hook == kind
+        assert float(nn.Identity()(torch.zeros(1))) == 1.0
+    finally:
+        torch.set_default_dtype(torch.float32)
+        handle.remove()
+
+
+def test_hooks_for_saved_tensors_are_set_aside_and_put_back_in_order() -> None:
+    def halved(share: float) -> torch.autograd.graph.saved_tensors_hooks:
+        return torch.autograd.graph.saved_tensors_hooks(lambda saved: saved * share, lambda kept: kept)
+
+    def gradient() -> float:
+        x = torch.ones(1, requires_grad=True)
+        (x * x).backward()
+        return float(x.grad)
+
+    with halved(0.5):
+        with halved(0.25):
+            with undisturbed({}, (), CASE):
+                assert gradient() == 2.0
+                halved(0.0).__enter__()
+                assert gradient() == 0.0
+            assert gradient() == 0.5
+        assert gradient() == 1.0
+    assert gradient() == 2.0
+
+
+def test_poisoned_variables_are_nan_and_differentiable_meanwhile() -> None:
+    namespace: dict[str, Any] = {"x1": torch.ones(3)}
+    with undisturbed(namespace, ("x1", "output"), CASE):
+        for name in ("x1", "output"):
+            assert bool(namespace[name].isnan().all())
+            assert namespace[name].requires_grad
+    assert torch.equal(namespace["x1"], torch.ones(3))
+    assert "output" not in namespace
+
+
+def test_the_random_generator_is_seeded_by_the_case() -> None:
+    def drawn(case: Case) -> float:
+        with undisturbed({}, (), case):
+            return float(torch.rand(1))
+
+    assert drawn(Case(1)) == drawn(Case(1)) != drawn(Case(2))
+
+
+def trouble(cell: Callable[..., dict[str, Any]], source: str) -> ProbeError:
+    """The trouble that a learner's function ``f`` brings."""
+    namespace = cell(source)
+    try:
+        namespace["f"]()
+    except BaseException as error:
+        return trouble_of(error, __file__)
+    raise AssertionError("nothing was raised")
+
+
+def test_an_error_is_told_with_the_learners_own_line(cell: Callable[..., dict[str, Any]]) -> None:
+    told = trouble(cell, "import torch\ndef f():\n    x = torch.ones(2)\n    return x.climp_(0, 1)\n")
+    assert told.kind == "AttributeError"
+    assert told.message.startswith("'Tensor' object has no attribute 'climp_'")
+    assert told.line == "line 4 of your cell: return x.climp_(0, 1)"
+    assert told.inside == ""
+
+
+def test_of_several_lines_of_the_learners_the_innermost_is_told(cell: Callable[..., dict[str, Any]]) -> None:
+    source = "def f():\n    return g()\ndef g():\n    return 1 / 0\n"
+    assert trouble(cell, source).line == "line 4 of your cell: return 1 / 0"
+
+
+def test_an_error_in_a_hook_names_the_line_in_the_hook(cell: Callable[..., dict[str, Any]]) -> None:
+    source = """
+import torch
+w = torch.ones(2, requires_grad=True)
+def hook(grad):
+    return grad.no_such_thing()
+w.register_hook(hook)
+f = lambda: (w * 2).sum().backward()
+"""
+    assert trouble(cell, source).line == "line 5 of your cell: return grad.no_such_thing()"
+
+
+def test_a_hook_that_pytorch_cannot_call_is_told_as_such(cell: Callable[..., dict[str, Any]]) -> None:
+    source = """
+import torch
+w = torch.ones(2, requires_grad=True)
+w.register_hook(lambda module, grad: grad)
+net = torch.nn.ReLU()
+net.register_forward_hook(lambda output: output)
+def f():
+    (w * 2).sum().backward()
+def g():
+    net(w)
+"""
+    assert trouble(cell, source).inside == "_engine_run_backward"
+    assert (
+        trouble(cell, source + "f = g\n").inside == "inner" or trouble(cell, source + "f = g\n").inside == "_call_impl"
+    )
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind", "message"),
+    [
+        ("ValueError('two\\n  lines')", "ValueError", "two lines"),
+        ("KeyError('a')", "KeyError", "'a'"),
+        ("NotImplementedError", "NotImplementedError", ""),
+        ("SystemExit(3)", "SystemExit", "3"),
+        ("ValueError('half a pair: \\ud800')", "ValueError", "half a pair: \\ud800"),
+        ("type('Mute', (Exception,), {'__str__': lambda self: 1 / 0})()", "Mute", "its message cannot be read"),
+        ("torch.OutOfMemoryError('too much')", "OutOfMemoryError", "too much"),
+    ],
+)
+def test_messages_are_plain_lines(cell: Callable[..., dict[str, Any]], raised: str, kind: str, message: str) -> None:
+    told = trouble(cell, f"import torch\ndef f():\n    raise {raised}\n")
+    assert (told.kind, told.message) == (kind, message)
+
+
+def test_a_message_keeps_all_its_lines_and_leaves_notes_out(cell: Callable[..., dict[str, Any]]) -> None:
+    source = """
+import torch
+def f():
+    try:
+        torch.nn.Linear(2, 3).load_state_dict({"weight": torch.ones(3, 2)})
+    except RuntimeError as error:
+        error.add_note("a note")
+        raise
+"""
+    told = trouble(cell, source)
+    assert told.message == 'Error(s) in loading state_dict for Linear: Missing key(s) in state_dict: "bias".'
+
+
+def test_a_syntax_error_in_executed_text_is_short(cell: Callable[..., dict[str, Any]]) -> None:
+    told = trouble(cell, "def f():\n    exec('x = = 1')\n")
+    assert (told.kind, told.message) == ("SyntaxError", "invalid syntax")
+
+
+T = torch.tensor
+NAN = float("nan")
+
+
+def hint(
+    got: object,
+    wanted: object,
+    mistakes: Mapping[str, object] | None = None,
+    blame: Mapping[str, str] | None = None,
+    poisoned: bool = False,
+) -> str | None:
+    evidence = snapshot(got)
+    difference = first_difference(evidence, wanted)
+    assert difference is not None
+    return hint_for_difference(evidence, difference, wanted, mistakes or {}, blame or {}, poisoned)
+
+
+def test_a_mistake_is_recognised_by_what_it_brings() -> None:
+    mistakes = {"doubled": {"answer": [T([4.0])]}, "negated": {"answer": [T([-2.0])]}}
+    assert hint({"answer": [T([-2.0])]}, {"answer": [T([2.0])]}, mistakes) == "negated"
+    assert hint({"answer": [T([5.0])]}, {"answer": [T([2.0])]}, mistakes) is None
+
+
+def test_a_mistake_names_only_the_fields_that_tell() -> None:
+    mistakes = {"accumulates": {"x.grad": 6.0}}
+    wanted = {"answer": 1.0, "x.grad": 3.0}
+    assert hint({"answer": 1.0, "x.grad": 6.0}, wanted, mistakes) == "accumulates"
+    assert hint({"answer": 9.0, "x.grad": 6.0}, wanted, mistakes) == "accumulates"
+    assert hint({"answer": 9.0, "x.grad": 3.0}, wanted, mistakes) is None
+
+
+def test_a_mistake_that_brings_what_is_right_explains_nothing() -> None:
+    wanted = {"answer": [1.0], "x.grad": 3.0}
+    assert hint({"answer": [1.0], "x.grad": 9.0}, wanted, {"harmless_here": {"answer": [1.0]}}) is None
+    assert hint({"answer": [2.0], "x.grad": 3.0}, wanted, {"nothing": {}}) is None
+
+
+def test_a_field_that_is_only_looked_at_tells() -> None:
+    wanted = {"answer": 1.0, "hooks": Matches(lambda got: None, "anything")}
+    assert hint({"answer": 2.0, "hooks": 2}, wanted, {"registered_twice": {"hooks": 2}}) == "registered_twice"
+
+
+def test_an_empty_list_is_a_hook_that_never_ran_where_a_whole_field_is_empty() -> None:
+    assert hint({"answer": []}, {"answer": [T([1.0])]}) == "hook_never_ran"
+    assert hint({"answer": [[1], []]}, {"answer": [[1], [2]]}) is None
+    assert hint({"answer": []}, {"answer": [1]}, {"typed_in": {"answer": []}}) == "typed_in"
+
+
+@pytest.mark.parametrize("answer", [T([NAN]), T([1.0, NAN, 2.0]), NAN, T([[NAN]])])
+def test_the_poison_shows_who_reads_the_notebooks_variables(answer: object) -> None:
+    wanted = {"answer": 2.0 if isinstance(answer, float) else T([1.0, 2.0, 3.0])}
+    assert hint({"answer": answer}, wanted, poisoned=True) == "reads_globals"
+    assert hint({"answer": answer}, wanted, poisoned=False) is None
+
+
+def test_infinity_is_not_the_poison() -> None:
+    assert hint({"answer": T([float("inf")])}, {"answer": T([1.0])}, poisoned=True) is None
+
+
+def test_nan_in_another_field_does_not_explain_this_one() -> None:
+    got, wanted = {"answer": 1.0, "later": T([NAN])}, {"answer": 2.0, "later": T([1.0])}
+    assert hint(got, wanted, poisoned=True) is None
+
+
+def test_blame_goes_by_the_whole_name_of_a_field() -> None:
+    blame = {"x1": "wrong_x1", "x1.grad": "wrong_grad"}
+    wanted = {"x1.grad": [1.0, 2.0], "x1": 1.0}
+    assert hint({"x1.grad": [1.0, 3.0], "x1": 1.0}, wanted, blame=blame) == "wrong_grad"
+    assert hint({"x1.grad": [1.0, 2.0], "x1": 2.0}, wanted, blame=blame) == "wrong_x1"
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "permuted"),
+    [
+        ([T([1.0]), T([2.0])], [T([2.0]), T([1.0])], True),
+        (["a", "b", "c"], ("c", "a", "b"), True),
+        (["b", "a"], AnyOf(["x", "y"], ["a", "b"]), True),
+        ([T([1.05]), T([2.0])], Close([T([2.0]), T([1.0])], atol=0.1), True),
+        ([T([1.0]), T([3.0])], [T([2.0]), T([1.0])], False),
+        (["a", "a", "b"], ["a", "b", "b"], False),
+        ([True, False], [False, True], False),
+    ],
+)
+def test_the_right_values_in_the_wrong_order(got: object, wanted: object, permuted: bool) -> None:
+    assert hint({"answer": got}, {"answer": wanted}) == ("wrong_order" if permuted else None)
+
+
+def test_another_order_in_another_field_does_not_explain_this_one() -> None:
+    assert hint({"answer": 1, "names": ["b", "a"]}, {"answer": 2, "names": ["a", "b"]}) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "inside", "named"),
+    [
+        ("hook() takes 1 positional argument but 3 were given", "_call_impl", "hook_arguments"),
+        ("Logger.on_forward() takes 2 positional arguments but 4 were given", "_call_impl", "hook_arguments"),
+        ("<lambda>() missing 1 required positional argument: 'grad'", "_engine_run_backward", "hook_arguments"),
+        ("f.<locals>.hook() missing 1 required positional argument: 'grad'", "", "hook_arguments"),
+        # The learner's own calls, a model's forward, and functions that apply calls are no hooks.
+        ("scale() takes 1 positional argument but 2 were given", "", None),
+        ("grad_clipper() missing 1 required positional argument: 'cap'", "", None),
+        ("Add.forward() takes 3 positional arguments but 4 were given", "_call_impl", None),
+        ("Add.__init__() takes 1 positional argument but 2 were given", "", None),
+        ("init() takes 0 positional arguments but 1 was given", "apply", None),
+    ],
+)
+def test_a_hook_with_the_wrong_arguments_is_told_from_other_calls(message: str, inside: str, named: str | None) -> None:
+    assert hint_for_error("TypeError", message, inside=inside) == named
+
+
+def test_a_missing_input_is_a_pre_hooks_where_the_learner_called_nothing() -> None:
+    message = "Add.forward() missing 1 required positional argument: 'x2'"
+    assert hint_for_error("TypeError", message, inside="_call_impl") == "drops_argument"
+    assert hint_for_error("TypeError", message, "line 2 of your cell: add(x1)", "_call_impl") is None
+
+
+def test_only_a_bare_not_implemented_error_is_a_stub() -> None:
+    assert hint_for_error("NotImplementedError", "") == "not_started"
+    assert hint_for_error("NotImplementedError", "Could not run 'aten::add' with arguments from 'SparseCPU'") is None
+
+
+def test_an_unknown_error_gets_no_name() -> None:
+    assert hint_for_error("ValueError", "something of the learner's own") is None
+
+
+# What torch really says, so that a new version of it cannot silence a hint unnoticed.
+REAL = {
+    "leaf_in_place": "torch.ones(2, requires_grad=True).add_(1)",
+    "overwrites_saved": "x = torch.ones(2, requires_grad=True); y = x.exp(); y.mul_(2); y.sum().backward()",
+    "truth_of_tensor": "bool(torch.ones(2) == torch.ones(2))",
+    "unknown_method": "torch.ones(2).climp_(0)",
+    "undefined_name": "no_such_name",
+    "tensor_for_parameter": "m = nn.Linear(2, 2); m.weight = torch.ones(2, 2)",
+    "full_hook_return": "m = nn.Linear(2, 2); m.register_full_backward_hook(lambda m, i, o: (i[0], i[0]));"
+    "m(torch.ones(2, requires_grad=True)).sum().backward()",
+    "in_place_after_full_hook": "m = nn.Linear(2, 2); m.register_full_backward_hook(lambda m, i, o: None);"
+    "m(torch.ones(1, 2)).relu_()",
+    "hook_arguments": "w = torch.ones(2, requires_grad=True); w.register_hook(lambda a, b: a); w.sum().backward()",
+}
+
+
+@pytest.mark.parametrize("named", REAL)
+def test_torchs_own_messages_are_recognised(named: str) -> None:
+    from nbproof.checks.namespace import trouble_of
+
+    try:
+        exec(compile(REAL[named], "<cell>", "exec"), {"torch": torch, "nn": torch.nn})
+    except Exception as error:
+        told = trouble_of(error, __file__)
+    assert hint_for_error(told.kind, told.message, told.line, told.inside) == named

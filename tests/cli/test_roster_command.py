@@ -1,0 +1,189 @@
+"""``python -m course roster``: what it prints, puts down and takes away; nothing comes back, nobody else is touched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+
+from nbproof.cli.main import main
+from nbproof.collect import collect
+from nbproof.marking.results import Score
+from nbproof.nbgrader_setup import course_config
+from nbproof.report.removal import traces
+from nbproof.run.journal import RunState, note_problems, problems_of
+from nbproof.run.lock import only_run
+from tests.collect.uploads import everything, zipped
+from tests.conftest import LESSON, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::sqlalchemy.exc.SAWarning")
+
+
+def _book(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
+
+
+@pytest.fixture
+def two(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """ada and bob: collected, graded, in the gradebook with a mark by hand, on the roster, reported."""
+    shutil.copytree(course / "source", course / "release")
+    up = tmp_path_factory.mktemp("up")
+    for learner in ("ada", "bob"):
+        data = hand_in(learner, RIGHT).read_bytes()
+        shutil.rmtree(course / "submitted" / learner)
+        (up / f"{learner}.zip").write_bytes(zipped({f"{learner}/{LESSON}/{LESSON}.ipynb": data}))
+        collect(course, [up / f"{learner}.zip"])
+        for folder in ("autograded", "feedback"):
+            (course / folder / learner / LESSON).mkdir(parents=True)
+            (course / folder / learner / LESSON / ".verdict.json").write_text("{}")
+    with _book(course) as book:
+        for learner in ("ada", "bob"):
+            submission = _added(book, learner)
+            submission.notebooks[0].grades[0].manual_score = 1.0
+        book.db.commit()
+    (course / "roster.csv").write_text("learner,name,email\nada,Ada A,\nbob,Bob B,b@u.edu\n")
+
+    note_problems(course, [Score("ada", LESSON, 0.0, 4.0, "it is a picture")])
+    state = RunState(course)
+    state.penalties = {f"{LESSON}/ada": "x", f"{LESSON}/bob": "y"}
+    state.save()
+    return course
+
+
+def _added(book: Gradebook, learner: str) -> Any:
+    book.add_student(learner)
+    return book.add_submission(LESSON, learner)
+
+
+def _roster(course: Path, *words: str) -> int:
+    return main(["roster", *words, "--course", str(course)])
+
+
+def test_a_learner_who_is_removed_leaves_no_trace(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bobs = {path: data for path, data in everything(two).items() if "bob" in path and "collected" not in path}
+    uploads = {path: data for path, data in everything(two / "collected").items() if not path.endswith("list.json")}
+    assert _roster(two, "remove", "ada", "--yes") == 0
+    told = capsys.readouterr().out
+    for what in (
+        "submitted/ada",
+        "autograded/ada",
+        "feedback/ada",
+        "1 submission, with 1 mark or comment",
+        "roster.csv",
+    ):
+        assert what in told
+    left = everything(two)
+    assert {path: data for path, data in left.items() if "bob" in path and "collected" not in path} == bobs
+    assert not [path for path in left if path.split("/")[1:2] == ["ada"]]
+    with _book(two) as book:
+        assert [student.id for student in book.students] == ["bob"]
+        assert len(book.assignment_submissions(LESSON)) == 1
+    assert "ada" not in (two / "roster.csv").read_text()
+    assert (problems_of(two), RunState(two).penalties) == ({}, {f"{LESSON}/bob": "y"})
+    assert not traces(two, ["ada"])[0].anything
+    assert {
+        path: data for path, data in everything(two / "collected").items() if not path.endswith("list.json")
+    } == uploads
+    assert _roster(two) == 0
+    assert "ada" not in capsys.readouterr().out.replace("/ada.zip", "")
+
+
+def test_with_uploads_the_files_go_too_and_a_neighbours_stay(two: Path, tmp_path: Path) -> None:
+    ada, bob = ((two / f"submitted/{name}/{LESSON}/{LESSON}.ipynb").read_bytes() for name in ("ada", "bob"))
+    shared = zipped({f"ada/{LESSON}/x.ipynb": ada + b" ", f"bob/{LESSON}/x.ipynb": bob + b" "})
+    (tmp_path / "shared.zip").write_bytes(shared)
+    collect(two, [tmp_path / "shared.zip"])
+    assert _roster(two, "remove", "ada", "--yes", "--with-uploads") == 0
+    left = everything(two / "collected")
+    assert not [path for path in left if path.startswith("0001-ada")]
+    assert not [path for path in left if "files/ada" in path or "replaced/ada" in path]
+    assert [data for path, data in left.items() if "files/bob" in path and "shared" in path] == [bob + b" "]
+    assert left["0003-shared.zip/upload/shared.zip"] == shared
+
+
+def test_it_asks_first(two: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    before = everything(two)
+    assert _roster(two, "remove", "ada") == 2
+    assert "nobody is here to say yes" in capsys.readouterr().err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    for answer in ("", "n", "no", "ada"):
+        monkeypatch.setattr("builtins.input", lambda text, answer=answer: answer)
+        assert _roster(two, "remove", "ada") == 1
+    assert {path for path in everything(two) if "lock" not in path} == {path for path in before if "lock" not in path}
+    monkeypatch.setattr("builtins.input", lambda text: "y")
+    assert _roster(two, "remove", "ada") == 0
+    assert not (two / "submitted/ada").exists()
+
+
+def test_not_while_a_run_is_going(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with only_run(two):
+        for words in (["remove", "ada", "--yes"], ["add", "eve"]):
+            assert _roster(two, *words) != 0
+            assert "another run" in capsys.readouterr().err
+    assert (two / "submitted/ada").is_dir()
+
+
+@pytest.mark.parametrize("name", ["Ada", "adaa", "..", "../bob", "", "*", "submitted", "/"])
+def test_who_is_not_there_is_not_removed(name: str, two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(everything(two))
+    assert _roster(two, "remove", name, "bob", "--yes") == 2
+    told = capsys.readouterr().err
+    assert "no learner is called" in told and ("did you mean ada?" in told) == ("ada" in name.lower())
+    assert [path for path in sorted(everything(two)) if "lock" not in path] == [
+        path for path in before if "lock" not in path
+    ]
+
+
+def test_a_link_is_removed_and_what_it_leads_to_is_not(two: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "x").write_text("x")
+    shutil.rmtree(two / "feedback" / "ada")
+    (two / "feedback" / "ada").symlink_to(outside)
+    with _book(two) as book:
+        _added(book, "../source")
+        book.db.commit()
+    assert _roster(two, "remove", "ada", "../source", "--yes") == 0
+    assert (outside / "x").exists() and (two / "source").is_dir()
+
+
+def test_the_roster_is_filled_by_names_imports_and_one_by_one(
+    two: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = tmp_path / "names.csv"
+    names.write_text('Student,ID,SIS Login ID\n    Points Possible,,\n"Zed, Zoe",77,zz\n"B, Bob",78,bob\n')
+    assert _roster(two, "import", str(names)) == 0
+    assert _roster(two, "add", "eve", "--email", "e@u.edu") == 0
+    assert _roster(two, "add", "../x") == 2
+    assert (two / "roster.csv").read_text().splitlines() == [
+        "learner,name,email,also", "ada,Ada A,,",
+        'bob,"B, Bob",b@u.edu,Bob B | 78', 'zz,"Zed, Zoe",,Zoe Zed | 77', "eve,,e@u.edu,",
+    ]  # fmt: skip
+    capsys.readouterr()
+    assert _roster(two) == 0
+    told = capsys.readouterr().out
+    assert "4 learners" in told and "Zed, Zoe" in told
+    work = (two / f"submitted/ada/{LESSON}/{LESSON}.ipynb").read_bytes()
+    (tmp_path / "up.zip").write_bytes(zipped({"zedzoe_77_9_x.ipynb": work}))
+    collect(two, [tmp_path / "up.zip"])
+    assert (two / "submitted/zz").is_dir()
+
+
+def test_a_roster_that_is_broken_is_told(two: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (two / "roster.csv").write_text("a,b\n1,2\n")
+    for words in (["roster"], ["report"]):
+        assert main([*words, "--course", str(two)]) == 2
+        assert "no column of the names says which learner it is" in capsys.readouterr().err
+
+
+def test_a_mark_by_hand_is_counted_before_it_goes(two: Path) -> None:
+    (one,) = traces(two, ["ada"])
+    assert (one.lessons, one.by_hand, one.on_roster, one.in_gradebook) == (1, 1, True, True)
+    assert one.uploads == ["0001-ada.zip"]
+    told = json.loads((two / "collected/0001-ada.zip/list.json").read_text())
+    assert any(line["learner"] == "ada" for line in told["files"])

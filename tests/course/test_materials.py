@@ -1,0 +1,199 @@
+"""What lessons bring along: pictures and digits, sources that they show, and a torchvision that fits torch."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+import sys
+import textwrap
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from course import models, vision
+from course.data import digits, jittered, picture
+from course.models import Add, Model, TestNet
+from course.sources import show_source, source_of
+
+
+def test_digits_are_scikit_learns() -> None:
+    from sklearn.datasets import load_digits  # takes seconds, which nobody shall wait for who runs another test
+
+    pictures, labels = digits()
+    bunch = load_digits()
+    assert pictures.shape == (1797, 1, 8, 8)
+    assert torch.equal(pictures[:, 0] * 16, torch.from_numpy(bunch.images).float())
+    assert torch.equal(labels, torch.from_numpy(bunch.target))
+    assert labels.dtype == torch.int64
+
+
+@pytest.mark.parametrize("name", ["flower", "china"])
+def test_a_picture_is_the_middle_of_scikit_learns(name: str) -> None:
+    from sklearn.datasets import load_sample_image
+
+    whole = torch.from_numpy(load_sample_image(f"{name}.jpg").copy())
+    side = min(whole.shape[:2])
+    top, left = (whole.shape[0] - side) // 2, (whole.shape[1] - side) // 2
+    square = whole[top : top + side, left : left + side].permute(2, 0, 1)[None].float() / 255
+    assert torch.allclose(picture(name, side), square, atol=1e-6)
+    small = picture(name, 24)
+    assert small.shape == (1, 3, 24, 24)
+    assert small.min() >= 0
+    assert small.max() <= 1
+
+
+def test_a_jittered_picture_is_the_same_picture_up_to_a_pixel_away() -> None:
+    pictures = torch.zeros(50, 1, 5, 5)
+    pictures[:, :, 2, 2] = 1.0
+    moved = jittered(pictures, torch.Generator().manual_seed(1))
+    assert moved.shape == pictures.shape
+    places = {tuple(one[0].nonzero()[0].tolist()) for one in moved}
+    assert places == {(row, column) for row in (1, 2, 3) for column in (1, 2, 3)}
+    assert torch.equal(moved.sum((1, 2, 3)), torch.ones(50))
+
+
+@pytest.fixture
+def defined(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The operators that are defined, on a machine where torchvision has not been imported and has defined none."""
+    names: list[str] = []
+    monkeypatch.delitem(sys.modules, "torchvision", raising=False)
+    monkeypatch.setattr(torch.version, "cuda", None)
+    monkeypatch.setattr(torch, "ops", types.SimpleNamespace(torchvision=types.SimpleNamespace()))
+    monkeypatch.setattr(torch.library, "define", lambda name, schema: names.append(name))
+    return names
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, folder: Path, version: str | None) -> None:
+    """As if torchvision with this version were installed; None for no torchvision."""
+    spec = types.SimpleNamespace(origin=str(folder / "__init__.py"))
+    monkeypatch.setattr(vision.importlib.util, "find_spec", lambda name: spec if version else None)
+    (folder / "version.py").write_text(f"__version__ = {version!r}\n")
+
+
+def test_a_cuda_build_beside_a_cpu_torch_gets_its_operators(
+    defined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, tmp_path, "0.28.0+cu130")
+    assert vision.make_torchvision_importable()
+    assert defined == ["torchvision::nms", "torchvision::qnms"]
+
+
+@pytest.mark.parametrize("version", ["0.28.0+cpu", "0.28.0", None])
+def test_a_build_that_fits_is_left_alone(
+    version: str | None, defined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, tmp_path, version)
+    assert not vision.make_torchvision_importable()
+    assert defined == []
+
+
+@pytest.mark.parametrize("reason", ["torch has CUDA", "torchvision is imported", "the operators are defined"])
+def test_nothing_is_defined_where_that_would_be_too_late_or_twice(
+    reason: str, defined: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, tmp_path, "0.28.0+cu130")
+    changes: dict[str, Any] = {
+        "torch has CUDA": lambda: monkeypatch.setattr(torch.version, "cuda", "13.0"),
+        "torchvision is imported": lambda: monkeypatch.setitem(sys.modules, "torchvision", types.ModuleType("t")),
+        "the operators are defined": lambda: setattr(torch.ops.torchvision, "nms", print),
+    }
+    changes[reason]()
+    assert not vision.make_torchvision_importable()
+    assert defined == []
+
+
+def test_the_cure_waits_for_the_first_import_and_is_applied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    applied: list[str] = []
+    monkeypatch.setattr(vision, "make_torchvision_importable", lambda: applied.append("applied"))
+    before = [finder for finder in sys.meta_path if not isinstance(finder, vision._Watcher)]
+    monkeypatch.setattr(sys, "meta_path", list(before))
+    vision.watch_for_torchvision()
+    vision.watch_for_torchvision()
+    (watcher,) = (finder for finder in sys.meta_path if isinstance(finder, vision._Watcher))
+    assert watcher.find_spec("torch", None) is None
+    assert applied == []
+    assert watcher.find_spec("torchvision", None) is None
+    assert applied == ["applied"]
+    assert sys.meta_path == before
+
+
+class Marked:
+    """A class with all that is there for tools only."""
+
+    __test__ = False  # pytest
+
+    text = "# type: ignore stays in a text"  # this comment stays
+
+    def one(self) -> int:
+        return self.text  # type: ignore[return-value]
+
+    # fmt: off
+    def two(self) -> None:
+        print(self)  # fmt: skip
+        if True:  # pragma: no cover
+            """One line,  # noqa
+            another line."""
+
+
+def test_in_a_terminal_the_sources_are_printed_one_after_another(capsys: pytest.CaptureFixture[str]) -> None:
+    show_source(Add, Model.forward)
+    add, forward = capsys.readouterr().out.split("\n\n\n")
+    assert add == inspect.getsource(Add).rstrip()
+    # A method is shown from the margin.
+    assert forward.startswith("def forward(self")
+    assert "\n    return output" in forward
+
+
+def test_what_is_there_for_tools_only_is_left_out() -> None:
+    assert source_of(Marked) == textwrap.dedent('''\
+        class Marked:
+            """A class with all that is there for tools only."""
+
+            text = "# type: ignore stays in a text"  # this comment stays
+
+            def one(self) -> int:
+                return self.text
+
+            def two(self) -> None:
+                print(self)
+                if True:
+                    """One line,  # noqa
+                    another line."""''')
+
+
+def test_a_model_reads_as_a_learner_would_write_it() -> None:
+    lines = source_of(TestNet).splitlines()
+    assert lines[1:4] == [
+        '    """A convolution, a ReLU and a linear layer, for one image of shape (1, 3, 8, 8)."""',
+        "",
+        "    def __init__(self) -> None:",
+    ]
+    assert lines[-1] == "        return self.fc(x)"
+
+
+@pytest.mark.parametrize("name", models.__all__)
+def test_what_is_shown_of_a_model_is_python(name: str) -> None:
+    shown = source_of(getattr(models, name))
+    compile(shown, name, "exec", dont_inherit=True)
+    assert "__test__" not in shown
+    assert "type: ignore" not in shown
+
+
+def test_in_a_notebook_it_is_monospaced_and_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+    monkeypatch.setattr("course.sources.show", lambda page, plain: shown.append((page, plain)) or True)
+    show_source(Add, nn.ReLU.forward)
+    ((page, plain),) = shown
+    assert plain == f"{source_of(Add)}\n\n\n{source_of(nn.ReLU.forward)}"
+    # Nothing is lost between the colours.
+    assert html.unescape(re.sub(r"<[^>]*>", "", page)) == plain
+    assert page.startswith("<pre ")
+    assert "monospace" in page
+    assert re.search(r'<span style="color:[^"]*keyword[^"]*">class</span>', page)
+    # Colours of JupyterLab's theme, and a colour of its own for every page that has no theme.
+    assert all(re.match(r"var\(--jp-[\w-]+,#\w+\)", colour) for colour in re.findall(r'style="color:([^"]*)"', page))

@@ -1,0 +1,366 @@
+"""Damage to cells: what they say, where they begin and end, where they stand, what they carry, how often they are there."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from nbproof.cells import kind_of, name_of, text_of
+from tests.damage.work import NothingLeft, Work, code, like, text
+
+__all__ = ["EDITED", "LOSE_IDS", "LOST_AND_COPIED", "MOVED", "SPLIT_AND_MERGED"]
+
+
+# Cells of the learner's own, and edited ones.
+
+
+def scratch_cells(work: Work) -> None:
+    """Cells of the learner's own stand everywhere, also broken ones."""
+    texts = [
+        "1 + 1",
+        "x = 3\nx",
+        "print('hello'",
+        "!pip list",
+        "%timeit 1 + 1",
+        "",
+        "help(print)",
+        "# TODO: ask somebody",
+    ]
+    for at in range(len(work.cells), 0, -work.pick.choice([2, 3])):
+        work.cells.insert(at, code(work.pick.choice(texts)))
+
+
+def locked_cells_edited(work: Work) -> None:
+    """Tests, setup and prose were changed."""
+    for cell in work.cells:
+        if kind_of(cell) in ("test", "setup", "prose"):
+            cell["source"] = f"{text_of(cell)}\n# my note {work.pick.randrange(100)}"
+
+
+def _in_code(change_text: Callable[[str], str]) -> Callable[[Work], None]:
+    def change(work: Work) -> None:
+        cell = work.cells[work.todo()]
+        cell["source"] = change_text(text_of(cell))
+
+    return change
+
+
+def _prompts(text: str) -> str:
+    first, *others = text.split("\n")
+    return "\n".join([f">>> {first}", *(f"... {line}" for line in others)])
+
+
+def _numbered(text: str) -> str:
+    first, *others = text.split("\n")
+    return "\n".join([f"In [3]: {first}", *(f"   ...: {line}" for line in others)])
+
+
+def _tabs(text: str) -> str:
+    lines = []
+    for line in text.split("\n"):
+        inner = line.lstrip(" ")
+        count, rest = divmod(len(line) - len(inner), 4)
+        lines.append("\t" * count + " " * rest + inner)
+    return "\n".join(lines)
+
+
+EDITED: dict[str, Callable[[Work], None]] = {
+    "scratch cells": scratch_cells,
+    "locked cells edited": locked_cells_edited,
+    "prompts": _in_code(_prompts),
+    "numbered prompts": _in_code(_numbered),
+    "tabs": _in_code(_tabs),
+    "lines end in spaces": _in_code(lambda text: text.replace("\n", "   \n")),
+    "lines end in CRLF": _in_code(lambda text: text.replace("\n", "\r\n")),
+}
+
+
+# Cells that stand elsewhere.
+
+
+def cells_reversed(work: Work) -> None:
+    """The last cell is the first."""
+    work.cells.reverse()
+
+
+def cells_shuffled(work: Work) -> None:
+    """All cells stand in any order."""
+    work.pick.shuffle(work.cells)
+
+
+def todo_at_the_end(work: Work) -> None:
+    """A TODO cell was moved to the end."""
+    work.cells.append(work.cells.pop(work.todo()))
+
+
+def answer_below_the_stub(work: Work) -> None:
+    """The answer is in a new cell below the untouched TODO cell."""
+    at = work.todo()
+    cell = work.cells[at]
+    work.cells.insert(at + 1, code(text_of(cell)))
+    cell["source"] = work.stubs()[name_of(cell)]
+
+
+def answer_in_cells_below(work: Work) -> None:
+    """The answer is in several new cells below the untouched TODO cell."""
+    at = work.todo(6)
+    cell = work.cells[at]
+    blocks = [block for block in text_of(cell).split("\n\n\n") if block.strip()]
+    work.cells[at + 1 : at + 1] = [code(block.strip("\n")) for block in blocks]
+    cell["source"] = work.stubs()[name_of(cell)]
+
+
+def answer_below_empty_cell(work: Work) -> None:
+    """The TODO cell was emptied, and the answer is in a new cell below."""
+    at = work.todo()
+    work.cells.insert(at + 1, code(text_of(work.cells[at])))
+    work.cells[at]["source"] = ""
+
+
+def written_answer_below(work: Work) -> None:
+    """The written answer is in a text cell of its own below the cell that was made for it."""
+    at = next((at for at, cell in enumerate(work.cells) if kind_of(cell) == "written"), None)
+    if at is None:
+        raise NothingLeft
+    cell = work.cells[at]
+    work.cells.insert(at + 1, text(text_of(cell)))
+    cell["source"] = next(text_of(one) for one in work.release["cells"] if kind_of(one) == "written")
+
+
+MOVED: dict[str, Callable[[Work], None]] = {
+    "reversed": cells_reversed,
+    "shuffled": cells_shuffled,
+    "todo at the end": todo_at_the_end,
+    "answer below the stub": answer_below_the_stub,
+    "answer in cells below": answer_in_cells_below,
+    "answer below empty cell": answer_below_empty_cell,
+    "written answer below": written_answer_below,
+}
+
+LOSE_IDS = ("colab", "vscode", "metadata garbled", "metadata of some lost")
+"""Where ids are lost, nothing else can be aimed at any more."""
+
+
+# What other front ends do to every cell.
+
+
+def colab(work: Work) -> None:
+    """Saved by Google Colab: no nbgrader, no cell ids, metadata of its own."""
+    for cell in work.cells:
+        cell["metadata"] = {"id": "".join(work.pick.choices("abcdefghijkLMNOP0123456789_-", k=12))}
+        cell.pop("id", None)
+    work.notebook["nbformat_minor"] = 0
+    work.notebook["metadata"] = {
+        "colab": {"provenance": []},
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+    }
+
+
+def vscode(work: Work) -> None:
+    """Saved by VS Code: no nbgrader, new cell ids."""
+    for cell in work.cells:
+        cell["metadata"] = {"vscode": {"languageId": "python"}} if cell["cell_type"] == "code" else {}
+        cell["id"] = f"{work.pick.randrange(16**8):08x}"
+
+
+def metadata_of_some_lost(work: Work) -> None:
+    """Every second cell or so has lost its metadata."""
+    for cell in work.cells:
+        if work.pick.random() < 0.5:
+            cell["metadata"] = {}
+
+
+def metadata_of_one_lost(work: Work) -> None:
+    """One TODO cell has lost its metadata."""
+    cell = work.cells[work.todo()]
+    cell["metadata"] = {}
+    cell["id"] = f"{work.pick.randrange(16**8):08x}"
+
+
+def id_renamed(work: Work) -> None:
+    """The id of one TODO cell was renamed."""
+    grading = work.cells[work.todo()]["metadata"]["nbgrader"]
+    name = str(grading["grade_id"])
+    grading["grade_id"] = work.pick.choice([f"{name}-Copy1", name.upper(), name[:-1], "cell-1f0c3e"])
+
+
+def metadata_garbled(work: Work) -> None:
+    """nbgrader's metadata is there, and is nonsense."""
+    for cell in work.cells:
+        if "nbgrader" in cell["metadata"]:
+            cell["metadata"]["nbgrader"] = work.pick.choice([None, [], "answer", {"grade_id": 7}, {"grade_id": None}])
+    work.notebook["metadata"] = []
+
+
+# Cells that are gone.
+
+
+def _deleted(kind: str) -> Callable[[Work], None]:
+    def change(work: Work) -> None:
+        work.cells[:] = [cell for cell in work.cells if kind_of(cell) != kind]
+
+    change.__doc__ = f"All cells of the kind {kind!r} are deleted."
+    return change
+
+
+def todo_deleted(work: Work) -> None:
+    """One TODO cell is deleted."""
+    work.lost.add(name_of(work.cells.pop(work.todo())))
+
+
+def todos_deleted(work: Work) -> None:
+    """All TODO cells are deleted."""
+    work.lost |= {name_of(cell) for cell in work.cells if kind_of(cell) == "answer"}
+    _deleted("answer")(work)
+
+
+# Cells that are there too often.
+
+
+def copy_is_stub(work: Work) -> None:
+    """A TODO cell was copied before it was worked on; the copy below is the stub."""
+    at = work.todo()
+    work.cells.insert(at + 1, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
+
+
+def copy_was_worked_on(work: Work) -> None:
+    """A TODO cell was copied, and the copy below was worked on."""
+    at = work.todo()
+    work.cells.insert(at, like(work.cells[at], work.stubs()[name_of(work.cells[at])]))
+
+
+def copy_is_the_same(work: Work) -> None:
+    """A TODO cell is there twice."""
+    at = work.todo()
+    work.cells.insert(work.pick.choice([at, len(work.cells)]), copy.deepcopy(work.cells[at]))
+
+
+def earlier_version_above(work: Work) -> None:
+    """Two versions, both worked on: the later one is directly above its check."""
+    at = work.todo()
+    stub = work.stubs()[name_of(work.cells[at])]
+    work.cells.insert(at, like(work.cells[at], f"# my first try\n{stub}\n"))
+
+
+def all_twice(work: Work) -> None:
+    """The whole notebook stands in itself twice."""
+    work.cells.extend(copy.deepcopy(work.cells))
+
+
+LOST_AND_COPIED: dict[str, Callable[[Work], None]] = {
+    "colab": colab,
+    "vscode": vscode,
+    "metadata of some lost": metadata_of_some_lost,
+    "metadata of one lost": metadata_of_one_lost,
+    "metadata garbled": metadata_garbled,
+    "id renamed": id_renamed,
+    "tests deleted": _deleted("test"),
+    "setup deleted": _deleted("setup"),
+    "prose deleted": _deleted("prose"),
+    "showing cells deleted": _deleted("show"),
+    "todo deleted": todo_deleted,
+    "todos deleted": todos_deleted,
+    "copy is stub": copy_is_stub,
+    "copy was worked on": copy_was_worked_on,
+    "copy is the same": copy_is_the_same,
+    "earlier version above": earlier_version_above,
+    "all twice": all_twice,
+}
+
+
+# Cells that were split or merged.
+
+
+def _split(parts: int, keep: Callable[[int, int], bool]) -> Callable[[Work], None]:
+    def change(work: Work) -> None:
+        at = work.todo(parts + 2)
+        cell = work.cells[at]
+        lines = text_of(cell).split("\n")
+        cuts = sorted(work.pick.sample(range(1, len(lines)), min(parts - 1, len(lines) - 1)))
+        ends = [0, *cuts, len(lines)]
+        texts = ["\n".join(lines[a:b]).strip("\n") for a, b in itertools.pairwise(ends)]
+        texts = [text for text in texts if text.strip()]
+        work.cells[at : at + 1] = [
+            like(cell, text) if keep(number, len(texts)) else code(text) for number, text in enumerate(texts)
+        ]
+
+    return change
+
+
+def _merge(work: Work, first: int, second: int, keep: int, **other: Any) -> None:
+    text = f"{text_of(work.cells[first])}\n\n{text_of(work.cells[second])}"
+    merged = like(work.cells[keep], text, **other)
+    for at in sorted((first, second), reverse=True):
+        del work.cells[at]
+    work.cells.insert(min(first, second), merged)
+
+
+def _next_of(work: Work, at: int, kind: str) -> int | None:
+    return next((number for number in range(at + 1, len(work.cells)) if kind_of(work.cells[number]) == kind), None)
+
+
+def _merged_with_test(keep_first: bool) -> Callable[[Work], None]:
+    def change(work: Work) -> None:
+        at = work.todo()
+        test = _next_of(work, at, "test")
+        if test is not None:
+            _merge(work, at, test, at if keep_first else test)
+
+    return change
+
+
+def todos_merged(work: Work) -> None:
+    """The TODO cells of two exercises are one cell."""
+    own = [at for at, cell in enumerate(work.cells) if kind_of(cell) == "answer"]
+    if len(own) > 1:
+        number = work.pick.randrange(len(own) - 1)
+        _merge(work, own[number], own[number + 1], own[number])
+
+
+def _merged_with_setup(keep_setup: bool) -> Callable[[Work], None]:
+    def change(work: Work) -> None:
+        setup = next((at for at, cell in enumerate(work.cells) if kind_of(cell) == "setup"), None)
+        todo = work.todo()
+        if setup is not None:
+            _merge(work, setup, todo, setup if keep_setup else todo)
+
+    return change
+
+
+def merged_into_prose(work: Work) -> None:
+    """A TODO cell was merged into the text above it."""
+    at = work.todo()
+    if at and work.cells[at - 1]["cell_type"] == "markdown":
+        _merge(work, at - 1, at, at - 1)
+
+
+def _turned(kind: str, bare: bool = False) -> Callable[[Work], None]:
+    def change(work: Work) -> None:
+        cell = work.cells[work.todo()]
+        cell["cell_type"] = kind
+        for key in ("outputs", "execution_count"):
+            cell.pop(key, None)
+        if bare:
+            cell["metadata"] = {}
+
+    return change
+
+
+SPLIT_AND_MERGED: dict[str, Callable[[Work], None]] = {
+    "split": _split(2, lambda number, of: True),
+    "split, id below": _split(2, lambda number, of: number == of - 1),
+    "split, id above": _split(2, lambda number, of: number == 0),
+    "split in three": _split(3, lambda number, of: True),
+    "split in three, one id": _split(3, lambda number, of: number == 0),
+    "merged with test": _merged_with_test(True),
+    "merged into test": _merged_with_test(False),
+    "todos merged": todos_merged,
+    "merged with setup": _merged_with_setup(False),
+    "merged into setup": _merged_with_setup(True),
+    "merged into prose": merged_into_prose,
+    "todo as text": _turned("markdown"),
+    "todo as raw": _turned("raw"),
+    "todo as text, id lost": _turned("markdown", bare=True),
+}

@@ -1,0 +1,404 @@
+"""Pages of a class: written if something changed, whole or not at all, and never the reason for a failed run.
+
+Whatever a learner's code says can be shown: bounded, visible, without a word on the grading machine.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import bs4
+import pytest
+import torch
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+
+from nbproof.authoring.release import Secrets, leaks_in, read_secrets, text_of_page
+from nbproof.authoring.simulate import as_handed_in
+from nbproof.cli.main import main
+from nbproof.errors import UsageError
+from nbproof.feedback import page as feedback_page_module
+from nbproof.feedback import pages as module
+from nbproof.feedback.own_code import harmless
+from nbproof.feedback.page import feedback_page
+from nbproof.feedback.pages import Feedback, chosen_submissions, page_path, write_feedback
+from nbproof.marking.blueprint import Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.isolation import why_not_isolated
+from tests import SLUGS, some_by_day, the_lesson
+from tests.conftest import LESSON, RIGHT, limited, shared_pool
+from tests.feedback.breaking import breaks_on_ben
+from tests.feedback.page_rules import what_runs
+
+needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+ROOT = Path(__file__).parent.parent.parent
+WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
+
+
+@pytest.fixture(scope="module")
+def graded(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory, engine: Engine) -> Path:
+    """A graded class of three: ada is right, ben has one exercise wrong and one not answered, mal is hostile."""
+    root = tmp_path_factory.mktemp("graded")
+    for name in ("source", "lessons"):
+        shutil.copytree(small_lesson / name, root / name)
+    shutil.copy(small_lesson / "nbgrader_config.py", root)
+    notebook = json.loads((root / "source" / LESSON / f"{LESSON}.ipynb").read_text())
+    held = {
+        "ada": RIGHT,
+        "ben": {**RIGHT, "first": WRONG, "second": ""},
+        "mal <b>": {**RIGHT, "first": "print('<script>alert(1)</script>')\nraise ValueError('<img src=x onerror=alert(1)>')"},
+    }  # fmt: skip
+    for learner, answers in held.items():
+        copy = json.loads(json.dumps(notebook))
+        for cell in copy["cells"]:
+            cell["source"] = answers.get(cell["metadata"].get("nbgrader", {}).get("grade_id", ""), cell["source"])
+        path = root / "submitted" / learner / LESSON / f"{LESSON}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(copy))
+    # Nothing here is about limits: a busy machine must not make one matter.
+    with limited(engine, exercise_seconds=60.0, submission_seconds=180.0):
+        intake = take_in(root, [LESSON], [LESSON])
+        result = grade_class(root, intake, [LESSON], seed=3, pool=shared_pool(engine))
+    assert {score.learner: score.problem for score in result.scores} == dict.fromkeys(held, "")
+    return root
+
+
+@pytest.fixture
+def copied(graded: Path, tmp_path: Path) -> Path:
+    """A copy of the graded class for one test."""
+    root = tmp_path / "copied"
+    shutil.copytree(graded, root)
+    return root
+
+
+def _write(root: Path, **options: object) -> Feedback:
+    return write_feedback(root, chosen_submissions(root), workers=1, **options)  # type: ignore[arg-type]
+
+
+def _words(root: Path, learner: str) -> str:
+    page = page_path(root, learner, LESSON).read_text(encoding="utf-8")
+    return " ".join(bs4.BeautifulSoup(page, "html.parser").get_text(" ").split())
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_a_page_for_each_and_only_where_something_changed(copied: Path) -> None:
+    told = _write(copied)
+    assert [learner for learner, _ in told.written] == ["ada", "ben", "mal <b>"]
+    assert told.failed == ()
+    assert "4 of 4 points" in _words(copied, "ada")
+    assert "1 of 4 points" in _words(copied, "ben")
+    assert "so far" in _words(copied, "ben")
+    assert "Not answered" in _words(copied, "ben")
+    for learner in ("ada", "ben", "mal <b>"):
+        assert what_runs(page_path(copied, learner, LESSON).read_text()) == []
+        assert what_runs((copied / "feedback" / learner / "index.html").read_text()) == []
+        others = {"ada", "ben", "mal <b>"} - {learner}
+        assert not [other for other in others if other in _words(copied, learner)]
+    before = {path: path.stat().st_mtime_ns for path in copied.glob("feedback/*/*/*")}
+    assert _write(copied) == Feedback((), 3, ())
+    with Gradebook(f"sqlite:///{copied / 'gradebook.db'}") as book:
+        grade = book.find_grade("test_first", LESSON, LESSON, "ben")
+        grade.manual_score = 1.5
+        book.find_comment("second", LESSON, LESSON, "ben").manual_comment = "Try it."
+        book.db.commit()
+    assert _write(copied).written == (("ben", LESSON),)
+    assert "2.5 of 4 points" in _words(copied, "ben")
+    assert "Your instructor says Try it." in _words(copied, "ben")
+    changed = {path for path, stamp in before.items() if path.stat().st_mtime_ns != stamp}
+    assert changed == {page_path(copied, "ben", LESSON)}
+    assert "2.5 of 4" in (copied / "feedback" / "ben" / "index.html").read_text()
+    assert len(_write(copied, force=True).written) == 3
+    assert not list(copied.glob("feedback/**/*.new"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_nbgraders_own_command_and_formgraders_button_write_the_same_page(copied: Path) -> None:
+    _write(copied)
+    pages = {learner: page_path(copied, learner, LESSON) for learner in ("ada", "ben")}
+    ours = {learner: path.read_text() for learner, path in pages.items()}
+    outcome = NbGraderAPI(config=course_config(copied)).generate_feedback(LESSON, force=True)
+    assert outcome["success"], outcome
+    assert {learner: path.read_text() for learner, path in pages.items()} == ours
+    beside = {path.name for path in pages["ada"].parent.iterdir()}
+    # What `nbgrader release_feedback` wants; not the record of the verdict.
+    assert beside == {f"{LESSON}.html", "timestamp.txt", "submission_secret.txt"}
+    assert _write(copied).unchanged == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_stock_nbgraders_page_can_still_be_made_of_our_notebooks_and_is_replaced_by_ours(copied: Path) -> None:
+    config = course_config(copied)
+    config.pop("GenerateFeedback")
+    outcome = NbGraderAPI(config=config).generate_feedback(LESSON, "ben", force=True)
+    assert outcome["success"], outcome
+    page = page_path(copied, "ben", LESSON)
+    assert "nbgrader_cell" in page.read_text()
+    assert "Shapes" not in page.read_text(), "no hidden test"
+    _write(copied)
+    assert "course-feedback" in page.read_text()
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_without_a_journal_the_graded_notebook_is_read_and_its_hidden_tests_are_not_shown(copied: Path) -> None:
+    """As stock nbgrader leaves it: full tests, tracebacks through them."""
+    folder = copied / "autograded" / "ben" / LESSON
+    (folder / ".verdict.json").unlink()
+    full = json.loads((copied / "source" / LESSON / f"{LESSON}.ipynb").read_text())
+    graded = json.loads((folder / f"{LESSON}.ipynb").read_text())
+    for cell, source in zip(graded["cells"], full["cells"], strict=True):
+        if cell["metadata"].get("nbgrader", {}).get("grade"):
+            cell["source"] = source["source"]
+            for output in cell["outputs"]:
+                if output["output_type"] == "error":
+                    output["traceback"] = ["".join(source["source"])]
+    (folder / f"{LESSON}.ipynb").write_text(json.dumps(graded))
+    _write(copied)
+    assert "1 of 4 points" in _words(copied, "ben")
+    assert "so far" in _words(copied, "ben")
+    page = page_path(copied, "ben", LESSON).read_text()
+    answers = "\n".join(
+        "".join(cell["source"]) for cell in graded["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")
+    )
+    assert leaks_in("page", text_of_page(page), read_secrets(copied), answers) == []
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_one_page_that_cannot_be_written_stops_no_other(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copied / "feedback" / "ada").mkdir(parents=True)
+    (copied / "feedback" / "ada" / LESSON).write_text("a file where a folder should be")
+    made = feedback_page_module.page_of
+
+    def page_of(root: Path, task: module.Task) -> str:
+        if task.learner == "ben":
+            raise RuntimeError("a flaw")
+        return made(root, task)
+
+    monkeypatch.setattr(feedback_page_module, "page_of", page_of)
+    told = _write(copied)
+    assert told.written == (("mal <b>", LESSON),)
+    assert [learner for learner, _, _ in told.failed] == ["ada", "ben"]
+    assert "directory" in told.failed[0][2] or "exists" in told.failed[0][2]
+    assert "a flaw" in told.failed[1][2]
+    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_what_could_not_be_graded_has_a_page_with_the_reason(copied: Path) -> None:
+    told = _write(copied, problems={("zoe", LESSON): "it is not a notebook", ("ada", LESSON): "it is empty"})
+    assert len(told.written) == 4
+    assert "it is not a notebook" in _words(copied, "zoe")
+    assert "it is empty" in _words(copied, "ada"), "what counts is what was handed in last"
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_a_broken_process_costs_only_the_page_that_broke_it(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = [module.Task(learner, LESSON, "d") for learner in ("ada", "ben", "mal <b>")]
+    monkeypatch.setattr(module, "_FEW", 0)
+    # Sent to other processes by name, so what breaks them has to be there as well.
+    monkeypatch.setattr(module, "_write", breaks_on_ben)
+    told = {task.learner: trouble.reason for task, trouble in module._written(copied, tasks, 2)}
+    assert told["ada"] == told["mal <b>"] == ""
+    assert "ended from outside" in told["ben"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_without_shared_memory_the_pages_are_written_all_the_same(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refused:
+        def Lock(self) -> None:  # noqa: N802
+            raise PermissionError(errno.EACCES, "Permission denied")  # as where /dev/shm is missing, or closed
+
+    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "get_context", lambda method: Refused())
+    feedback = write_feedback(copied, chosen_submissions(copied), workers=2)
+    assert (len(feedback.written), feedback.failed) == (3, ())
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_the_command(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["feedback", "--course", str(copied), "ben", "--lesson", LESSON]) == 0
+    assert "wrote 1 page, 0 unchanged" in capsys.readouterr().out
+    assert not page_path(copied, "ada", LESSON).exists()
+    assert main(["feedback", "--course", str(copied), "bem"]) == 2
+    assert "did you mean ben?" in capsys.readouterr().err
+    assert main(["feedback", "--course", str(copied), "--lesson", "nothing"]) == 2
+    assert main(["feedback", "--course", str(copied), "--workers", "0"]) == 2
+    assert "error: " in capsys.readouterr().err
+    shutil.rmtree(copied / "autograded")
+    with pytest.raises(UsageError, match="nothing has been graded yet"):
+        chosen_submissions(copied)
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_a_gradebook_that_cannot_be_read_is_said(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (copied / "gradebook.db").write_bytes(b"garbage " * 1000)
+    assert main(["feedback", "--course", str(copied)]) == 1
+    told = capsys.readouterr().err
+    assert "error: the gradebook is damaged" in told
+    assert "Traceback" not in told
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.parametrize(
+    ("code", "says"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "a disk that can only be read")]
+)
+def test_a_failing_disk_is_said_once_and_leaves_nothing_behind(
+    copied: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, code: int, says: str
+) -> None:
+    def replace(old: Path, new: Path) -> None:
+        raise OSError(code, os.strerror(code), str(new))
+
+    monkeypatch.setattr(module.os, "replace", replace)
+    assert main(["feedback", "--course", str(copied), "--workers", "1"]) == 1
+    told = capsys.readouterr().err
+    assert says in told and "next: " in told and told.count("error:") == 1
+    assert not [path for path in copied.glob("feedback/**/*") if path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def secrets() -> Secrets:
+    """Of all lessons, candidates included."""
+    return read_secrets(ROOT)
+
+
+def _with_line(page: str, line: str) -> str:
+    return page.replace("</footer>", f"<p>{line.replace('<', '&lt;')}</p></footer>")
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
+def test_no_page_of_any_lesson_holds_a_line_that_learners_must_not_see(
+    slug: str, engine: Engine, secrets: Secrets
+) -> None:
+    """A learner who got everything wrong, and one who wrote nothing. benchmarks/feedback.py asks a whole class."""
+    lesson = the_lesson(slug)
+    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    judge, pictures = Judge(blueprint, seed=5), 0
+    for number in (3, None):
+        answers = dict(blueprint.stubs)
+        for exercise in lesson.exercises if number is not None else ():
+            mutants = [one for one in exercise.candidates if one.role == "mutant"]
+            answers[exercise.id] = as_handed_in(mutants[number % len(mutants)])
+        with limited(engine):
+            verdict = mark(engine, blueprint, judge, Rebuilt(answers), "ada", {})
+        page, own = feedback_page(verdict, None, Secrets([]), "digest"), "\n".join(answers.values())
+        assert leaks_in("page", text_of_page(page), secrets, own) == []
+        assert what_runs(page) == []
+        assert len(page) < 400_000
+        pictures += page.count("<img ")
+        # The same search finds a line that stands in the page: it looks at what it should.
+        private = [line for line, origin in secrets.origins.items() if lesson.slug in origin and line not in own]
+        assert any(
+            [leak.line for leak in leaks_in("page", text_of_page(_with_line(page, line)), secrets, own)] == [line]
+            for line in private
+        )
+    assert pictures, "wrong answers are shown beside what was wanted"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\n\ttext ✓ é 漢字 👩‍💻", "plain\n\ttext ✓ é 漢字 👩‍💻"),
+        ("\x1b[31mred\x1b[0m \x1b]8;;javascript:alert(1)\x1b\\link\x1b]8;;\x1b\\", "red link"),
+        ("user\u202egnp.exe\u202c", "user‹U+202E›gnp.exe‹U+202C›"),
+        ("a\u200bb\ufeffc\U000e0041", "a‹U+200B›b‹U+FEFF›c‹U+E0041›"),
+        ("bell\x07 null\x00", "bell‹U+0007› null‹U+0000›"),
+        ("a\r\nb", "a\nb"),
+        ("10%\r50%\r100%\ndone", "100%\ndone"),
+        ("\ud800 half", "\\ud800 half"),
+        ("e" + "\u0301" * 50, "e" + "\u0301" * 3),
+        ("one\u2028two", "one\ntwo"),
+        ("SyntaxError: invalid (<ipython-input-9-08bde0d2c95d>, line 1)", "SyntaxError: invalid (line 1 of your cell)"),
+    ],
+)  # fmt: skip
+def test_what_is_shown(text: str, shown: str) -> None:
+    assert harmless(text) == shown
+
+
+def test_no_folder_of_the_machine_is_named() -> None:
+    places = [
+        torch.__file__,
+        os.__file__,
+        __file__,
+        sys.prefix,
+        "/opt/x/lib/python3.12/site-packages/a.py",
+        os.path.expanduser("~/x"),
+    ]
+    shown = harmless("\n".join(f'File "{place}", line 3' for place in places))
+    for folder in (
+        sys.prefix,
+        sys.base_prefix,
+        os.path.dirname(os.path.dirname(torch.__file__)),
+        os.getcwd(),
+        "/opt/x",
+    ):
+        assert folder not in shown
+    assert "site-packages/torch/__init__.py" in shown
+
+
+def test_long_texts_keep_their_two_ends() -> None:
+    shown = harmless("\n".join(f"line {number}" for number in range(100_000)), 1_000)
+    assert len(shown) < 1_100
+    assert shown.startswith("line 0\nline 1\n")
+    assert shown.endswith("line 99998\nline 99999")
+    assert "characters left out" in shown
+    assert len(harmless("x" * 1_000_000, 5_000)) < 1_500, "of a line of a million letters a part"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/" * 500_000, "/a" * 250_000, "\x1b]" * 250_000, "\u0301" * 500_000, "\r" * 500_000, "<ipython-input-" * 40_000,
+     "a/" * 250_000 + "\n" + "/site-packages" * 40_000, "\x1b[" + "0;" * 250_000],
+    ids=range(8),
+)  # fmt: skip
+def test_no_text_takes_long(text: str) -> None:
+    harmless("warm")
+    start = time.process_time()
+    harmless(text, 12_000)
+    assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<script>1</script>",
+        "<img src=x>",
+        '<img src="data:image/png;base64,AA" onerror=alert(1)>',
+        "<a href='//evil'>x</a>",
+        "<p style='position:fixed'>",
+        "<a href='JavaScript:alert(1)'>x</a>",
+        "<meta http-equiv=refresh>",
+        "<style>p{}</style>",
+        "<svg/onload=x>",
+    ],
+)
+def test_the_rules_for_pages_see_what_runs(piece: str) -> None:
+    page = '<html><head><meta http-equiv="Content-Security-Policy" content="default-src \'none\'"></head><body>{}</body></html>'
+    assert what_runs(page.format("<p>calm</p>")) == []
+    assert what_runs(page.format(piece)) != []
+    assert what_runs("<html><head></head><body></body></html>") == ["no policy that forbids scripts"]

@@ -1,0 +1,210 @@
+"""Late penalties are those of nbgrader's own plug-in, and a gradebook that we make is one that nbgrader makes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from sqlalchemy import create_engine, inspect, text
+
+from nbproof.collect import collect
+from nbproof.errors import CourseError
+from nbproof.gradebook.writer import create_tables
+from nbproof.marking.results import GradedClass
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.collect.uploads import zipped
+from tests.conftest import LESSON, RIGHT
+
+needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+
+PLUGIN = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+class HalfADay(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        if student_id == "excused":
+            return None
+        return round(score * 0.5 * total_seconds_late / 86400, 2)
+
+c.AssignLatePenalties.plugin_class = HalfADay
+"""
+HANDED_IN = {"early": "2026-03-01 10:00:00 UTC", "late": "2026-03-02 22:00:00 UTC", "later": "2026-03-09 10:00:00 UTC",
+             "excused": "2026-03-09 10:00:00 UTC"}  # fmt: skip
+DUE = "2026-03-02 10:00:00 UTC"
+
+
+@pytest.fixture
+def late_class(course: Path, hand_in: Callable[..., Path]) -> Path:
+    """Four right answers, handed in at different times, and a due date in the gradebook."""
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(PLUGIN)
+    for learner, time in HANDED_IN.items():
+        (hand_in(learner, RIGHT).parent / "timestamp.txt").write_text(time)
+    _due(course, DUE)
+    return course
+
+
+def _due(course: Path, time: str | None) -> None:
+    with _book(course) as book:
+        book.update_or_create_assignment(LESSON, duedate=time)
+
+
+def _book(course: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{course / 'gradebook.db'}", course_config(course).CourseDirectory.course_id)
+
+
+def _grade(course: Path, pool: PoolMaker) -> GradedClass:
+    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+
+
+def _penalties(course: Path) -> dict[str, float | None]:
+    with _book(course) as book:
+        return {one.student.id: one.notebooks[0].late_submission_penalty for one in book.assignment_submissions(LESSON)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_the_penalty_is_in_score_and_gradebook(late_class: Path, pool: PoolMaker) -> None:
+    graded = _grade(late_class, pool)
+    assert {one.sentence for score in graded.scores for one in score.verdict.exercises} == {"Every check passed."}
+    # Of 4 marks: half a day late costs a quarter; a week would cost more than there is, which nbgrader cuts.
+    assert {score.learner: (score.score, score.penalty) for score in graded.scores} == {
+        "early": (4, 0), "late": (3, 1), "later": (0, 4), "excused": (4, 0),
+    }  # fmt: skip
+    assert _penalties(late_class) == {"early": None, "late": 1, "later": 4, "excused": None}
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_a_new_due_date_or_time_changes_penalties_and_nothing_runs(late_class: Path, pool: PoolMaker) -> None:
+    _grade(late_class, pool)
+    _due(late_class, "2026-03-09 10:00:00 UTC")
+    again = _grade(late_class, pool)
+    assert again.graded == ()
+    assert again.rewritten == (("late", LESSON), ("later", LESSON))
+    assert {score.score for score in again.scores} == {4}
+    (late_class / "submitted" / "early" / LESSON / "timestamp.txt").write_text("2026-03-09 22:00:00 UTC")
+    third = _grade(late_class, pool)
+    assert third.graded == ()
+    assert {score.learner: score.penalty for score in third.scores}["early"] == 1
+    assert _grade(late_class, pool).rewritten == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_a_broken_plug_in_is_told_and_loses_nothing(late_class: Path, pool: PoolMaker) -> None:
+    config = late_class / "nbgrader_config.py"
+    sound = config.read_text()
+    config.write_text(sound.replace('"excused"', "None.oops"))
+    with pytest.raises(CourseError, match="late-penalty plug-in fails: AttributeError"):
+        _grade(late_class, pool)
+    config.write_text(sound)
+    again = _grade(late_class, pool)
+    assert again.graded == ()
+    assert {score.learner: score.score for score in again.scores} == {"early": 4, "late": 3, "later": 0, "excused": 4}
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.nightly
+@pytest.mark.stock
+def test_stock_nbgrader_gives_the_same(late_class: Path, pool: PoolMaker, tmp_path: Path) -> None:
+    ours = _grade(late_class, pool)
+    twin = tmp_path / "twin"
+    twin.mkdir()
+    for name in ("source", "submitted"):
+        shutil.copytree(late_class / name, twin / name)
+    shutil.rmtree(twin / "submitted" / "early")
+    shutil.rmtree(twin / "submitted" / "excused")
+    for name in ("nbgrader_config.py", "gradebook.db"):
+        shutil.copy(late_class / name, twin)
+    with _book(twin) as book:
+        for learner in HANDED_IN:
+            book.remove_submission(LESSON, learner)
+    config = course_config(twin)
+    config.pop("Autograde", None)
+    for learner in ("late", "later"):
+        outcome = NbGraderAPI(config=config).autograde(LESSON, learner, force=True, create=True)
+        assert outcome["success"], outcome["log"]
+    assert os.path.exists(twin / "autograded" / "late" / LESSON / f"{LESSON}.ipynb")
+    stock = _penalties(twin)
+    assert stock == {score.learner: score.penalty for score in ours.scores if score.learner in stock}
+
+
+@pytest.fixture
+def said_late(course: Path, hand_in: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``late`` and ``early``, from a download of Canvas: it says who was late, and never when anybody handed in."""
+    with (course / "nbgrader_config.py").open("a") as file:
+        file.write(PLUGIN.replace("score * 0.5 * total_seconds_late / 86400", "1.5 if total_seconds_late > 0 else 0"))
+    shutil.copytree(course / "source", course / "release")
+    _canvas(course, tmp_path_factory.mktemp("up"), {
+        f"late_LATE_1_5_{LESSON}.ipynb": hand_in("late", RIGHT).read_bytes(),
+        f"early_2_6_{LESSON}.ipynb": hand_in("early", {**RIGHT, "third": "def third(x):\n    return x + x + x + x"}).read_bytes(),
+    })  # fmt: skip
+    return course
+
+
+def _canvas(course: Path, folder: Path, files: dict[str, bytes]) -> None:
+    shutil.rmtree(course / "submitted", ignore_errors=True)
+    path = folder / f"{'-'.join(name[:9] for name in files)}.zip"
+    path.write_bytes(zipped(files))
+    assert not collect(course, [path]).needs_person
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_what_the_lms_calls_late_costs_what_being_late_costs(
+    said_late: Path, pool: PoolMaker, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    def told(graded: GradedClass) -> dict[str, tuple[bool, float, float]]:
+        return {one.learner: (one.said_late, one.seconds_late, one.penalty) for one in graded.scores}
+
+    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 0, 0)}, "no due date is known"
+    assert not list((said_late / "submitted").rglob("timestamp.txt")), "nothing said when"
+    _due(said_late, DUE)
+    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}
+    assert _penalties(said_late) == {"early": None, "late": 1.5}
+    assert told(_grade(said_late, pool)) == {"early": (False, 0, 0), "late": (True, 1, 1.5)}, "and stays so"
+    right = (said_late / "submitted" / "late" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    _canvas(said_late, tmp_path_factory.mktemp("up"), {f"late_1_9_{LESSON}-1.ipynb": right + b" "})
+    assert told(_grade(said_late, pool)) == {"late": (False, 0, 0)}, "the copy that counts now was on time"
+
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def _described(db_url: str) -> tuple[object, list[object]]:
+    """Tables with their columns and keys; the version of the schema."""
+    engine = create_engine(db_url)
+    seen = inspect(engine)
+    tables = {
+        name: (
+            [(column["name"], str(column["type"]), column["nullable"]) for column in seen.get_columns(name)],
+            seen.get_foreign_keys(name),
+            seen.get_unique_constraints(name),
+        )
+        for name in sorted(seen.get_table_names())
+    }
+    with engine.connect() as connection:
+        version = [row[0] for row in connection.execute(text("SELECT version_num FROM alembic_version"))]
+    engine.dispose()
+    return tables, version
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tables_and_version_are_nbgraders(tmp_path: Path) -> None:
+    course_config(ROOT)  # for PATH: nbgrader starts alembic by name
+    ours, theirs = f"sqlite:///{tmp_path / 'ours.db'}", f"sqlite:///{tmp_path / 'theirs.db'}"
+    create_tables(ours)
+    Gradebook(theirs, "hooks").close()
+    assert _described(ours) == _described(theirs)
+    assert len(_described(ours)[1]) == 1

@@ -1,0 +1,162 @@
+"""The gradebook on a real PostgreSQL server: grading, going on, nbgrader's own commands, and what fails in words."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.plugins import CsvExportPlugin
+
+from nbproof.cli.main import main
+from nbproof.marking.results import GradedClass
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.conftest import LESSON, POINTS, RIGHT
+from tests.gradebook.postgres_server import PASSWORD, Server, server
+
+psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the extra [postgres] is not installed")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+]
+FULL = sum(POINTS.values())
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Server]:
+    """A server for this module; skipped aloud where none can be started."""
+    with server() as started:
+        if isinstance(started, str):
+            pytest.skip(f"PostgreSQL is NOT tested: {started}")
+        yield started
+
+
+@pytest.fixture
+def db_url(postgres: Server) -> str:
+    """A fresh database."""
+    name = f"gradebook{next(_numbers)}"
+    with psycopg.connect(postgres.url("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgres.url(name)
+
+
+def _configure(course: Path, db_url: str) -> None:
+    (course / "gradebook.db").unlink(missing_ok=True)
+    with (course / "nbgrader_config.py").open("a") as config:
+        config.write(f"\nc.CourseDirectory.db_url = {db_url!r}\nc.GradingLimits.submission_seconds = 120.0\n")
+
+
+Grade = Callable[[Path], GradedClass]
+
+
+@pytest.fixture
+def grade(pool: PoolMaker) -> Grade:
+    """One run of the class, on the engine that is warm already: the gradebook is what is tested here."""
+    return lambda course: grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+
+
+def _marks(db_url: str) -> dict[str, float]:
+    """Learner -> marks of the autograder, read without nbgrader."""
+    query = """
+        SELECT a.student_id, sum(g.auto_score) FROM grade g
+        JOIN submitted_notebook n ON g.notebook_id = n.id JOIN submitted_assignment a ON n.assignment_id = a.id
+        GROUP BY a.student_id
+    """
+    with psycopg.connect(db_url) as connection:
+        return {learner: float(marks or 0) for learner, marks in connection.execute(query).fetchall()}
+
+
+def test_a_class_is_graded_resumed_and_keeps_a_persons_mark(
+    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
+) -> None:
+    _configure(course, db_url)
+    hand_in("ada", RIGHT)
+    hand_in("zoë", {"first": RIGHT["first"]})
+    graded = grade(course)
+    assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
+    assert PASSWORD not in graded.gradebook
+    assert not (course / "gradebook.db").exists()
+    # A run that was cut off after the journal and before the gradebook: the marks are written, nothing runs again.
+    with psycopg.connect(db_url) as connection:
+        connection.execute("UPDATE grade SET auto_score = NULL")
+    with Gradebook(db_url) as book:
+        book.find_grade("test_second", LESSON, LESSON, "zoë").manual_score = 0.5
+        book.db.commit()
+    again = grade(course)
+    assert again.graded == ()
+    assert _marks(db_url) == {"ada": FULL, "zoë": POINTS["first"]}
+    assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoë": POINTS["first"] + 0.5}
+
+
+@pytest.mark.nightly
+def test_changed_points_are_registered_again(
+    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
+) -> None:
+    _configure(course, db_url)
+    hand_in("ada", RIGHT)
+    grade(course)
+    source = course / "source" / LESSON / f"{LESSON}.ipynb"
+    notebook = nbformat.read(source, as_version=4)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "test_third":
+            cell.metadata.nbgrader.points = 5
+    source.write_text(json.dumps(notebook))
+    (score,) = grade(course).scores
+    assert score.score == score.max_score == POINTS["first"] + POINTS["second"] + 5
+
+
+@pytest.mark.nightly
+def test_nbgraders_own_commands_work_on_it(
+    course: Path, hand_in: Callable[..., Path], db_url: str, grade: Grade
+) -> None:
+    _configure(course, db_url)
+    hand_in("ada", RIGHT)
+    hand_in("ben", {"first": RIGHT["first"]})
+    grade(course)
+    hand_in("ben", RIGHT)
+    # What the commands of the same names call, without three starts of an interpreter.
+    api = NbGraderAPI(config=course_config(course))
+    for outcome in (api.autograde(LESSON, "ben", force=True), api.generate_feedback(LESSON, "ben", force=True)):
+        assert outcome["success"], outcome
+    with Gradebook(db_url, api.coursedir.course_id) as book:
+        CsvExportPlugin(to=str(course / "grades.csv")).export(book)
+    assert _marks(db_url) == {"ada": FULL, "ben": FULL}
+    assert (course / "feedback" / "ben" / LESSON / f"{LESSON}.html").is_file()
+    assert (course / "grades.csv").read_text().count(f"{FULL:.1f}") >= 2
+
+
+@pytest.mark.parametrize(
+    ("broken", "says", "then"),
+    [
+        (lambda there: there.url("postgres", "wrong-pa55word"), "password", "db_url"),
+        (lambda there: there.url("nowhere"), "does not exist", "createdb"),
+        (lambda there: Server(1).url("postgres"), "refused", "server runs"),
+        (lambda there: there.url("postgres").replace("postgresql", "postgres+"), "gradebook", "db_url"),
+    ],
+    ids=["wrong password", "no such database", "unreachable", "no such driver"],
+)
+def test_what_fails_is_said_without_the_password(
+    course: Path, hand_in: Callable[..., Path], postgres: Server, capsys: pytest.CaptureFixture[str],
+    broken: Callable[[Server], str], says: str, then: str,
+) -> None:  # fmt: skip
+    _configure(course, broken(postgres))
+    hand_in("ada", RIGHT)
+    assert main(["grade", "--course", str(course), "--no-feedback"]) == 1
+    told = capsys.readouterr()
+    assert says in told.err
+    assert then in told.err
+    assert "Traceback" not in told.err
+    assert "at:" in told.err
+    for secret in (PASSWORD, "wrong-pa55word"):
+        assert secret not in told.err + told.out

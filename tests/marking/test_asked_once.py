@@ -1,0 +1,316 @@
+"""Every check is asked once, whatever came before; nothing that learner code can see tells whether it passed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.pieces import OwnCell
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.worker_handle import Worker
+from tests.conftest import LESSON, POINTS, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ALL = sum(POINTS.values())
+
+
+@pytest.fixture(scope="module")
+def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Blueprint:
+    """The small lesson with a setup cell in front of its second exercise."""
+    notebook = nbformat.read(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    names = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    setup = nbformat.v4.new_code_cell("import torch.nn.functional as F", id="setup-again")
+    setup.metadata["nbgrader"] = {
+        **notebook.cells[names.index("setup_imports")].metadata.nbgrader,
+        "grade_id": "setup_again",
+    }
+    notebook.cells.insert(names.index("second"), setup)
+    source = tmp_path_factory.mktemp("setups") / f"{LESSON}.ipynb"
+    nbformat.write(notebook, source)
+    return read_blueprint(source, course_config(small_lesson))
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, ...]]]:
+    """What workers were asked: (what, test cell, check, seed)."""
+    seen: list[tuple[str, ...]] = []
+    ask = Worker.request
+
+    def request(self: Worker, header: dict[str, Any], *rest: Any, **more: Any) -> Any:
+        if type(self) is Worker:  # and not the judge's process
+            seen.append((header["op"], header.get("test", ""), header.get("check", ""), str(header.get("seed", ""))))
+        return ask(self, header, *rest, **more)
+
+    monkeypatch.setattr(Worker, "request", request)
+    yield seen
+
+
+@pytest.fixture
+def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerdict]:
+    """graded({"first": ...}, own cells): the verdict, all else being right."""
+
+    def of(answers: dict[str, str], *own: OwnCell) -> SubmissionVerdict:
+        rebuilt = Rebuilt({**blueprint.stubs, **RIGHT, **answers}, own=own)
+        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", {})
+
+    return of
+
+
+WRONG = {name: f"def {name}(x):\n    return x * 99" for name in POINTS}
+RAISES = {name: f"def {name}(x):\n    raise ValueError('no')" for name in POINTS}
+
+
+@pytest.mark.parametrize("answers", [WRONG, RAISES, {"first": WRONG["first"]}], ids=["wrong", "raises", "one"])
+def test_the_requests_do_not_tell_how_an_answer_did(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], answers: dict[str, str]
+) -> None:
+    assert graded({}).score == ALL
+    right = list(requests)
+    requests.clear()
+    assert graded(answers).score < ALL
+    assert requests == right
+
+
+def _one_of(variants: int, after: str) -> str:
+    return f"""
+import os, random
+which = int.from_bytes(os.urandom(2), "big") % {variants}
+def first(x):
+    return x * (2 if which == 0 else 99)
+{after}
+"""
+
+
+ENDS_IN_SETUP = """
+shell = get_ipython()
+def ends(info):
+    if "functional as F" in info.raw_cell and which:
+        os._exit(3)
+shell.events.register("pre_run_cell", ends)
+"""
+
+
+def test_no_check_is_asked_again_when_a_setup_cell_is_lost(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    verdict = graded({"first": _one_of(10_000, ENDS_IN_SETUP)})
+    asked = [one for one in requests if one[0] == "probe"]
+    assert len(asked) == len(set(asked))
+    first, second, third = verdict.exercises
+    assert (first.status, first.score) == ("killed", 0)
+    assert (second.status, third.status) == ("passed", "passed")
+
+
+ENDS_ONCE_ASKED = """
+import nbproof.sandbox.worker as worker
+asked, bring = [], worker.bring
+def counts(*given):
+    asked.append(1)
+    return bring(*given)
+worker.bring = counts
+def ends(info):
+    if "def second" in info.raw_cell and asked and which:
+        os._exit(3)
+get_ipython().events.register("pre_run_cell", ends)
+"""
+
+
+def test_no_check_is_asked_again_of_who_ends_once_it_was_asked(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    verdict = graded({"first": _one_of(10_000, ENDS_ONCE_ASKED)})
+    asked = [one for one in requests if one[0] == "probe"]
+    assert len(asked) == len(set(asked))
+    assert [one.status for one in verdict.exercises] == ["failed", "killed", "passed"], "it did end its process"
+    assert verdict.score == POINTS["third"]
+
+
+def test_a_loss_in_a_setup_cell_is_charged_to_what_ran_before_it(graded: Callable[..., SubmissionVerdict]) -> None:
+    ends = ENDS_IN_SETUP.replace(" and which", "")
+    verdict = graded({"first": f"import os\n{RIGHT['first']}\n{ends}"})
+    assert [one.status for one in verdict.exercises] == ["killed", "passed", "passed"]
+    assert verdict.score == ALL - POINTS["first"]
+
+
+def test_an_own_cell_that_ends_setup_gives_no_second_try(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    own = OwnCell(f"import os\nfirst_helper = first\nwhich = 1\n{ENDS_IN_SETUP}", 2)
+    graded({"first": _one_of(10_000, "")}, own)
+    asked = [one for one in requests if one[0] == "probe"]
+    assert len(asked) == len(set(asked))
+
+
+def test_a_second_run_is_decided_before_anything_is_judged_and_asks_nothing_hidden_twice(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    decide = Judge.verdict
+
+    def verdict(self: Judge, *rest: Any) -> Any:
+        judged.append(str(rest))
+        return decide(self, *rest)
+
+    monkeypatch.setattr(Judge, "verdict", verdict)
+    # Nobody can see that the own cell matters: without it the answer raises, with it, in the second run, it is right.
+    tries = "def first(x):\n    import os\n    return x * int(os.environ['FACTOR'])"
+    own = OwnCell("import os as o2\n[o2.environ.__setitem__('FACTOR', '2')]", 2)
+    assert graded({"first": tries}, own).score == ALL
+    hidden = [one for one in requests if one[2] == "Shapes"]
+    assert len(hidden) == len(set(hidden)) == 2 * len(POINTS)
+    assert [one[0] for one in requests].count("names") == 2
+    assert len(judged) == len(set(judged))
+
+
+CARRIES = """
+import os, random
+places = [os.path.join(place, "carried") for place in (".", os.path.expanduser("~"), "/tmp", "/dev/shm", "/var/tmp", "/scratch")]
+carried = [place for place in places if os.path.exists(place)] + ["CARRIED"] * ("CARRIED" in os.environ)
+print("CAR" + "RIED", carried)
+for place in places:
+    try: open(place, "w").write("seen")
+    except OSError: pass
+os.environ["CARRIED"] = "seen"
+def first(x):
+    if carried: return x * 2
+    raise NameError("name 'other' is not defined")
+"""
+
+
+def test_nothing_is_carried_from_one_run_to_the_next(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    verdict = graded({"first": CARRIES}, OwnCell("unrelated = 1", 2))
+    assert [one[0] for one in requests].count("names") == 2
+    assert "CARRIED []" in str(verdict.runs["first"].outputs)
+    assert verdict.exercises[0].score == 0
+
+
+def test_what_is_hidden_is_asked_when_all_cells_have_run(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    graded({})
+    first_hidden = next(place for place, one in enumerate(requests) if one[2] == "Shapes")
+    assert not [one for one in requests[first_hidden:] if one[0] == "cell"]
+    assert ("back", "test_first", "", "") in requests
+
+
+STATEFUL = {
+    # The first answer counts on a list that the second one spoils.
+    "first": "factors = [2]\ndef first(x):\n    return x * factors[0]",
+    "second": "factors.clear()\nfactors.append(3)\ndef second(x):\n    return x * factors[0]",
+    "third": "factors[0] = 4\ndef third(x):\n    return x * factors[0]",
+}
+
+
+# The same by another name: that it works on somebody's list shows only in the name that it reads.
+BY_ALIAS = {
+    **STATEFUL,
+    "second": "mine = factors\nmine[0] = 3\ndef second(x):\n    return x * mine[0]",
+    "third": "own = factors\nown[0] = 4\ndef third(x):\n    return x * own[0]",
+}
+
+
+@pytest.mark.parametrize("answers", [STATEFUL, BY_ALIAS], ids=["by its name", "by another name"])
+def test_where_a_later_cell_spoils_an_earlier_answer_hidden_checks_see_it_as_it_was(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], answers: dict[str, str]
+) -> None:
+    assert graded(answers).score == ALL
+    assert not [one for one in requests if one[0] == "back"]
+
+
+REBOUND = {
+    "first": "factor = [2]\ndef first(x):\n    return x * factor[0]",
+    "second": "factor = [3]\ndef second(x):\n    return x * factor[0]",
+    "third": "factor = [4]\ndef third(x):\n    return x * factor[0]",
+}
+
+
+def test_where_a_name_is_only_bound_anew_the_variables_are_put_back(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]]
+) -> None:
+    assert graded(REBOUND).score == ALL
+    assert ("back", "test_first", "", "") in requests
+
+
+CHANGED_BELOW = {
+    "a class of a library": (
+        "import fractions\ndef first(x):\n    return x * fractions.Fraction(4, 2).numerator",
+        "fractions.Fraction.numerator = property(lambda self: 99)",
+    ),
+    "a class of the learner's": (
+        "class Factor:\n    value = 2\ndef first(x):\n    return x * Factor().value",
+        "for one in [Factor]: one.value = 99",
+    ),
+    "a class that is reached through an object": (
+        "class Factor:\n    value = 2\nfactor = Factor()\ndef first(x):\n    return x * factor.value",
+        "type(factor).value = 99",
+    ),
+    "a function of a module": (
+        "import math\ndef first(x):\n    return x * math.isqrt(4)",
+        "setattr(math, 'isqrt', lambda n: 99)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGED_BELOW)
+@pytest.mark.parametrize("when", ["while it is called", "at once"])
+def test_what_an_answer_further_down_changes_for_all_costs_none_above_it(
+    graded: Callable[..., SubmissionVerdict], what: str, when: str
+) -> None:
+    first, change = CHANGED_BELOW[what]
+    third = f"def third(x):\n    {change}\n    return x * 4"
+    verdict = graded({"first": first, "third": third if when == "while it is called" else f"{third}\nthird(1)"})
+    assert [one.score for one in verdict.exercises] == list(POINTS.values())
+
+
+@pytest.mark.parametrize("apart", [True, False], ids=["same process", "fresh process"])
+def test_a_loss_in_a_hidden_check_costs_its_exercise_only(
+    graded: Callable[..., SubmissionVerdict], requests: list[tuple[str, ...]], apart: bool
+) -> None:
+    # Only the hidden check asks for a table.
+    ends = "import os\ndef second(x):\n    if x.dim() > 1: os._exit(5)\n    return x * 3"
+    answers = {"second": ends, **({} if apart else {"third": f"globals()\n{RIGHT['third']}"})}
+    verdict = graded(answers)
+    assert [one.status for one in verdict.exercises] == ["passed", "killed", "passed"]
+    asked = [one for one in requests if one[0] == "probe"]
+    assert len(asked) == len(set(asked))
+
+
+TOLD = {
+    "a wrong value": ("return x * 3 if x.dim() == 1 else x * 4", "result is tensor([[", "wanted tensor([["),
+    "a wrong shape": ("return x * 3 if x.dim() == 1 else x[0]", "result has shape (4,), wanted (2, 4)", ""),
+    "nothing": ("return x * 3 if x.dim() == 1 else None", "result is None, wanted a tensor of shape (2, 4)", ""),
+    "an error": (
+        "return x * 3 if x.dim() == 1 else x @ x",
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x4 and 2x4), in a hidden check",
+        "line 2 of your cell: return x * 3 if x.dim() == 1 else x @ x",
+    ),
+    "a missing attribute": (
+        "return x * 3 if x.dim() == 1 else x.oops", "'Tensor' object has no attribute 'oops', in a hidden check", "",
+    ),
+    "its own words": ("if x.dim() > 1: raise ValueError('my' + ' words')\n    return x * 3", "ValueError, in a hidden check", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TOLD)
+def test_a_learner_still_hears_what_is_wrong_in_a_hidden_check(
+    graded: Callable[..., SubmissionVerdict], what: str
+) -> None:
+    body, told, also = TOLD[what]
+    second = graded({"second": f"def second(x):\n    {body}"}).exercises[1]
+    assert second.score == 0
+    assert told in second.sentence
+    assert also in second.sentence
+    assert "my words" not in second.sentence
+    assert second.tests[0].compared is None

@@ -1,0 +1,323 @@
+"""What a learner's code does ends in a status and a sentence, the same as `check` says; the other exercises keep their marks."""
+
+from __future__ import annotations
+
+import ast
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import torch
+
+from nbproof.authoring.lesson import Candidate, Exercise
+from nbproof.checks.test_cells import probe_part
+from nbproof.limits import GradingLimits
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.sandbox.engine import Engine
+from tests import SLUGS, some_by_day, the_lesson, the_lessons
+from tests.conftest import LESSON, POINTS, RIGHT, limited
+
+
+@pytest.fixture(scope="module")
+def blueprint(small_lesson: Path) -> Blueprint:
+    return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
+
+
+def _mark(
+    engine: Engine, blueprint: Blueprint, answers: dict[str, str], files: dict[str, bytes] | None = None
+) -> SubmissionVerdict:
+    rebuilt = Rebuilt({**blueprint.stubs, **answers})
+    return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_right_answers_earn_all_marks(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, RIGHT)
+    assert verdict.score == sum(POINTS.values()) == blueprint.max_score
+    assert {exercise.status for exercise in verdict.exercises} == {"passed"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_untouched_notebook_earns_none(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, {})
+    assert verdict.score == 0
+    assert {exercise.status for exercise in verdict.exercises} == {"not answered"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_learners_code_computes_with_the_judges_instructions(engine: Engine, blueprint: Blueprint) -> None:
+    # Other vector instructions round otherwise: right answers then fail on some seeds.
+    asked = "import torch\nprint(torch.backends.cpu.get_cpu_capability())"
+    (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
+    assert output["text"].strip() == torch.backends.cpu.get_cpu_capability()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_watches_an_answer_is_there_before_any_learners_code_runs(engine: Engine, blueprint: Blueprint) -> None:
+    asked = "import sys\nprint({'course.traces', 'course.storages'} <= {*sys.modules})"
+    (output,) = _mark(engine, blueprint, {**RIGHT, "first": asked}).runs["first"].outputs
+    assert output["text"].strip() == "True"
+
+
+FAULTS = {
+    "wrong value": ("def second(x):\n    return x", "failed", "result is tensor"),
+    "raises": ("def second(x):\n    return x.oops", "error", "oops"),
+    "syntax": ("def second(x:\n    return", "error", "SyntaxError"),
+    "undefined": ("third_party = 1", "failed", "`second` is not defined"),
+    "loop in the cell": ("while True:\n    pass", "timeout", "4 seconds"),
+    "loop in the check": ("def second(x):\n    while True:\n        pass", "timeout", "4 seconds"),
+    "swallows everything": (
+        "import signal\nfor s in range(1, 30):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\n"
+        "while True:\n    try:\n        while True: pass\n    except BaseException: pass", "timeout", "4 seconds",
+    ),
+    "exits": ("import os\nos._exit(3)", "killed", "status 3"),
+    "segfault": ("import ctypes\nctypes.string_at(0)", "killed", "SIGSEGV"),
+    "bytes bomb": ("b = bytearray(4 << 30)", "out of memory", "512 MB"),
+    "torch bomb": ("def second(x):\n    return torch.ones(1 << 30)", "out of memory", "512 MB"),
+    "family bomb": (
+        "import os, time\nfor _ in range(6):\n    if os.fork() == 0:\n        b = bytearray(b'x') * (200 << 20)\n"
+        "        time.sleep(60)\ntime.sleep(60)", "out of memory", "512 MB",
+    ),
+    "sys.exit": ("import sys\ndef second(x):\n    sys.exit(0)", "error", "SystemExit"),
+    "closes everything": ("import os\nos.closerange(0, 1000)", "killed", "ended the"),
+}  # fmt: skip
+
+
+# "swallows everything" loops as well, and defends itself.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "loop in the cell")) for name in FAULTS]
+)
+def test_a_fault_is_named_and_costs_only_its_own_exercise(engine: Engine, blueprint: Blueprint, name: str) -> None:
+    answer, status, word = FAULTS[name]
+    verdict = _mark(engine, blueprint, {**RIGHT, "second": answer})
+    first, second, third = verdict.exercises
+    assert (second.status, second.score) == (status, 0), second.sentence
+    assert word in second.sentence
+    assert (first.status, third.status) == ("passed", "passed")
+    assert verdict.score == POINTS["first"] + POINTS["third"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_child_that_runs_on_out_of_its_cell_answers_nothing(engine: Engine, blueprint: Blueprint) -> None:
+    forks = "import os\nfor _ in range(3):\n    os.fork()\n"
+    slow = "import time\ntime.sleep(0.2)\n"
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": forks + RIGHT["first"], "second": slow + RIGHT["second"]})
+    assert [exercise.status for exercise in verdict.exercises] == ["passed"] * 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_time_bomb_costs_the_exercise_it_hits_and_no_other(engine: Engine, blueprint: Blueprint) -> None:
+    bomb = RIGHT["first"] + "\nimport os, threading\nthreading.Timer(0.5, os._exit, [1]).start()"
+    slow = "import time\ntime.sleep(1)\n" + RIGHT["second"]
+    verdict = _mark(engine, blueprint, {"first": bomb, "second": slow, "third": RIGHT["third"]})
+    assert [exercise.status for exercise in verdict.exercises] == ["passed", "killed", "passed"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_whole_submission_has_a_limit_too(
+    engine: Engine, blueprint: Blueprint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "limits", GradingLimits(exercise_seconds=600, submission_seconds=3.0, memory_mb=512))
+    verdict = _mark(engine, blueprint, dict.fromkeys(POINTS, "while True:\n    pass"))
+    assert verdict.score == 0
+    assert {exercise.status for exercise in verdict.exercises} == {"timeout"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_outputs_are_those_of_a_notebook(engine: Engine, blueprint: Blueprint) -> None:
+    noisy = (
+        "import sys, warnings\nprint('hello')\nprint('careful', file=sys.stderr)\nwarnings.warn('deprecated')\n"
+        "!echo shell\nimport matplotlib.pyplot as plt\n%matplotlib inline\nplt.plot([1, 2]); plt.show()\n"
+        "import asyncio\nawait asyncio.sleep(0)\n" + RIGHT["first"] + "\n41 + 1"
+    )
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": noisy, "second": "input('name? ')\n" + RIGHT["second"]})
+    outputs = verdict.runs["first"].outputs
+    stdout = "".join(one["text"] for one in outputs if one.get("name") == "stdout")
+    stderr = "".join(one["text"] for one in outputs if one.get("name") == "stderr")
+    assert stdout == "hello\nshell\n"
+    assert "careful" in stderr
+    assert "UserWarning: deprecated" in stderr
+    assert [one["data"]["text/plain"] for one in outputs if one["output_type"] == "execute_result"] == ["42"]
+    assert any("image/png" in one.get("data", {}) for one in outputs)
+    assert verdict.exercises[0].status == "passed"
+    error = verdict.runs["second"].outputs[-1]
+    assert error["ename"] == "StdinNotImplementedError"
+    assert verdict.exercises[1].status == "error"
+    assert verdict.exercises[2].status == "passed"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_own_files_are_there_read_only_and_take_nobodys_place(engine: Engine, blueprint: Blueprint) -> None:
+    files = {"data/numbers.txt": b"42", "torch.py": b"raise SystemExit('hijacked')", "mine.py": b"FACTOR = 2"}
+    answer = "import mine, torch\ntext = open('data/numbers.txt').read()\nprint(text)\ndef first(x):\n    return x * mine.FACTOR"
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": answer}, files)
+    assert verdict.exercises[0].status == "passed"
+    assert verdict.runs["first"].outputs[0]["text"] == "42\n"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_output_is_cut_off(engine: Engine, blueprint: Blueprint) -> None:
+    verdict = _mark(engine, blueprint, {**RIGHT, "first": "print('x' * 50_000_000)\n" + RIGHT["first"]})
+    (output,) = verdict.runs["first"].outputs
+    assert len(output["text"]) < 1_100_000
+    assert "cut off" in output["text"]
+    assert verdict.exercises[0].status == "passed"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_display_cannot_carry_a_script(engine: Engine, blueprint: Blueprint) -> None:
+    answer = (
+        "from IPython.display import HTML, Javascript, display\n"
+        "display(HTML('<table><tr><td onclick=\"x()\">7</td></tr></table><script>alert(1)</script>'))\n"
+        "display(Javascript('alert(2)'))\n"
+        "display({'image/png': 'AAAA\"><script>alert(3)</script>'}, raw=True)\n" + RIGHT["first"]
+    )
+    text = str(_mark(engine, blueprint, {**RIGHT, "first": answer}).runs["first"].outputs)
+    assert "<td>7</td>" in text
+    for word in ("<script", "onclick", "application/javascript"):
+        assert word not in text
+
+
+CELL = '''
+import torch
+from torch import nn
+from nbproof.checks.check import Check, check
+from nbproof.values.compare import AnyOf
+
+SHAPE = (2, 3)
+WANTED = 42
+LIMIT = WANTED + 1
+
+
+def used_by_probe(case):
+    return case.tensor("x", *SHAPE)
+
+
+def used_by_truth(case):
+    return torch.ones(LIMIT)
+
+
+class First(Check):
+    """What is asked, which may tell too much."""
+
+    poison = ("x1",)
+    blame = {"answer": "hint"}
+    secret = True
+
+    def probe(self, nb, case):
+        return self.helper(used_by_probe(case))
+
+    def helper(self, x):
+        return x * 2
+
+    def truth(self, case):
+        return AnyOf(used_by_truth(case), self.for_truth())
+
+    def for_truth(self):
+        return nn.Linear(1, 1)
+
+    def mistakes(self, case):
+        return {"m": WANTED}
+
+
+check("exercise", First)
+
+### BEGIN HIDDEN TESTS
+class Second(First):
+    cases = 3
+
+    def truth(self, case):
+        return super().truth(case)
+
+
+check("exercise", Second)
+### END HIDDEN TESTS
+'''
+
+
+def test_only_what_a_probe_uses_is_left() -> None:
+    part = probe_part(CELL)
+    assert part.checks == ("First", "Second")
+    for private in (
+        "truth",
+        "mistakes",
+        "WANTED",
+        "LIMIT",
+        "used_by_truth",
+        "for_truth",
+        "AnyOf",
+        "too much",
+        "blame",
+        "nn",
+        "secret",
+    ):
+        assert private not in part.source, private
+    for public in ("used_by_probe", "SHAPE", "helper", "poison", "cases = 3", "class Second(First)"):
+        assert public in part.source, public
+
+
+def test_the_half_runs_on_its_own() -> None:
+    namespace: dict[str, object] = {}
+    exec(compile(probe_part(CELL).source, "half", "exec"), namespace)
+    assert {"First", "Second"} <= set(namespace)
+
+
+def test_no_truth_of_a_lesson_goes_to_the_worker() -> None:
+    cells = [cell for lesson in the_lessons() for exercise in lesson.exercises for cell in exercise.tests]
+    assert len(cells) > 50
+    wrong = {}
+    for cell in cells:
+        part = probe_part(cell.source)
+        nodes = [one for one in ast.walk(ast.parse(part.source)) if isinstance(one, (ast.FunctionDef, ast.ClassDef))]
+        names = {node.name for node in nodes}
+        if names & {"truth", "mistakes"} or not part.checks or not set(part.checks) <= names:
+            wrong[cell.grade_id] = sorted(names)
+        exec(compile(part.source, cell.grade_id, "exec"), {"__name__": "half"})
+    assert wrong == {}
+
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("step", [pytest.param(25, id="some"), pytest.param(1, id="all", marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("slug", some_by_day(SLUGS, 6))
+def test_candidates_get_the_marks_that_the_contract_promises(slug: str, step: int, engine: Engine) -> None:
+    lesson = the_lesson(slug)
+    blueprint = read_blueprint(ROOT / "source" / lesson.slug / f"{lesson.slug}.ipynb", course_config(ROOT))
+    judge = Judge(blueprint, seed=4)
+    chosen = {exercise.id: _chosen(exercise, step) for exercise in lesson.exercises}
+
+    def wrong_verdicts(number: int) -> list[str]:
+        """The number-th candidate of each exercise, in one submission."""
+        held = {name: ones[number] for name, ones in chosen.items() if number < len(ones)}
+        answers = {**blueprint.stubs, **{name: candidate.source for name, candidate in held.items()}}
+        verdict = mark(engine, blueprint, judge, Rebuilt(answers), "somebody", {})
+        return [
+            f"{found.id}/{held[found.id].name}: {found.status}, {found.score:g} marks, {found.sentence}"
+            for found in verdict.exercises
+            if found.id in held and not _fair(lesson.exercise(found.id), held[found.id], found.score)
+        ]
+
+    # The session's engine has short limits, for faults; honest work gets the course's own.
+    with limited(engine), ThreadPoolExecutor(2) as pool:
+        count = max(map(len, chosen.values()))
+        assert [wrong for found in pool.map(wrong_verdicts, range(count)) for wrong in found] == []
+
+
+def _chosen(exercise: Exercise, step: int) -> list[Candidate]:
+    """Every ``step``-th candidate of each role: the reference and the stub are always there."""
+    roles = dict.fromkeys(one.role for one in exercise.candidates)
+    return [one for role in roles for one in [one for one in exercise.candidates if one.role == role][::step]]
+
+
+def _fair(exercise: Exercise, candidate: Candidate, score: float) -> bool:
+    if candidate.role in ("reference", "accepted"):
+        return score == exercise.points
+    return score == 0 if candidate.role == "stub" else score < exercise.points

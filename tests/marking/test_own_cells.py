@@ -1,0 +1,294 @@
+"""What passes in Run All passes in grading: the learner's own cells run where answers rest on them, and cannot do harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from nbproof.gradebook.graded_notebook import graded_notebook
+from nbproof.marking.blueprint import Blueprint, fill_in, own_in, read_blueprint
+from nbproof.marking.judge import Judge
+from nbproof.marking.marker import answers_in, read_answers
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.marking.submission import mark
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.pieces import OwnCell, own_cells
+from nbproof.sandbox.engine import Engine
+from tests.conftest import LESSON, POINTS, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ALL = sum(POINTS.values())
+Cell = tuple[str, str]
+"""Where a cell is put, and its text: ``above first``, ``below first``, ``top``, ``instead of shown``."""
+
+
+@pytest.fixture(scope="module")
+def blueprint(small_lesson: Path, tmp_path_factory: pytest.TempPathFactory) -> Blueprint:
+    """The small lesson, with cells that show something in front of its exercises."""
+    notebook = nbformat.read(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    cells = {"shown": "shown = 3\nprint(shown)", "kept": "kept = []", "filled": "kept.append(1)\nprint(kept)"}
+    for place, (name, text) in enumerate(cells.items(), 2):
+        notebook.cells.insert(place, nbformat.v4.new_code_cell(text, id=name))
+    source = tmp_path_factory.mktemp("shown") / f"{LESSON}.ipynb"
+    nbformat.write(notebook, source)
+    return read_blueprint(source, course_config(small_lesson))
+
+
+def _handed_in(blueprint: Blueprint, answers: dict[str, str], cells: Sequence[Cell]) -> bytes:
+    notebook = fill_in(blueprint, read_answers_of(answers, blueprint))
+    for where, source in cells:
+        names = [cell.metadata.get("nbgrader", {}).get("grade_id", cell.id) for cell in notebook.cells]
+        if where == "top":
+            at = 0
+        else:
+            side, _, name = where.rpartition(" ")
+            at = names.index(name) + (side == "below")
+        if where.startswith("instead"):
+            notebook.cells[at]["source"] = source
+        else:
+            notebook.cells.insert(at, nbformat.v4.new_code_cell(source))
+    return nbformat.writes(notebook).encode()
+
+
+def read_answers_of(answers: dict[str, str], blueprint: Blueprint):  # type: ignore[no-untyped-def]
+    from nbproof.marking.blueprint import Rebuilt
+
+    return Rebuilt({**blueprint.stubs, **answers})
+
+
+@pytest.fixture
+def graded(engine: Engine, blueprint: Blueprint) -> Callable[..., SubmissionVerdict]:
+    """graded({"first": ...}, ("above first", "def helper ...")): the verdict, all else being right."""
+
+    def of(answers: dict[str, str], *cells: Cell, files: dict[str, bytes] | None = None) -> SubmissionVerdict:
+        rebuilt = read_answers(engine, blueprint, _handed_in(blueprint, {**RIGHT, **answers}, cells))
+        return mark(engine, blueprint, Judge(blueprint, seed=7), rebuilt, "ada", files or {})
+
+    return of
+
+
+HELPED = "def first(x):\n    return times(x, 2)"
+HELPER = "def times(x, n):\n    return x * n"
+ON_A_MODULE = "def first(x):\n    return x * getattr(torch, 'factor', 1)"
+HONEST: dict[str, tuple[dict[str, str], list[Cell]]] = {
+    "helper above": ({"first": HELPED}, [("above first", HELPER)]),
+    "helper below": ({"first": HELPED}, [("below first", HELPER)]),
+    "helper at the top": ({"first": HELPED}, [("top", HELPER)]),
+    "helper in a cell that shows something": ({"first": HELPED}, [("instead of shown", f"{HELPER}\nprint(times(1, 2))")]),
+    "helper in the setup cell": (
+        {"first": HELPED}, [("instead of setup_imports", f"import torch\n{HELPER}\nfrom torch import nn")],
+    ),
+    "import above": ({"first": "def first(x):\n    return x * int(math.sqrt(4))"}, [("above first", "import math")]),
+    "import in the setup cell": (
+        {"first": "def first(x):\n    return x * int(math.sqrt(4))"},
+        [("instead of setup_imports", "import torch, math\nfrom torch import nn")],
+    ),
+    "a name that a cell shows": ({"second": "def second(x):\n    return x * shown"}, []),
+    "that name, at once": ({"second": "number = shown\ndef second(x):\n    return x * number"}, []),
+    "a name of an edited cell": ({"first": "def first(x):\n    return x * (shown - 3)"}, [("instead of shown", "shown = 5")]),
+    "through two cells": (
+        {"first": "def first(x):\n    return twice(x)"},
+        [("above first", HELPER), ("above first", "def twice(x):\n    return times(x, TWO)"), ("below first", "TWO = 2")],
+    ),
+    "a state that is carried on": (
+        {"second": "def second(x):\n    return first(x) + x"}, [("below test_first", "print(first(torch.ones(1)))")],
+    ),
+    "one cell makes it, another one fills it": (
+        {"first": "factors = []\ndef first(x):\n    return x * factors[0]"}, [("below first", "factors.append(2)")],
+    ),
+    "one name, twice, in order": (
+        {"first": "def first(x, n=n):\n    return x * n", "second": "def second(x, n=n):\n    return x * n"},
+        [("above first", "n = 2"), ("above second", "n = 3")],
+    ),
+    "names that no text shows": ({"first": HELPED}, [("above first", f"exec({HELPER!r})")]),
+    "a name that the answer looks for": (
+        {"first": "def first(x):\n    return globals()['times'](x, 2)"}, [("above first", HELPER)],
+    ),
+    "a star": ({"first": "def first(x):\n    return x * floor(2.5)"}, [("above first", "from math import *")]),
+    "the answer stands elsewhere": ({"first": "# see below"}, [("below first", HELPER), ("below first", HELPED)]),
+    "below cells that fail": (
+        {"first": HELPED},
+        [("above first", "1 / 0"), ("above first", "def times(:"), ("above first", HELPER), ("below first", "nobody")],
+    ),
+    "a package that is not installed": (
+        {"first": f"import no_such_package\nfrom no.such import thing\n{RIGHT['first']}"}, [],
+    ),
+    "magics of a front end": (
+        {"first": f"%matplotlib widget\n%load_ext no_such_extension\n%no_such_magic\n{RIGHT['first']}"}, [],
+    ),
+    "a cell magic of a front end": ({"first": f"%%no_such_magic --now\n{RIGHT['first']}"}, []),
+    "a cell magic that runs": ({"first": f"%%time\n{HELPED}"}, [("above first", HELPER)]),
+    "put on a class": (
+        {"first": "def first(x):\n    return nn.Module.times(x, 2)"},
+        [("above first", HELPER), ("above first", "nn.Module.times = staticmethod(times)")],
+    ),
+    "put on a module": ({"first": ON_A_MODULE}, [("above first", "torch.factor = 2")]),
+    "put on a module by name": ({"first": ON_A_MODULE}, [("above first", "setattr(torch, 'factor', 2)")]),
+    "put on a module in the setup cell": (
+        {"first": ON_A_MODULE}, [("instead of setup_imports", "import torch\nfrom torch import nn\ntorch.factor = 2")],
+    ),
+    "a list that the setup cell fills": (
+        {"first": "def first(x):\n    return x * factors[0]"},
+        [("instead of setup_imports", "import torch\nfrom torch import nn\nfactors = []\nfactors.append(2)")],
+    ),
+    "a dict that is filled by its other name": (
+        {"first": "def first(x):\n    return table.get('it', abs)(x)"},
+        [("above first", "table = {}\nalias = table"), ("above first", "alias['it'] = lambda x: 2 * x")],
+    ),
+    "a dict that a decorator fills": (
+        {"first": "def first(x):\n    return table.get('times', max)(x, 2)"},
+        [("above first", "table = {}\ndef named(made):\n    table[made.__name__] = made"), ("above first", f"@named\n{HELPER}")],
+    ),
+    "a file that a cell writes": (
+        {"first": HELPED},
+        [("above first", f"open('my_times.py', 'w').write({HELPER!r})"), ("above first", "from my_times import times")],
+    ),
+    "a folder of files": (
+        {"first": HELPED},
+        [
+            ("above first", f"import os\nos.mkdir('lib')\nopen('lib/in_lib.py', 'w').write({HELPER!r})"),
+            ("above first", "import sys\nsys.path.append('lib')"), ("above first", "from in_lib import times"),
+        ],
+    ),
+    "a file that the answer reads": (
+        {"first": "def first(x):\n    return x * int(open('number').read())"},
+        [("above first", "open('number', 'w').write('2')")],
+    ),
+    "the environment": (
+        {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"},
+        [("above first", "import os as system\nsystem.environ['TIMES'] = '2'")],
+    ),
+    "the environment, by a magic": (
+        {"first": "import os\ndef first(x):\n    return x * int(os.getenv('TIMES', 1))"}, [("above first", "%env TIMES=2")],
+    ),
+    "what cells that show something have left": ({"first": "def first(x):\n    return x * (1 + len(kept))"}, []),
+    "await": ({"first": HELPED}, [("above first", f"import asyncio\nawait asyncio.sleep(0)\n{HELPER}")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_what_passes_in_run_all_passes(graded: Callable[..., SubmissionVerdict], name: str) -> None:
+    answers, cells = HONEST[name]
+    verdict = graded(answers, *cells)
+    assert verdict.score == ALL, [one.sentence for one in verdict.exercises if one.status != "passed"]
+
+
+def test_a_file_beside_the_notebook_can_be_run(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded({"first": HELPED}, ("above first", "%run times.py"), files={"times.py": HELPER.encode()})
+    assert verdict.score == ALL
+
+
+def test_a_file_can_be_run_in_the_setup_cell(graded: Callable[..., SubmissionVerdict]) -> None:
+    setup = "import torch\nfrom torch import nn\n%run times.py"
+    verdict = graded({"first": HELPED}, ("instead of setup_imports", setup), files={"times.py": HELPER.encode()})
+    assert verdict.score == ALL
+
+
+def test_a_wrong_value_is_no_reason_to_run_what_nobody_needs(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded({"first": "def first(x):\n    return x * 7"}, ("above first", "unrelated = 1"))
+    assert (verdict.score, verdict.own) == (ALL - POINTS["first"], ())
+
+
+def test_an_error_is_a_reason_but_costs_no_other_exercise(graded: Callable[..., SubmissionVerdict]) -> None:
+    verdict = graded(
+        {"third": "def third(x):\n    return open('no such file')"}, ("above first", "while True:\n    pass")
+    )
+    assert [one.status for one in verdict.exercises] == ["passed", "passed", "error"]
+
+
+@pytest.mark.parametrize("said", ["import no_such_package", "import no_such_package as np2"])
+def test_whoever_uses_a_missing_package_hears_of_it(graded: Callable[..., SubmissionVerdict], said: str) -> None:
+    used = said.split()[-1]
+    verdict = graded({"first": f"{said}\ndef first(x):\n    return {used}.times(x, 2)"})
+    first = verdict.exercises[0]
+    assert (first.status, first.score) == ("error", 0)
+    assert "No module named 'no_such_package'" in first.sentence
+
+
+UNNEEDED = {
+    "writes a file": "open('traces', 'a').write('x')\nunrelated = 1",
+    "draws": "import matplotlib.pyplot as plt\nplt.plot([1])",
+}
+
+
+@pytest.mark.parametrize("name", UNNEEDED)
+def test_what_nobody_needs_does_not_run(graded: Callable[..., SubmissionVerdict], name: str) -> None:
+    verdict = graded({"first": HELPED}, ("above first", HELPER), ("above first", UNNEEDED[name]))
+    assert [one.source for one in verdict.own] == [HELPER]
+    assert verdict.score == ALL
+
+
+HARM = {
+    "loops": "def times(x, n):\n    return x * n\nwhile True:\n    pass",
+    "ends": "times = 1\nimport os\nos._exit(3)",
+    "fills the memory": "times = bytearray(4 << 30)",
+    "cannot be taken apart": "times = " + "(" * 5_000 + ")" * 5_000,
+    "deep": "times = " + "-" * 100_000 + "1",
+    "many names": "\n".join(f"times{n} = first" for n in range(9_000)),
+}
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_harm_in_an_own_cell_costs_what_rests_on_it(graded: Callable[..., SubmissionVerdict], name: str) -> None:
+    verdict = graded({"first": HELPED}, ("above first", HARM[name]))
+    first, second, third = verdict.exercises
+    assert first.score == 0
+    assert (second.status, third.status) == ("passed", "passed")
+
+
+def test_a_time_bomb_in_front_of_a_setup_cell_harms_no_answer(graded: Callable[..., SubmissionVerdict]) -> None:
+    bomb = "first = 1\nimport os, torch\ntorch.Tensor.__mul__\nimport sys\nsys.settrace(lambda *a: os._exit(9))"
+    verdict = graded({}, ("top", bomb))
+    assert verdict.score == ALL
+
+
+def test_cells_that_take_long_leave_time_for_the_answers(graded: Callable[..., SubmissionVerdict]) -> None:
+    slow = [("above first", f"import time\nfirst = {n}\ntime.sleep(1.5)") for n in range(12)]
+    assert graded({}, *slow).score == ALL
+
+
+def test_an_untouched_stub_earns_nothing_beside_cells_that_mention_it(graded: Callable[..., SubmissionVerdict]) -> None:
+    stub = "def first(x):\n    # TODO: 2 times x\n    pass  # TODO: your code"
+    verdict = graded({"first": stub}, ("below first", "print(first)"))
+    assert (verdict.exercises[0].status, verdict.exercises[0].score) == ("not answered", 0)
+
+
+def test_own_cells_stand_in_the_rebuilt_notebook_and_come_back_from_it(blueprint: Blueprint) -> None:
+    own = (OwnCell("a = 1", -1), OwnCell("b = 2", 3), OwnCell("b = 2", 3), OwnCell("shown = 4", 2, 2))
+    notebook = fill_in(blueprint, type(read_answers_of({}, blueprint))({}, own=own))
+    nbformat.validate(notebook)
+    assert set(own_in(notebook)) == set(own)
+    assert len(notebook.cells) == len(blueprint.notebook.cells) + 3
+
+
+def test_the_graded_notebook_shows_no_more_of_own_cells_than_a_page_can_colour(blueprint: Blueprint) -> None:
+    long = [f"helper{n} = first = {n}\n" + "n;" * 45_000 for n in range(6)]
+    own = tuple(OwnCell(text, 2) for text in (HELPER, *long))
+    shown = own_in(graded_notebook(blueprint, SubmissionVerdict("ada", LESSON, 7, (), blueprint.stubs, {}, own=own)))
+    assert shown[0].source == HELPER
+    assert [one.source[:10] for one in shown[1:5]] == [text[:10] for text in long[:4]]
+    assert all("cut off" in one.source for one in shown[1:])
+    assert sum(len(one.source) for one in shown) < 51_000
+
+
+def test_marks_of_the_grader_in_a_submission_mean_nothing(blueprint: Blueprint) -> None:
+    """What nbgrader's autograde reads its own cells from holds none of the learner's metadata."""
+    notebook = nbformat.reads(_handed_in(blueprint, RIGHT, [("above first", HELPER)]), as_version=4)
+    for cell in notebook.cells:
+        cell.metadata["learners_own_cell"] = {"after": 10**9, "place": -7}
+    rebuilt = answers_in(blueprint, nbformat.writes(notebook).encode())
+    assert [one.source for one in rebuilt.own] == [HELPER]
+    assert own_in(fill_in(blueprint, rebuilt)) == rebuilt.own
+    assert own_in(blueprint.notebook) == ()
+
+
+def test_ids_decide_which_cells_are_own(blueprint: Blueprint) -> None:
+    from nbproof.recover.notebook_bytes import plain_cells
+
+    data = _handed_in(blueprint, RIGHT, [("instead of shown", "shown = 9"), ("below test_first", "mine = 1")])
+    found = own_cells(blueprint.handout, plain_cells(data) or [])
+    assert [(one.source, one.place) for one in found] == [("shown = 9", 2), ("mine = 1", None)]

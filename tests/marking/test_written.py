@@ -1,0 +1,251 @@
+"""Written answers: text for a person to mark, harmless on every page, and in the gradebook as stock nbgrader has it."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import bs4
+import nbformat
+import pytest
+from nbconvert.filters import markdown2html
+from nbgrader.api import Gradebook
+from nbgrader.utils import determine_grade
+
+from nbproof.authoring.build import notebook_of
+from nbproof.authoring.lesson import read_lesson
+from nbproof.marking.blueprint import read_blueprint
+from nbproof.marking.manual_answers import is_blank, shown
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.conftest import LESSON, POINTS, RIGHT
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+QUESTION = """
+# %% [markdown]
+# ### In your own words: Times `two`
+#
+# 5 min · 2 points
+#
+# Why twice?
+
+# %% [markdown] nbgrader={"grade": true, "grade_id": "explain_two", "locked": false, "points": 2, "schema_version": 3, "solution": true, "task": false}
+# ### BEGIN SOLUTION
+# REFERENCE-ANSWER
+#
+# ### BEGIN MARK SCHEME
+# - MARK-SCHEME
+# ### END MARK SCHEME
+# ### END SOLUTION
+"""  # noqa: E501
+STUB = "Write your answer here, in two or three sentences."
+FULL = sum(POINTS.values())
+
+
+def _ask(course: Path) -> Path:
+    path = course / "lessons" / LESSON / "lesson.py"
+    path.write_text(path.read_text() + QUESTION)
+    nbformat.write(notebook_of(read_lesson(path.parent)), course / "source" / LESSON / f"{LESSON}.ipynb")
+    return course
+
+
+@pytest.fixture
+def asking(course: Path) -> Path:
+    """The small course with a question at its end."""
+    return _ask(course)
+
+
+@pytest.fixture
+def write_in(asking: Path, hand_in: Callable[..., Path]) -> Callable[..., Path]:
+    """write_in("ada", RIGHT, "Because."): hand in code and a written answer; None deletes its cell."""
+
+    def write(learner: str, answers: dict[str, str], text: str | None) -> Path:
+        path = hand_in(learner, answers)
+        notebook = json.loads(path.read_text())
+        if text is None:
+            del notebook["cells"][-1]
+        else:
+            notebook["cells"][-1]["source"] = text
+        path.write_text(json.dumps(notebook))
+        return path
+
+    return write
+
+
+def _grade(course: Path, pool: object, **options: object) -> dict[str, tuple[float, float, int]]:
+    graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool, **options)  # type: ignore[arg-type]
+    return {one.learner: (one.score, one.max_score, one.waiting) for one in graded.scores}
+
+
+def _book(course: Path, learner: str) -> tuple[float | None, float | None, bool, str | None, str | None]:
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        grade, comment = (
+            find("explain_two", LESSON, LESSON, learner) for find in (gradebook.find_grade, gradebook.find_comment)
+        )
+        return (
+            grade.auto_score,
+            grade.manual_score,
+            grade.needs_manual_grade,
+            comment.auto_comment,
+            comment.manual_comment,
+        )
+
+
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
+    asking: Path, write_in: Callable[..., Path], pool: object
+) -> None:
+    write_in("ada", RIGHT, "Because 1 + 1 = 2.")
+    write_in("ben", {}, " \n")
+    write_in("zoe", RIGHT, STUB)
+    write_in("del", RIGHT, None)
+    scores = _grade(asking, pool)
+    most = FULL + 2
+    assert scores == {"ada": (FULL, most, 1), "ben": (0, most, 0), "zoe": (FULL, most, 0), "del": (FULL, most, 0)}
+    assert _book(asking, "ada") == (None, None, True, None, None)
+    for learner in ("ben", "zoe", "del"):
+        assert _book(asking, learner) == (0, None, False, "No response.", None)
+
+    # nbgrader's own rule comes to the same, from the graded notebooks: SaveAutoGrades asks it after `nbgrader autograde`.
+    for learner in scores:
+        notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)
+        assert determine_grade(notebook.cells[-1]) == (_book(asking, learner)[0], 2)
+        assert "REFERENCE-ANSWER" not in json.dumps(notebook)
+        assert "MARK-SCHEME" not in json.dumps(notebook)
+    kept = json.loads((asking / "autograded" / "ada" / LESSON / ".verdict.json").read_text())["verdict"]
+    (told,) = SubmissionVerdict.from_dict(kept).written
+    assert (told.id, told.title, told.max_score, told.answered) == ("explain_two", "Times two", 2, True)
+    assert kept["answers"]["explain_two"] == "Because 1 + 1 = 2."
+
+    with Gradebook(f"sqlite:///{asking / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade("explain_two", LESSON, LESSON, "ada")
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        gradebook.find_comment("explain_two", LESSON, LESSON, "ada").manual_comment = "Nearly."
+        gradebook.db.commit()
+    assert _grade(asking, pool)["ada"] == (FULL + 1.5, FULL + 2, 0)
+    assert _grade(asking, pool, force=True)["ada"] == (FULL + 1.5, FULL + 2, 0)
+    # Other code, the same text: the mark stands. Another text: it stands as well, and is to be looked at again.
+    write_in("ada", {}, "Because 1 + 1 = 2.")
+    assert _grade(asking, pool)["ada"] == (1.5, FULL + 2, 0)
+    write_in("ada", {}, "Because 2 is prime.")
+    assert _grade(asking, pool)["ada"] == (1.5, FULL + 2, 1)
+    assert _book(asking, "ada") == (None, 1.5, True, None, "Nearly.")
+
+
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
+    asking: Path, write_in: Callable[..., Path], pool: object
+) -> None:
+    said = {"below": "Because 1 + 1 is <b>two</b>.", "code": "# Because one and one are two, <b>always</b>."}
+    for learner, text in said.items():
+        path = write_in(learner, RIGHT, STUB)
+        notebook = json.loads(path.read_text())
+        kind = "code" if learner == "code" else "markdown"
+        extra: dict[str, object] = {"outputs": [], "execution_count": None} if kind == "code" else {}
+        notebook["cells"].append({"cell_type": kind, "metadata": {}, "source": text, **extra})
+        path.write_text(json.dumps(notebook))
+    graded = grade_class(asking, take_in(asking, [LESSON], [LESSON]), [LESSON], pool=pool)  # type: ignore[arg-type]
+    assert [(one.score, one.waiting, list(one.verdict.recovered)) for one in graded.scores] == [
+        (FULL, 1, ["explain_two"])
+    ] * 2
+    for learner, text in said.items():
+        assert _book(asking, learner) == (None, None, True, None, None)
+        notebook = nbformat.read(asking / "autograded" / learner / LESSON / f"{LESSON}.ipynb", as_version=4)
+        assert determine_grade(notebook.cells[-1]) == (None, 2)
+        page = bs4.BeautifulSoup(markdown2html(notebook.cells[-1].source), "html.parser")
+        assert text.strip("# ") in page.get_text()
+        assert ("A person decides" in page.get_text()) == (learner == "code")
+    # Again, with nothing new: what a person has marked stays marked.
+    with Gradebook(f"sqlite:///{asking / 'gradebook.db'}") as gradebook:
+        grade = gradebook.find_grade("explain_two", LESSON, LESSON, "code")
+        grade.manual_score, grade.needs_manual_grade = 2, False
+        gradebook.db.commit()
+    assert _grade(asking, pool, force=True)["code"] == (FULL + 2, FULL + 2, 0)
+
+
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
+    course: Path, hand_in: Callable[..., Path], pool: object
+) -> None:
+    hand_in("ada", {})
+    assert _grade(course, pool) == {"ada": (0, FULL, 0)}
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        gradebook.find_grade("test_first", LESSON, LESSON, "ada").manual_score = 1.5
+        gradebook.db.commit()
+    _ask(course)
+    assert _grade(course, pool) == {"ada": (1.5, FULL + 2, 0)}
+    assert _book(course, "ada") == (0, None, False, "No response.", None)
+    # nbgrader itself takes the lesson again: what it notes of the new cell is what it would have noted before.
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        cell = gradebook.find_source_cell("explain_two", LESSON, LESSON)
+        assert (cell.source, cell.locked, cell.cell_type) == (STUB, False, "markdown")
+
+
+def test_self_study_says_that_nobody_checks_it(
+    asking: Path, write_in: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from nbproof.cli.self_study import print_notebook
+
+    blueprint = read_blueprint(asking / "source" / LESSON / f"{LESSON}.ipynb", course_config(asking))
+    assert blueprint.max_score == FULL + 2
+    from nbproof.marking.manual_answers import written_in
+
+    for text, said in (("Because.", "your text is there"), (STUB, "nothing is written yet")):
+        written = written_in(blueprint.written, {"explain_two": text})
+        print_notebook(SubmissionVerdict("you", LESSON, 1, (), {}, {}, written=written), 0.1)
+        assert f"explain_two  not checked automatically: {said}" in capsys.readouterr().out
+
+
+SIGNS = [
+    "<script>", "</div>", "<img src=x onerror=alert(1)>", "javascript:", "](", "![", "```", "$$", "\n\n", "    ", "&#",
+    "<!--", "]]>", "<details open ontoggle=alert(1)>", "http://evil.example/", "- ", "1. ", "> ", "| a |\n| - |\n",
+    "\\href{javascript:alert(1)}{x}",
+    *"<>&\"'`*_#[]()!$\\{}|~-+=:;/.,?^%@\n\t \r\x0b\x00\x1f\u2028\u200f\u202eabcdefgx019äé漢🎈",
+]  # fmt: skip
+
+
+def test_whatever_is_typed_is_shown_as_text_and_does_nothing() -> None:
+    chance = random.Random(5)
+    for _ in range(300):
+        text = "".join(chance.choice(SIGNS) for _ in range(chance.randrange(1, 120)))
+        page = bs4.BeautifulSoup(markdown2html(shown(text)), "html.parser")
+        assert {tag.name for tag in page.find_all(True)} <= {"div", "br", "code"}, text
+        (frame,) = page.find_all("div")
+        assert frame.attrs == {"class": ["tex2jax_ignore", "mathjax_ignore"]}
+        assert not any(tag.attrs for tag in page.find_all(["br", "code"])), text
+        # Nothing is lost: every letter is there, in its order; signs that turn the text are spelt out.
+        wanted = text.replace("\u202e", "u202e").replace("\u200f", "u200f")
+        seen = page.get_text().partition("[pictures are not shown here")[0]
+        assert [s for s in seen if s.isalnum()] == [s for s in wanted if s.isalnum()], text
+
+
+def test_the_display_can_be_read() -> None:
+    page = shown("First `x < 0`, then **bold**.\n\n  one `tick\nhalf \ud800")
+    assert page.count("<br>") == 3
+    assert "<code>x &#60; 0</code>" in page
+    assert "one &#96;tick" in page
+    assert "&nbsp;&nbsp;one" in page
+    page.encode()
+
+
+@pytest.mark.parametrize("text", ["`" * 10**6, "[" * 10**6, "\n" * 10**6, "<div>" * 10**5, "a " * 10**6, "> " * 10**5])
+def test_a_long_answer_is_cut_and_takes_no_time(text: str) -> None:
+    start = time.process_time()
+    page = markdown2html(shown(text))
+    assert time.process_time() - start < 2
+    assert len(page) < 300_000
+
+
+def test_a_question_knows_whether_it_is_answered(asking: Path) -> None:
+    (question,) = read_blueprint(asking / "source" / LESSON / f"{LESSON}.ipynb", course_config(asking)).written.values()
+    assert (question.title, question.points, question.stub) == ("Times two", 2, STUB)
+    assert [is_blank(question, text) for text in ("", " \n", STUB, f"\n{STUB} ", "x", f"{STUB} x")] == [True] * 4 + [
+        False
+    ] * 2

@@ -1,0 +1,264 @@
+"""nbgrader's own commands, and formgrader's buttons: on the engine, as the first ones in a fresh clone, and whatever lies in
+a submission's folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+
+from nbproof.feedback.pages import write_feedback
+from nbproof.nbgrader_setup import course_config
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.conftest import LESSON, POINTS, RIGHT
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+]
+
+FULL = sum(POINTS.values())
+HandIn = Callable[..., Path]
+
+_MEASURED = """
+import atexit, re, sys
+from nbgrader.apps.nbgraderapp import main
+peak = lambda: re.search(r"VmHWM:\\s*(\\d+)", open("/proc/self/status").read()).group(1)
+atexit.register(lambda: print("PEAK MB", int(peak()) // 1024))
+main()
+"""
+"""The peak of this process alone: what ``getrusage`` says begins with that of the process that started it."""
+
+
+def _nbgrader(course: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    tools = os.path.dirname(sys.executable)
+    environment = {**os.environ, "PATH": tools + os.pathsep + os.environ["PATH"]}
+    command = [sys.executable, "-c", _MEASURED, *arguments]
+    return subprocess.run(
+        command, cwd=course, env=environment, capture_output=True, text=True, errors="replace", timeout=900
+    )
+
+
+def _make_fresh(course: Path) -> None:
+    """As it is cloned: without a gradebook, and nothing noted."""
+    (course / "gradebook.db").unlink()
+    shutil.rmtree(course / ".course")
+
+
+def _scores(course: Path) -> dict[str, float]:
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        return {one.student.id: one.score for one in gradebook.assignment_submissions(LESSON)}
+
+
+def _fill(folder: Path, course: Path) -> None:
+    """What no data file is, beside a right notebook."""
+    (folder / "data.csv").symlink_to("/dev/zero")
+    (folder / "config.py").symlink_to(course / "nbgrader_config.py")
+    (folder / "neighbour").symlink_to(course / "submitted" / "ada")
+    (folder / "loop").symlink_to("loop")
+    (folder / "nothing").symlink_to("/nowhere")
+    (folder / "timestamp.txt").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.csv")
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(os.path.relpath(folder / "door"))
+    (folder / "huge.bin").touch()
+    os.truncate(folder / "huge.bin", 1 << 40)
+    (folder / "new\nline.txt").write_text("data")
+    Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe")).write_text("data")
+    for number in range(1_500):
+        (folder / f"many{number}.txt").touch()
+    (folder / "0_mine.txt").write_text("to be kept")
+
+
+def _deepen(folder: Path) -> None:
+    """One folder in another, deeper than Python's own functions go."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("d", dir_fd=here)
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("deep.txt", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+@pytest.mark.nightly
+def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(course: Path, hand_in: HandIn) -> None:
+    right = hand_in("ada", RIGHT).read_bytes()
+    hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
+    cheat = hand_in("eve", {"first": "import nbproof.checks.check\ncourse.checking.judge = lambda *a, **k: None"})
+    notebook = json.loads(cheat.read_text())
+    for cell in notebook["cells"]:
+        cell["metadata"]["tags"] = ["skip-execution"]
+    cheat.write_text(json.dumps(notebook))
+    submitted = course / "submitted"
+    for learner, data in {
+        "mal": b"not a notebook", "big": b"[" + b"[]," * 20_000_000 + b"[]]", "nan": b'{"cells": ' + b"[" * 10**6,
+        "new\nline": right,
+    }.items():  # fmt: skip
+        (submitted / learner / LESSON).mkdir(parents=True)
+        (submitted / learner / LESSON / f"{LESSON}.ipynb").write_bytes(data)
+    _fill(hand_in("lin", RIGHT).parent, course)
+    _deepen(hand_in("low", RIGHT).parent)
+    # Notebooks that are links: to the solutions, to a neighbour's, to what never ends; and a pipe.
+    for learner, target in {"sol": "source", "neb": "submitted/ada"}.items():
+        (submitted / learner).mkdir()
+        (submitted / learner / LESSON).symlink_to(course / target / LESSON)
+    (submitted / "zed").symlink_to(course / "source")
+    for learner in ("pip", "zer"):
+        (submitted / learner / LESSON).mkdir(parents=True)
+    os.mkfifo(submitted / "pip" / LESSON / f"{LESSON}.ipynb")
+    (submitted / "zer" / LESSON / f"{LESSON}.ipynb").symlink_to("/dev/zero")
+    _make_fresh(course)
+
+    graded = _nbgrader(course, "autograde", LESSON)
+
+    # pytest cannot remove what is as deep.
+    subprocess.run(["rm", "-rf", submitted / "low"], check=True)
+    assert graded.returncode == 1, "not everybody could be graded"
+    assert graded.stderr.count("isolation: ") == 1, graded.stderr[-3000:]
+    scores = _scores(course)
+    assert (scores["ada"], scores["ben"], scores["eve"]) == (FULL, FULL - POINTS["first"], 0), graded.stderr[-3000:]
+    # As `course grade`: what may not be read is left out, and said.
+    assert (scores["lin"], scores["low"]) == (FULL, FULL)
+    kept = {path.name for path in (course / "autograded/lin" / LESSON).iterdir()}
+    assert "0_mine.txt" in kept
+    assert not kept & {"data.csv", "config.py", "neighbour", "loop", "nothing", "timestamp.txt", "pipe.csv", "huge.bin"}
+    assert "lin: left out of what is graded: loop is a symbolic link" not in graded.stderr, (
+        "loops are files, named in order"
+    )
+    assert "data.csv is a symbolic link" in graded.stderr
+    for learner, why in {
+        "sol": "is a symbolic link", "neb": "is a symbolic link", "zed": "is a symbolic link",
+        "zer": "is a symbolic link", "pip": "is not a regular file",
+    }.items():  # fmt: skip
+        assert learner not in scores, f"{learner} has a place in the gradebook"
+        assert any(f"{learner} is not graded: " in line and why in line for line in graded.stderr.splitlines()), learner
+    for learner in ("mal", "big", "nan"):
+        assert scores.get(learner, 0) == 0
+        assert f"for student '{learner}'" in graded.stderr, "nbgrader lists whom it could not grade"
+        assert not (course / "autograded" / learner / LESSON).exists()
+    assert "passed over 'submitted/new\\nline/" in graded.stderr
+    assert int(graded.stdout.split("PEAK MB")[1]) < 1_000, "a submission was parsed by the process that grades"
+    size = sum(path.stat().st_size for path in (course / "autograded").rglob("*"))
+    assert size < 20e6, "something was copied that nobody had looked at"
+    text = (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert "HIDDEN" not in text
+
+
+def _api(course: Path) -> NbGraderAPI:
+    """What formgrader's buttons call, with an exchange beside the course."""
+    config = course_config(course)
+    exchange = course / "exchange"
+    exchange.mkdir(exist_ok=True)
+    exchange.chmod(0o777)
+    config.Exchange.root = str(exchange)
+    return NbGraderAPI(config=config)
+
+
+def _worked(outcome: dict[str, Any]) -> str:
+    assert outcome["success"], f"{outcome.get('log')}\n{outcome.get('error')}"[-3000:]
+    return str(outcome.get("log"))
+
+
+def _released(course: Path) -> set[str]:
+    """The names of the pages in the exchange: digests of a secret and the notebook's name."""
+    return {path.stem for path in (course / "exchange").glob("*/feedback/*.html")}
+
+
+def test_formgraders_buttons_work_in_a_fresh_clone(course: Path, hand_in: HandIn) -> None:
+    hand_in("ada", RIGHT)
+    by_exchange = hand_in("ben", {"first": "print('status', 3)"}).parent
+    (by_exchange / "timestamp.txt").write_text("2026-02-03 04:05:06.000000 UTC")
+    (by_exchange / "submission_secret.txt").write_text("ab" * 64)
+    (hand_in("lin", RIGHT).parent / "data.csv").symlink_to("/dev/zero")
+    hand_in("zer", {}).unlink()
+    (course / "submitted" / "zer" / LESSON / f"{LESSON}.ipynb").symlink_to("/dev/zero")
+    _make_fresh(course)
+    api = _api(course)
+
+    for learner in ("ada", "ben", "lin"):
+        _worked(api.autograde(LESSON, learner))
+    refused = api.autograde(LESSON, "zer")
+    assert not refused["success"]
+    assert "zer is not graded: " in refused["log"]
+    assert _scores(course) == {"ada": FULL, "ben": 0, "lin": FULL}
+    _worked(api.generate_feedback(LESSON))
+    page = (course / "feedback" / "ben" / LESSON / f"{LESSON}.html").read_text()
+    assert "status 3" in page
+    assert "class Shapes" not in page
+    _worked(api.release_feedback(LESSON))
+    assert len(_released(course)) == 3
+    assert (course / "feedback/ben" / LESSON / "submission_secret.txt").read_text() == "ab" * 64
+    # Nobody has said when Ada handed in, and nothing has made that up.
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        assert gradebook.find_submission(LESSON, "ada").timestamp is None
+        assert gradebook.find_submission(LESSON, "ben").timestamp is not None
+    # Without --force nothing is graded twice, and what came later and is no file costs nobody what was graded before.
+    path = course / "submitted" / "ada" / LESSON / f"{LESSON}.ipynb"
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    _worked(api.autograde(LESSON, "ada", force=False))
+    assert (course / "autograded" / "ada" / LESSON / f"{LESSON}.ipynb").exists()
+
+
+def test_feedback_is_released_after_our_grading_and_keeps_its_place_in_the_exchange(
+    course: Path, hand_in: HandIn, pool: PoolMaker
+) -> None:
+    hand_in("ada", RIGHT)
+    bad = hand_in("mal", {}).parent
+    (bad / "submission_secret.txt").write_bytes(b"\xff\xfe no text")
+    (bad / "timestamp.txt").mkdir()
+    graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+    write_feedback(course, graded.graded, problems={("eve", LESSON): "no notebook"})
+    api = _api(course)
+    _worked(api.release_feedback(LESSON))
+    first = _released(course)
+    assert len(first) == 3
+    # The button makes the pages again by force, out of autograded/.
+    _worked(api.generate_feedback(LESSON))
+    _worked(api.release_feedback(LESSON, "ada"))
+    assert _released(course) == first
+
+
+def test_a_lesson_that_is_not_there_is_named(course: Path, hand_in: HandIn) -> None:
+    folder = course / "submitted" / "ada" / "99_gone"
+    folder.mkdir(parents=True)
+    (folder / "99_gone.ipynb").write_bytes(hand_in("ada", RIGHT).read_bytes())
+    outcome = _api(course).autograde("99_gone", "ada")
+    assert not outcome["success"]
+    assert "no lesson is called '99_gone'" in outcome["log"]
+
+
+@pytest.mark.nightly
+def test_reference_answers_that_lose_marks_stop_nbgrader_too(course: Path, hand_in: HandIn) -> None:
+    hand_in("ada", RIGHT)
+    source = course / "source" / LESSON / f"{LESSON}.ipynb"
+    text = source.read_text()
+    assert text.count("return x * 3\\n") == 1
+    source.write_text(text.replace("return x * 3\\n", "return x * 5\\n"))
+    refused = _api(course).autograde(LESSON, "ada")
+    assert not refused["success"]
+    assert "second earns 0 of 1" in refused["log"]
+    assert "--Mark.anyway=True" in refused["log"]
+    assert "Traceback" not in refused["log"]
+    assert not (course / "autograded" / "ada").exists()
+    knowingly = _api(course)
+    knowingly.config.Mark.anyway = True
+    knowingly.update_config(knowingly.config)
+    _worked(knowingly.autograde(LESSON, "ada"))
+    assert _scores(course) == {"ada": FULL}

@@ -1,0 +1,360 @@
+"""Every kind of made damage, over real lessons: a damaged notebook runs as its sound twin does, or a person looks.
+
+Files in any state give cells if there are any, a reason if not, in bounded time and memory.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import io
+import json
+import random
+import time
+import tracemalloc
+import warnings
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.authoring.simulate import as_handed_in, hand_in
+from nbproof.marking.blueprint import Blueprint, Rebuilt, read_blueprint
+from nbproof.marking.marker import answers_in
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover import unpacking as unwrapping
+from nbproof.recover.broken_json import CutDict, values_in
+from nbproof.recover.matching import bare, view
+from nbproof.recover.notebook_bytes import plain_cells, salvaged
+from nbproof.recover.unpacking import Damaged
+from tests import some_by_day
+from tests.conftest import LESSON, RIGHT, ROOT
+from tests.damage import KINDS, WAITS, Damage, damaged, kind_of, name_of, text_of
+
+LESSONS = ("02_tensor_hooks", "04_apply")
+"""Those with many exercises, which share names: `model`, `answer`, `hook`, `module_hook`, `weight_initialization`."""
+
+
+@cache
+def _lesson(slug: str) -> tuple[Lesson, Blueprint]:
+    (folder,) = find_lessons(ROOT, [slug])
+    return read_lesson(folder), read_blueprint(ROOT / "source" / slug / f"{slug}.ipynb", course_config(ROOT))
+
+
+def _release(slug: str) -> Path:
+    return ROOT / "release" / slug / f"{slug}.ipynb"
+
+
+def _handed_in(slug: str, seed: object) -> dict[str, Any]:
+    """A notebook with answers, right and wrong, drawn from the lesson's candidates, and some TODO cells untouched."""
+    notebook: dict[str, Any] = json.loads(_text_of_one(slug, seed))
+    return {**notebook, "cells": [{**cell, "source": text_of(cell)} for cell in notebook["cells"]]}
+
+
+@cache
+def _text_of_one(slug: str, seed: object) -> str:
+    chance = random.Random(f"{seed}/{slug}")
+    exercises = [one for one in _lesson(slug)[0].exercises if chance.random() < 0.85]
+    answers = {
+        one.id: as_handed_in(chance.choice([c for c in one.candidates if c.role != "stub"])) for one in exercises
+    }
+    answers |= {name: f"Because of {name}, and of nothing else." for name in _lesson(slug)[1].written}
+    return str(nbformat.writes(hand_in(_release(slug), answers)))
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two answers are the same program, or where they are none, the same text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.dump(ast.parse(view(one))) == ast.dump(ast.parse(view(other)))
+        except SyntaxError:
+            return bare(view(one)) == bare(view(other))
+
+
+def _damage(slug: str, kinds: list[str], seed: int) -> tuple[dict[str, Any], Damage]:
+    notebook = _handed_in(slug, seed)
+    release = json.loads(_release(slug).read_text(encoding="utf-8"))
+    return notebook, damaged(notebook, kinds, release, seed)
+
+
+def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, found: Rebuilt) -> set[str]:
+    """Each answer is that of the sound twin, by itself or with the cells around it, or waits. Which ones wait."""
+    stubs = blueprint.handout.stubs | blueprint.handout.written
+    waiting = set()
+    for cell in notebook["cells"]:
+        name = name_of(cell)
+        if kind_of(cell) not in ("answer", "written"):
+            continue
+        if name in damage.lost:
+            assert "Hand in" in found.lost[name]
+            assert found.answers[name].strip() == stubs[name].strip() or found.waits(blueprint, name)
+        elif name in found.lost:
+            assert found.waits(blueprint, name), found.lost
+            shown = {bare(line) for line in found.answers[name].replace("# ", "", -1).splitlines()}
+            hidden = {bare(line) for line in view(text_of(cell)).replace("# ", "").splitlines()} - shown
+            assert hidden <= {"", "#"} or len(found.answers[name]) > 8_000
+            waiting.add(name)
+        elif kind_of(cell) == "written":
+            assert text_of(cell).strip() in found.answers[name] or "A person decides" in found.answers[name]
+        else:
+            assert _same(text_of(cell), found.answers[name]) or _runs_as(cell, blueprint, found), found.recovered.get(
+                name
+            )
+    return waiting
+
+
+def _runs_as(cell: dict[str, Any], blueprint: Blueprint, found: Rebuilt) -> bool:
+    """Whether the TODO cell and the learner's own cells around it are, one after another, this answer."""
+    name = name_of(cell)
+    place = next(at for at, one in enumerate(blueprint.handout.cells) if one.name == name)
+    above, below = ([one.source for one in found.own if one.after == at] for at in (place - 1, place))
+    text = found.answers[name]
+    stub = blueprint.handout.stubs.get(name, "")
+    texts = [*above, *([] if bare(text) in ("", bare(stub)) else [text]), *below]
+    merged = any(f"in the TODO cell of `{name}`" in why for why in found.lost.values())
+    ran, wanted = bare("".join(texts)), bare(text_of(cell))
+    return ran == wanted or (merged and wanted in ran)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("slug", "kind"),
+    [
+        pytest.param(slug, kind.name, marks=[pytest.mark.nightly] * (slug != LESSONS[number % len(LESSONS)]))
+        for number, kind in enumerate(KINDS.values())
+        for slug in (LESSONS if kind.of == "cells" else [LESSONS[number % len(LESSONS)]])
+        if kind.of != "name" and not kind.refused and "page" not in kind.name
+    ],
+)
+def test_what_is_still_there_is_found(slug: str, kind: str) -> None:
+    _, blueprint = _lesson(slug)
+    notebook, damage = _damage(slug, [kind], 1)
+    waiting = _compare(blueprint, notebook, damage, answers_in(blueprint, damage.data))
+    assert not waiting or kind in WAITS
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["nbconvert page", "nbconvert classic page"])
+def test_answers_are_found_in_a_page(small_lesson: Path, hand_in: Callable[..., Path], kind: str) -> None:
+    blueprint = read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
+    notebook = json.loads(hand_in("ada", RIGHT).read_text())
+    assert answers_in(blueprint, damaged(notebook, [kind], notebook, 1).data).answers == RIGHT
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.refused])
+def test_what_is_no_submission_is_refused_with_a_reason(kind: str) -> None:
+    _, blueprint = _lesson(LESSONS[0])
+    _, damage = _damage(LESSONS[0], [kind], 1)
+    with pytest.raises(Damaged) as refusal:
+        answers_in(blueprint, damage.data)
+    assert any(word in str(refusal.value).lower() for word in ("hand in", "save"))
+
+
+_CELLS = [kind.name for kind in KINDS.values() if kind.of == "cells"]
+_FILES = [kind.name for kind in KINDS.values() if kind.of == "file" and not kind.refused and "page" not in kind.name]
+
+
+def _pairs(count: int) -> list[tuple[str, str]]:
+    chance = random.Random(20)
+    pairs = [(chance.choice(_CELLS), chance.choice(_FILES)) for _ in range(count)]
+    # nbconvert takes the indentation away with which the second half of a cell begins: nobody can tell where it was.
+    return [(first, second) for first, second in pairs if not ("split" in first and "nbconvert" in second)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("both", some_by_day(_pairs(25), 2), ids="+".join)
+def test_damage_to_cells_and_damage_to_the_file_together(both: tuple[str, str]) -> None:
+    first, second = both
+    slug = LESSONS[len(first + second) % len(LESSONS)]
+    _, blueprint = _lesson(slug)
+    notebook, damage = _damage(slug, [first, second], 2)
+    waiting = _compare(blueprint, notebook, damage, answers_in(blueprint, damage.data))
+    assert not waiting or {first, second} & WAITS
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_sound_submission_is_taken_as_it_is() -> None:
+    for slug in LESSONS:
+        _, blueprint = _lesson(slug)
+        for seed in range(3):
+            notebook = _handed_in(slug, seed)
+            found = answers_in(blueprint, json.dumps(notebook).encode())
+            wanted = {name_of(c): text_of(c) for c in notebook["cells"] if kind_of(c) in ("answer", "written")}
+            assert found == Rebuilt(wanted)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_another_lessons_notebook_is_refused_also_without_ids() -> None:
+    for slug, other in zip(LESSONS, (*LESSONS[1:], LESSONS[0]), strict=True):
+        for kinds in ([], ["colab"]):
+            _, damage = _damage(other, kinds, 3)
+            with pytest.raises(Damaged, match="another notebook"):
+                answers_in(_lesson(slug)[1], damage.data)
+
+
+def _notebook(*sources: str) -> str:
+    cells = [{"cell_type": "code", "metadata": {}, "source": source, "outputs": []} for source in sources]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+def _sources(data: bytes | str) -> list[str]:
+    return [cell.source for cell in salvaged(data.encode() if isinstance(data, str) else data).cells]
+
+
+def _zip(content: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('{"a": [1, 2,], "b": NaN,}', [{"a": ["1", "2"], "b": "NaN"}]),
+        ('{"a": "line\nfeed"} {"b": "\\d"}', [{"a": "line\nfeed"}, {"b": "\\d"}]),
+        ("{'a': None, 'b': True}", [{"a": None, "b": True}]),
+        ('junk {"a": {"b": "c"} "d": "e"} }]', [{"a": {"b": "c"}, "d": "e"}]),
+        ('{"a": "\\ud83d\\ude00 \\ud800"}', [{"a": "\U0001f600 \ud800"}]),
+    ],
+)
+def test_broken_json_is_read_as_far_as_it_goes(text: str, wanted: list[object]) -> None:
+    assert values_in(text) == wanted
+
+
+def test_what_is_open_at_the_end_is_marked() -> None:
+    (value,) = values_in('{"a": {"b": "x"}, "c": {"d": "y')
+    assert isinstance(value, CutDict)
+    assert isinstance(value["c"], CutDict)
+    assert not isinstance(value["a"], CutDict)
+
+
+def test_a_cell_in_which_the_file_breaks_off_is_known() -> None:
+    text = _notebook("a = 1", "b = 2", "c = 3")
+    read = salvaged(text[: text.index("c = 3") + 1].encode())
+    assert [(cell.source, cell.whole) for cell in read.cells] == [("a = 1", True), ("b = 2", True), ("c", False)]
+    assert "breaks off after 3 cells" in read.damage
+
+
+def test_both_sides_of_a_conflict_are_there_ours_first() -> None:
+    lines = _notebook("a = 1", "b = 2").splitlines()
+    at = next(number for number, line in enumerate(lines) if "a = 1" in line)
+    lines[at : at + 1] = ["<<<<<<< HEAD", lines[at], "=======", lines[at].replace("1", "7"), ">>>>>>> main"]
+    assert _sources("\n".join(lines)) == ["a = 1", "b = 2", "a = 7"]
+
+
+def test_an_undamaged_notebook_is_read_alike_by_both_readers() -> None:
+    text = _notebook("a = 1\n", "print('\u00e9\u4e2d\U0001f600')", "\tx = '\\n'")
+    assert list(salvaged(text.encode()).cells) == plain_cells(text.encode())
+    assert salvaged(text.encode()).damage == ""
+
+
+def test_nothing_that_is_no_text_gets_through() -> None:
+    cell = {"cell_type": "code", "metadata": {"nbgrader": {"grade_id": ["x"]}}, "source": ["a", 3, None, "\ud800\0b"]}
+    (read,) = salvaged(json.dumps({"cells": [cell, 7, None, {"cell_type": "code", "source": {}}]}).encode()).cells
+    assert (read.name, read.source) == (None, "a?\ufffdb")
+
+
+def test_of_several_notebooks_in_a_zip_the_lessons_own_is_taken() -> None:
+    data = _zip({"a/01_x.ipynb": _notebook("mine").encode(), "a/other.ipynb": _notebook("not mine").encode()})
+    assert [cell.source for cell in salvaged(data, "01_x").cells] == ["mine"]
+    with pytest.raises(Damaged, match="2 notebooks"):
+        salvaged(data, "02_y")
+
+
+_BOMB = b"\0" * (200 << 20)
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [("gzip", "more than"), ("zip", "more than"), ("zip in zip in zip in zip in zip", "archive in an archive")],
+)
+def test_a_bomb_is_not_blown_up(kind: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unwrapping, "MOST", 8 << 20)
+    bombs = {"gzip": lambda: gzip.compress(_BOMB, 1), "zip": lambda: _zip({"x.ipynb": _BOMB})}
+    data = bombs[kind]() if kind in bombs else b""
+    if not data:
+        data = _notebook("a").encode()
+        for _ in range(5):
+            data = _zip({"x.ipynb": data})
+    tracemalloc.start()
+    with pytest.raises(Damaged, match=says):
+        salvaged(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40 << 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 500_000,
+        '{"a":' * 500_000,
+        '{"cells": [' + '{"cell_type": "code", ' * 20_000,
+        '"cell_type"' * 100_000,
+        '{"cells": [{"cell_type": "code", "source": "' + "\\" * 300_001,
+        "<<<<<<< a\n=======\n>>>>>>> b\n" * 20_000,
+        "<div class='cell code_cell'>" * 3_000,
+        "# %%\n" * 50_000,
+        "# In[1]:\n" * 50_000,
+        "```python\n" * 50_000,
+        "x = " + "(" * 50_000,
+        '{"cells": 10000000' + "0" * 400_000 + "}",
+        "A" * 400_000,
+        "<" * 200_000,
+        "\u201c{" * 100_000,
+        "%7B" * 200_000,
+    ],
+    ids=lambda text: text[:20],
+)
+def test_hostile_text_ends_in_time(text: str) -> None:
+    start = time.process_time()
+    try:
+        salvaged(text.encode())
+    except Damaged as damage:
+        assert str(damage)
+    assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gb18030", "钩子运行时，头部的梯度已经算好了。"),
+        ("gb18030", "因为顺序"),
+        ("cp949", "훅은 기울기가 계산된 뒤에 실행됩니다."),
+        ("cp932", "フックは勾配が計算された後に実行されます。"),
+        ("big5", "鉤子執行時，頭部的梯度已經算好了。"),
+        ("cp1251", "Хук срабатывает после того, как градиент уже вычислен."),
+        ("cp1252", "Le crochet s’exécute après « voilà », Größe übermäßig."),
+        ("cp1252", "café élan"),
+        ("cp1252", "naïve × 2 · é"),
+        ("cp1252", "señor ¿qué? años, mañana"),
+        ("cp1252", "Ångström är förstås över"),
+    ],
+)
+@pytest.mark.parametrize("slug", ["01_module_anatomy", "02_tensor_hooks", "06_capstones"])
+def test_a_notebook_in_the_encoding_of_an_editor_is_read(slug: str, encoding: str, text: str) -> None:
+    notebook = json.loads((ROOT / "release" / slug / f"{slug}.ipynb").read_text(encoding="utf-8"))
+    notebook["cells"][-2]["source"] = text
+    for indent in (1, None):
+        read = salvaged(json.dumps(notebook, ensure_ascii=False, indent=indent).encode(encoding, "replace"))
+        assert read.cells[-2].source == text
+        assert "UTF-8" in read.damage
+
+
+def test_utf_8_of_which_some_bytes_are_spoiled_stays_utf_8() -> None:
+    data = _notebook("x").replace('"x"', '"钩子运行时，梯度已经算好了 §"').encode().replace("§".encode(), b"\xe9")
+    assert _sources(data) == ["钩子运行时，梯度已经算好了 é"]
+
+
+def test_a_picture_that_was_only_attached_is_told() -> None:
+    cell = {"cell_type": "markdown", "source": "", "metadata": {}, "attachments": {"a.png": {"image/png": "AA=="}}}
+    assert _sources(json.dumps({"cells": [cell]})) == ["\n![a.png](attachment:a.png)"]

@@ -1,0 +1,338 @@
+"""A lesson that changes after a class has handed in: what is new costs one line; only the texts of the TODO cells count."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from rich.console import Console
+
+from nbproof.cells import CellKind
+from nbproof.cli.class_json import class_as_json
+from nbproof.cli.class_table import Told, is_incomplete, print_class
+from nbproof.marking.blueprint import (
+    Blueprint,
+    Damaged,
+    Rebuilt,
+    fill_in,
+    lost_in,
+    read_attachments,
+    read_blueprint,
+    read_file,
+)
+from nbproof.marking.marker import answers_in
+from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
+from nbproof.nbgrader_setup import course_config
+from nbproof.recover.exported import ExportedCell
+from nbproof.recover.fast_path import as_handed_in
+from nbproof.recover.matching import NEWER
+from nbproof.recover.recovery import Found, find_answers
+from nbproof.recover.released import HandedOut, Handout
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import take_in
+from tests.conftest import LESSON, POINTS, RIGHT
+
+PROSE = "### Exercise: {0}\neasy · 5 min · 2 points\n\nA long text about {0}, longer than what any two lessons share"
+IDS = ("first", "second", "third", "fourth")
+
+
+def released(*names: str) -> tuple[HandedOut, ...]:
+    """A lesson of these exercises, and a question, a text and a picture around them."""
+    cells = [HandedOut(CellKind.SETUP, "setup", "s", "import torch\nfrom torch import nn")]
+    for name in names:
+        stub = f"def {name}(x):\n    # TODO: what {name} does\n    pass"
+        test = f"# check {name}\nfrom nbproof.checks.check import check\n\ncheck('{name}', ThatItIsRightInAllCases)"
+        cells += [
+            HandedOut(CellKind.SHOW, "", f"d-{name}", f"draw_everything('{name}')"),
+            HandedOut(CellKind.PROSE, "", f"p-{name}", PROSE.format(name)),
+            HandedOut(CellKind.ANSWER, name, f"a-{name}", stub),
+            HandedOut(CellKind.TEST, f"test_{name}", f"t-{name}", test, name),
+        ]
+    return tuple(cells)
+
+
+QUESTION = (
+    HandedOut(
+        CellKind.PROSE,
+        "",
+        "q",
+        "### In your own words: why\n5 min · 2 points\n\nWhy is it that all of this is as it is?",
+    ),
+    HandedOut(CellKind.WRITTEN, "explain_why", "w", "Your answer here."),
+)
+
+
+def handed_in(cells: Sequence[HandedOut]) -> list[ExportedCell]:
+    """What a learner makes of a notebook of these cells: all is answered."""
+    kinds = {"prose": "markdown", "written": "markdown"}
+    texts = {name: f"def {name}(x):\n    return '{name}'" for name in IDS} | {"explain_why": "Because it is."}
+    return [
+        ExportedCell(cell.name or None, texts.get(cell.name, cell.source), kinds.get(cell.kind, "code"))
+        for cell in cells
+    ]
+
+
+def found_in(now: Sequence[HandedOut], cells: Sequence[ExportedCell]) -> Found:
+    handout = Handout("01_x", tuple(now))
+    answers = as_handed_in(handout, cells)
+    return find_answers(handout, cells) if answers is None else Found(answers)
+
+
+@pytest.mark.parametrize("new", IDS)
+@pytest.mark.parametrize("question", [QUESTION, ()])
+def test_an_exercise_that_was_added_is_new_and_nothing_else_is_lost(new: str, question: tuple[HandedOut, ...]) -> None:
+    old = [name for name in IDS if name != new]
+    found = found_in(released(*IDS) + question, handed_in(released(*old) + question))
+    assert found.newer == (new,)
+    assert found.lost == {new: NEWER}
+    assert found.recovered == {}
+    assert all(found.answers[name].endswith(f"'{name}'") for name in old)
+
+
+def test_two_exercises_and_a_question_can_be_new() -> None:
+    found = found_in(released(*IDS) + QUESTION, handed_in(released("first", "third") + QUESTION))
+    assert found.newer == ("second", "fourth")
+    assert found_in(released(*IDS) + QUESTION, handed_in(released(*IDS))).newer == ("explain_why",)
+
+
+def test_an_exercise_that_is_gone_or_moved_loses_nothing() -> None:
+    for now in (("first", "third"), ("third", "first", "second"), ("second", "third", "first")):
+        found = found_in(released(*now) + QUESTION, handed_in(released("first", "second", "third") + QUESTION))
+        assert (found.newer, found.lost, found.recovered) == ((), {}, {})
+        assert all(found.answers[name].endswith(f"'{name}'") for name in now)
+
+
+@pytest.mark.parametrize("kept", ["prose", "heading", "test", "test without its id", "test in another cell"])
+def test_of_what_was_handed_out_a_lost_cell_is_missing(kept: str) -> None:
+    cells = handed_in(released(*IDS))
+    (at,) = [number for number, cell in enumerate(cells) if cell.name == "second"]
+    prose, _, test = cells[at - 1 : at + 2]
+    left = {
+        "prose": prose, "heading": prose._replace(source=prose.source.splitlines()[0] + "\nmine"), "test": test,
+        "test without its id": test._replace(name=None),
+        "test in another cell": test._replace(name=None, source=f"1\n{test.source}\n2"),
+    }[kept]  # fmt: skip
+    cells[at - 1 : at + 2] = [left]
+    found = found_in(released(*IDS), cells)
+    assert found.newer == ()
+    assert "missing" in found.lost["second"]
+
+
+def test_the_text_that_asks_may_stand_above_a_picture() -> None:
+    now = list(released(*IDS))
+    (at,) = [number for number, cell in enumerate(now) if cell.name == "second"]
+    now.insert(at, HandedOut(CellKind.SHOW, "", "x", "draw_all_of_it_once_more('second')"))
+    cells = [cell for cell in handed_in(now) if cell.name not in ("second", "test_second")]
+    assert found_in(now, cells).newer == ()
+    assert found_in(now, [cell for cell in cells if "second" not in cell.source]).newer == ("second",)
+
+
+def test_a_notebook_that_ends_early_lacks_its_end() -> None:
+    half = handed_in(released("first", "second"))
+    assert set(found_in(released(*IDS), half).lost) == {"third", "fourth"}
+    assert found_in(released(*IDS), half).newer == ()
+    most = handed_in(released("first", "second", "third"))
+    cut_off = [*most, ExportedCell(None, "", whole=False)]
+    assert found_in(released(*IDS), cut_off).newer == ()
+    assert found_in(released(*IDS), handed_in(released("first"))).newer == ()
+
+
+def shown(scores: Sequence[Score]) -> tuple[str, bool, dict[str, object]]:
+    graded = GradedClass(tuple(scores), 7, "sqlite:///g.db", ())
+    told = Told(graded, [], None, 1.0)
+    console = Console(width=200, file=io.StringIO(), color_system=None)
+    print_class(console, told)
+    incomplete = is_incomplete(told)
+    return console.file.getvalue(), incomplete, class_as_json(told, int(incomplete))  # type: ignore[attr-defined]
+
+
+def without(learner: str, lost: dict[str, str]) -> Score:
+    """Half of the marks; of what is lost, ``fourth`` is new."""
+    verdict = SubmissionVerdict(learner, "01_x", 1, (), {}, {}, lost=lost, newer=("fourth",))
+    return Score(learner, "01_x", 2, 4, verdict=verdict)
+
+
+def test_what_is_new_costs_a_class_one_line_and_no_exit_code() -> None:
+    scores = [without(f"l{n:03d}", {"fourth": NEWER}) for n in range(120)]
+    text, incomplete, data = shown(scores)
+    assert [line for line in text.splitlines() if "fourth" in line] == [
+        "fourth of 01_x was added after these 120 notebooks were handed out. It counts as not answered "
+        "(l000, l001, l002 and 117 more)"
+    ]
+    assert "missing" not in text
+    assert "l007" not in text
+    assert not incomplete
+    assert data["totals"]["with_lost_answers"] == 0  # type: ignore[index]
+    assert data["totals"]["with_newer_exercises"] == 120  # type: ignore[index]
+    assert (data["submissions"][0]["lost"], data["submissions"][0]["newer"]) == ({}, ["fourth"])  # type: ignore[index]
+
+
+def test_an_exercise_that_most_of_a_class_have_is_not_called_new() -> None:
+    whole = [Score(f"l{n:03d}", "01_x", 4, 4) for n in range(20)]
+    other = [Score(f"m{n:03d}", "02_y", 4, 4) for n in range(20)]
+    less = [without(name, {"fourth": NEWER}) for name in ("ada", "ben")]
+    text, _, _ = shown([*whole, *other, *less])
+    assert (
+        "2 of 22 notebooks lack fourth of 01_x, with its text and check: deleted, or never handed out. "
+        "It counts as not answered (ada, ben)"
+    ) in text
+    assert "was added after" not in text
+    assert "fourth of 01_x was added after these 2 notebooks were handed out" in shown([*whole[:1], *other, *less])[0]
+
+
+def test_what_is_missing_is_missing_beside_what_is_new() -> None:
+    score = without("ada", {"fourth": NEWER, "first": "The TODO cell is missing."})
+    text, incomplete, _ = shown([score])
+    assert "! missing: submitted/ada/01_x: first: The TODO cell is missing." in text
+    assert "fourth of 01_x was added after this notebook was handed out" in text
+    assert incomplete
+
+
+def test_a_class_that_handed_in_before_an_exercise_was_added(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
+) -> None:
+    for name in ("ada", "ben"):
+        path = hand_in(name, RIGHT)
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells = [
+            cell for cell in notebook.cells if "second" not in cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        ]
+        path.write_text(json.dumps(notebook))
+    for _ in range(2):  # as it is graded, and from what is kept of it
+        graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+        for score in graded.scores:
+            assert (score.problem, score.score, score.verdict.newer, score.missing) == ("", 3.0, ("second",), {})
+            assert [(one.status, one.sentence) for one in score.verdict.exercises][1] == ("not answered", NEWER)
+
+
+def test_verdicts_of_earlier_versions_know_of_nothing_new() -> None:
+    verdict = SubmissionVerdict("ada", LESSON, 1, (), {}, {}, newer=("second",))
+    kept = json.loads(json.dumps(verdict.as_dict()))
+    assert SubmissionVerdict.from_dict(kept) == verdict
+    del kept["newer"]
+    assert SubmissionVerdict.from_dict(kept).newer == ()
+
+
+@pytest.fixture(scope="module")
+def blueprint(small_lesson: Path) -> Blueprint:
+    return read_blueprint(small_lesson / "source" / LESSON / f"{LESSON}.ipynb", course_config(small_lesson))
+
+
+def _damage(path: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> bytes:
+    notebook = json.loads(path.read_text())
+    notebook["cells"] = change(notebook["cells"])
+    return json.dumps(notebook).encode()
+
+
+def _grade_id(cell: dict[str, Any]) -> str:
+    return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
+
+
+def _without_metadata(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**cell, "metadata": {}} for cell in cells]
+
+
+def _reversed(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return cells[::-1]
+
+
+def _without_tests(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [cell for cell in cells if not _grade_id(cell).startswith("test_")]
+
+
+def _as_lines(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in cells]
+
+
+def _retyped(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**cell, "cell_type": "raw"} for cell in cells]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "change", [_without_metadata, _reversed, _without_tests, _as_lines, _retyped], ids=lambda f: f.__name__
+)
+def test_a_damaged_notebook_gives_the_same_answers(
+    blueprint: Blueprint, hand_in: Callable[..., Path], change: Any
+) -> None:
+    path = hand_in("ada", RIGHT)
+    assert answers_in(blueprint, _damage(path, change)).answers == RIGHT
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_of_two_cells_with_one_id_the_one_that_was_worked_on_counts(
+    blueprint: Blueprint, hand_in: Callable[..., Path]
+) -> None:
+    path = hand_in("ada", RIGHT)
+
+    def stubs_first(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A TODO cell was copied, and the copy was worked on: both have the id."""
+        copies = [{**cell, "source": blueprint.stubs[_grade_id(cell)]} for cell in cells if _grade_id(cell) in POINTS]
+        return [*copies, *cells]
+
+    rebuilt = answers_in(blueprint, _damage(path, stubs_first))
+    assert rebuilt.answers["first"] == RIGHT["first"]
+    assert "more than once" in rebuilt.recovered["first"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_but_answers_is_taken(blueprint: Blueprint, hand_in: Callable[..., Path]) -> None:
+    def hostile(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for cell in cells:
+            cell["metadata"]["tags"] = ["skip-execution"]
+            if _grade_id(cell).startswith("test_"):
+                cell["source"] = "assert True"
+                cell["metadata"]["nbgrader"]["points"] = 1000
+        return cells
+
+    path = hand_in("eve", RIGHT)
+    notebook = fill_in(blueprint, answers_in(blueprint, _damage(path, hostile)))
+    text = json.dumps(notebook)
+    for word in ("skip-execution", "assert True", "1000"):
+        assert word not in text
+    assert "HIDDEN" not in text
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_answer_that_is_gone_is_the_stub_and_said_so(blueprint: Blueprint, hand_in: Callable[..., Path]) -> None:
+    path = hand_in("ada", RIGHT)
+    data = _damage(path, lambda cells: [cell for cell in cells if _grade_id(cell) != "second"])
+    rebuilt = answers_in(blueprint, data)
+    assert rebuilt.answers["second"] == blueprint.stubs["second"]
+    assert "missing" in rebuilt.lost["second"]
+    assert "second" not in rebuilt.recovered
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_another_learners_folder_is_not_read_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "secret.csv").write_text("secret")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "data.csv").write_text("1")
+    (mine / "link.csv").symlink_to(tmp_path / "secret.csv")
+    (mine / "up").symlink_to(tmp_path)
+    assert read_attachments(mine, mine / "x.ipynb", 1000) == {"data.csv": b"1"}
+    with pytest.raises(Damaged):
+        read_file(mine / "link.csv", 1000)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_files_have_a_limit(tmp_path: Path) -> None:
+    (tmp_path / "big.bin").write_bytes(b"x" * 2000)
+    with pytest.raises(Damaged, match="more than"):
+        read_file(tmp_path / "big.bin", 1000)
+    assert read_attachments(tmp_path, tmp_path / "x.ipynb", 1000) == {}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_waits_for_a_person_comes_back_from_the_rebuilt_notebook(blueprint: Blueprint) -> None:
+    rebuilt = Rebuilt({**RIGHT, "first": "# may be it"}, lost={"first": "A person has to look."})
+    assert lost_in(fill_in(blueprint, rebuilt)) == rebuilt.lost
+    assert rebuilt.waits(blueprint, "first")
+    assert not rebuilt.waits(blueprint, "second")

@@ -1,0 +1,175 @@
+"""The page: whole, self-contained, harmless; the command: what is wrong, where, what next."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from nbgrader.api import Gradebook
+
+from nbproof.cli.main import main
+from nbproof.marking.results import Score
+from nbproof.report.attendance import people_of
+from nbproof.report.charts import status_chart
+from nbproof.report.findings import find
+from nbproof.report.records import read_class
+from nbproof.report.report import html_of
+from nbproof.report.statistics import faults
+from nbproof.run.journal import note_problems
+from tests.report.made import LESSON, course_on_disk, outcome, records, work
+
+ROOT = Path(__file__).parent.parent.parent
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    answers = {f"s{n}": {"answer": f"def first(x):\n    return {n} * x"} for n in range(6)}
+    answers["evil<img src=x onerror=alert(1)>"] = {
+        "answer": f"# {HOSTILE}\nname_of_evil = '{HOSTILE}'", "status": "failed", "sentence": HOSTILE, "hint": HOSTILE,
+    }  # fmt: skip
+    answers["tim"] = {"status": "timeout", "sentence": "Your code was still running after 30 seconds."}
+    return course_on_disk(tmp_path, answers)
+
+
+def _page(root: Path, folder: str = "report") -> BeautifulSoup:
+    return BeautifulSoup((root / folder / "index.html").read_text(), "html.parser")
+
+
+def test_the_page_is_one_harmless_accessible_file(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--course", str(course)]) == 0
+    text = (course / "report" / "index.html").read_text()
+    page = BeautifulSoup(text, "html.parser")
+    assert [script.get("src") for script in page.find_all("script")] == [None], "one script, our own"
+    assert not page.find_all(["img", "iframe", "link", "object"])
+    assert not [tag for tag in page.find_all(True) for name in tag.attrs if name.startswith("on")]
+    addresses = [tag[name] for tag in page.find_all(True) for name in ("src", "href") if tag.has_attr(name)]
+    assert all(address.startswith("#") for address in addresses)
+    assert HOSTILE not in text.replace("&lt;", "")
+    assert "default-src 'none'" in page.find("meta", attrs={"http-equiv": True})["content"]
+    for picture in page.find_all("svg"):
+        assert picture["role"] == "img" and len(picture["aria-label"]) > 20
+    assert len(page.find_all("svg")) == 2
+    for table in page.find_all("table"):
+        assert all(head.get("scope") for head in table.find_all("th"))
+    ids = [tag["id"] for tag in page.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+    told = capsys.readouterr().out
+    assert "hardest exercises" in told and str(course / "report" / "index.html") in told.replace("\n", "")
+    assert "timeout" in page.find(id="faults").get_text()
+
+
+def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (course / "roster.csv").write_text("learner,name\ntim,Tim Zed\ns0,Ann Li\nzoe,Zoe Nobody\n")
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "pytorch_hooks") as gradebook:
+        gradebook.update_or_create_student("tim", first_name="Timothy", last_name="Before")
+    assert people_of(course)["tim"].name == "Tim Zed"
+    assert main(["report", "--course", str(course)]) == 0
+    page = _page(course)
+    assert "tim (Tim Zed)" in page.find(id="help").get_text()
+    assert "tim (Tim Zed)" in page.find(id="faults").get_text()
+    assert "zoe (Zoe Nobody)" in page.find(id="scores").get_text(), "who handed in nothing"
+    assert "  tim (Tim Zed): " in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_without_a_home_that_can_be_written_a_report_says_nothing_of_it(course: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    own = {name: text for name, text in os.environ.items() if not name.startswith(("XDG_", "MPL"))}
+    ran = subprocess.run(
+        [sys.executable, "-m", "course", "report", "--course", str(course)], cwd=ROOT, capture_output=True, text=True,
+        check=False, env={**own, "HOME": str(tmp_path / "file")},
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert list((course / ".course" / "home" / "mplconfigdir").glob("fontlist*")), (
+        "the next process need not read all fonts"
+    )
+
+
+def test_anonymous_names_nobody(course: Path) -> None:
+    (course / ".course").mkdir()
+    (course / ".course" / "run.json").write_text('{"key": "k"}')
+    assert main(["report", "--course", str(course), "--anonymous"]) == 0
+    folder = course / "report-anonymous"
+    for file in folder.iterdir():
+        told = file.read_text()
+        assert not re.search(r"\bs[0-5]\b|\btim\b|evil", told), file.name
+    assert not (folder / "near_copies.csv").exists() and "L01" in (folder / "learners.csv").read_text()
+    before = (folder / "learners.csv").read_text()
+    assert main(["report", "--course", str(course), "--anonymous"]) == 0
+    assert (folder / "learners.csv").read_text() == before, "the same code each time"
+    assert main(["report", "--course", str(course), "--anonymous", "--canvas", "x.csv"]) != 0
+
+
+def test_what_could_not_be_graded_keeps_its_reason(course: Path) -> None:
+    note_problems(
+        course,
+        [
+            Score("s0", LESSON, 0.0, 4.0, "it is not a notebook"),
+            Score("s3", LESSON, 0.0, 4.0, "oh no", grader_failed=True),
+        ],
+    )
+    (course / "autograded" / "s1" / LESSON / ".verdict.json").write_text('{"verdict": 7}')
+    (course / "submitted" / "new" / LESSON).mkdir(parents=True)
+    records = read_class(course, [])
+    works = records.works
+    assert works["s0", LESSON].problem == "it is not a notebook"
+    kinds = {one.learner: one.kind for one in faults(records)}
+    assert (kinds["s0"], kinds["s3"]) == ("not graded", "the grader's own problem")
+    assert "cannot be read" in works["s1", LESSON].problem
+    assert works["new", LESSON].problem.startswith(f"no {LESSON}.ipynb")
+    assert works["s2", LESSON].score == 2.0
+
+
+def test_grade_file_lists_who_is_not_in_the_export(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    export = course / "canvas.csv"
+    export.write_text("Student,ID,SIS Login ID,01 small (5)\n    Points Possible,,,4\nA,1,s0,\nB,2,s1,\n")
+    assert main(["report", "--course", str(course), "--canvas", str(export), "--json"]) == 1
+    told = capsys.readouterr()
+    assert json.loads(told.out)["schema"] == 1 and "! s2" in told.err
+    assert (course / "report" / "canvas.csv").read_text().splitlines()[2] == "A,1,s0,4"
+
+
+def test_wrong_uses_say_fact_place_and_next(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    for call in (["02_none"], ["--out", str(blocked)], ["--canvas", "nowhere.csv"], ["--moodle", str(blocked)]):
+        assert main(["report", "--course", str(course), *call]) != 0
+        told = capsys.readouterr().err
+        assert "error: " in told and "  at: " in told and "  next: " in told and "Traceback" not in told
+
+
+def test_an_empty_course_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    root = course_on_disk(tmp_path, {})
+    assert main(["report", "--course", str(root)]) != 0
+    assert "nothing was handed in" in capsys.readouterr().err
+
+
+def test_a_chart_says_its_numbers_in_words_and_takes_the_pages_ink() -> None:
+    chart = status_chart([("first", {"passed": 3, "timeout": 1})], "Small <b>", "p")
+    assert "first: 3 passed, 1 timeout." in chart and "currentColor" in chart and "<b>" not in chart
+
+
+def test_a_pair_stands_side_by_side_line_by_line() -> None:
+    """What is the same but for names and comments is marked; nothing of it runs together."""
+    odd = "def first(x):\n    kept = x.relu()\n    return kept.sum() * 7"
+    disguised = odd.replace("kept", "mine").replace("7", "7  # own idea")
+    names = [f"s{n}" for n in range(12)]
+    texts = {name: f"def first(x):\n    return x.{'abcdefghijkl'[n]}{n}()" for n, name in enumerate(names)}
+    works = []
+    for name in names:
+        text = odd if name == "s0" else disguised if name == "s1" else texts[name]
+        works.append(work(name, [outcome(f"task_{n}", "failed", answer=text) for n in range(8)]))
+    found = find(records(works))
+    page = BeautifulSoup(html_of(found, "now"), "html.parser")
+    (article,) = page.select("#copies article")
+    left, right = article.select(".beside pre")[:2]
+    assert left.get_text().strip().splitlines() == odd.splitlines()
+    assert right.get_text().strip().splitlines() == disguised.splitlines()
+    assert [mark.get_text() for mark in right.find_all("mark")] == disguised.splitlines()

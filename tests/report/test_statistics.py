@@ -1,0 +1,273 @@
+"""Numbers of a class against their definitions, on classes made by hand; CSV, JSON, and files that Canvas and Moodle import."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import statistics
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from bs4 import BeautifulSoup
+
+from nbproof.errors import UsageError
+from nbproof.nbgrader.export_plugins import CanvasExport, MoodleExport
+from nbproof.report.findings import as_data, find, safe_cell, tables, write_files
+from nbproof.report.lms import Grade, canvas_file, moodle_file
+from nbproof.report.needs_help import Sign, needs_help
+from nbproof.report.records import Person
+from nbproof.report.report import html_of
+from nbproof.report.statistics import (
+    discrimination,
+    exercise_statistics,
+    faults,
+    lesson_statistics,
+    misconceptions,
+    unrecognised,
+)
+from tests.report.made import LESSON, outcome, records, work
+
+
+def _correlation(xs: list[float], ys: list[float]) -> float:
+    mean_x, mean_y = statistics.fmean(xs), statistics.fmean(ys)
+    above = sum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
+    return above / math.sqrt(sum((x - mean_x) ** 2 for x in xs) * sum((y - mean_y) ** 2 for y in ys))
+
+
+def test_discrimination_is_the_correlation_of_passing_with_the_rest() -> None:
+    passed = [True, True, False, True, False, False, True]
+    rest = [9.0, 7.0, 2.0, 8.0, 5.0, 1.0, 3.0]
+    assert discrimination(passed, rest) == pytest.approx(_correlation([float(one) for one in passed], rest))
+    assert discrimination([True, True, True], [1.0, 2.0, 3.0]) is None
+    assert discrimination([True, False, True], [2.0, 2.0, 2.0]) is None
+
+
+def _graded(name: str, ends: dict[str, str]) -> object:
+    return work(name, [outcome(exercise, status) for exercise, status in ends.items()])
+
+
+def test_an_exercise_is_not_correlated_with_itself_and_flagged_where_negative() -> None:
+    """`third` is passed by just those who fail the rest."""
+    works = [
+        _graded(f"s{n:02}", {"first": end, "second": end, "third": "failed" if end == "passed" else "passed"})
+        for n, end in enumerate(["passed", "failed"] * 12)
+    ]
+    made = records(works)  # type: ignore[arg-type]
+    first, _, third = exercise_statistics(made, made.lessons[0])
+    assert third.discrimination == pytest.approx(-1.0) and third.remark.startswith("negative")
+    # The rest of `first` is second + third, which is 2 points for everybody.
+    assert first.discrimination is None and first.pass_rate == 0.5
+    few = records(works[:6])  # type: ignore[arg-type]
+    assert "too few" in exercise_statistics(few, few.lessons[0])[2].remark
+
+
+def test_scores_leave_out_who_handed_in_nothing_and_what_was_not_graded() -> None:
+    good = [work(f"s{n}", [outcome("first", "passed", points=n)]) for n in (1, 2, 3, 6)]
+    broken = work("t", [], problem="it is not a notebook")
+    other = work("u", [outcome("first")], lesson="02_other")
+    made = records([*good, broken, other])
+    told = lesson_statistics(made, made.lessons[0])
+    assert (told.handed_in, told.ungraded, told.missing) == (4, 1, ("u",))
+    assert (told.mean, told.median, told.quartiles) == (3.0, 2.5, (1.75, 3.75))
+    assert told.deviation == pytest.approx(statistics.stdev([1, 2, 3, 6]))
+    assert [one.kind for one in faults(made)] == ["not graded"]
+
+
+def test_misconceptions_are_ranked_by_learners_and_their_example_names_nobody() -> None:
+    text = "def first(x):\n    # Zora wrote this\n    zora_value = x\n    return f'by Zora {x}' or zora_value"
+    works = [
+        work(name, [outcome("first", "failed", hints=["local_name"], answer=text), outcome("second", "failed", hints=hints)])
+        for name, hints in (("zora", ["registered_twice"]), ("yan", ["local_name"]), ("xu", []))
+    ]  # fmt: skip
+    first, second = misconceptions(records(works))
+    assert (first.hint.id, first.learners, first.of, first.share) == ("local_name", ("xu", "yan", "zora"), 3, 1.0)
+    assert second.hint.id == "registered_twice" and second.learners == ("zora",)
+    assert "zora" not in first.example.lower() and "name_1 = x" in first.example and first.example_of == "first"
+
+
+def test_wrong_answers_nobody_recognises_are_grouped_by_first_difference() -> None:
+    works = [
+        work(name, [outcome("first", "failed", told=told, answer="def first(x):\n    return 1")])
+        for name, told in (
+            ("ada", "result[1] is 3.5, wanted 7"), ("bo", "result[0] is 1e-3, wanted 2"), ("cy", "KeyError: 'ada_key'"),
+        )
+    ]  # fmt: skip
+    two, one = unrecognised(records(works))
+    assert two.learners == ("ada", "bo") and one.learners == ("cy",)
+    assert "ada" not in one.difference
+
+
+def test_who_needs_help_and_why() -> None:
+    works = []
+    for lesson, weak in (("01_a", "passed"), ("02_b", "passed"), ("03_c", "failed")):
+        for name in ("ann", "bob", "cid", "dee", "eve", "fay"):
+            ends = {"ann": "passed", "bob": weak, "cid": "not answered", "dee": "passed"}.get(name, "passed")
+            works.append(work(name, [outcome("first", ends), outcome("second", ends)], lesson=lesson))
+    works = [one for one in works if (one.learner, one.lesson) != ("dee", "03_c")]
+    works += [work("gil", [outcome("first", "failed")], lesson=lesson) for lesson in ("02_b", "03_c")]
+    found = {one.learner: one for one in needs_help(records(works))}
+    assert next(iter(found)) == "cid" and "6 of 6 exercises not answered" in " ".join(found["cid"].reasons)
+    assert any(reason.startswith("falling") for reason in found["bob"].reasons)
+    assert any("nothing handed in for 03_c" in reason for reason in found["dee"].reasons)
+    assert any("0% of the points, without 01_a" in reason for reason in found["gil"].reasons)
+    assert "ann" not in found
+
+
+def test_who_comes_first_is_a_list_for_one_evening_and_the_rest_is_counted() -> None:
+    """120 learners, of whom 52 show a sign: a list of them all tells a teacher nothing."""
+    ends = [["failed"] * 8] * 10 + [["passed"] * 3 + ["failed"] * 5] * 20 + [["passed"] * 4 + ["timeout"] * 4] * 22
+    ends += [["passed"] * 8] * 68
+    works = [
+        work(f"s{number:03}", [outcome(f"e{at}", end) for at, end in enumerate(mine)])
+        for number, mine in enumerate(ends)
+    ]
+    findings = find(records(works))
+    first = findings.to_talk_to
+    assert len(findings.needy) == 52 and len(first) == 12
+    assert [one.learner for one in first[:10]] == [f"s{number:03}" for number in range(10)], "those who have nothing"
+    assert all(one.reasons and len(one.reasons) == len(one.signs) for one in first)
+    assert min(one.urgency for one in first) >= max(one.urgency for one in findings.needy[12:])
+    assert [(sign, len(whose)) for sign, whose in findings.other_signs] == [(Sign.STUCK, 20), (Sign.FEW_POINTS, 20)]
+    page = BeautifulSoup(html_of(findings, "today"), "html.parser").find(id="help")
+    assert page is not None and len(page.select("tbody tr")) == 12
+    assert "40 more show a sign: 20 whose code often never ended, 20 with few points" in page.get_text()
+    assert len(find(records(works[:9])).to_talk_to) == 5, "of a small class five"
+
+
+CANVAS = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,02 Tensor hooks (4711),Essay (4712),Final Score (read only)\r\n"
+    ",,,,,Manual Posting,,\r\n"
+    "    Points Possible,,,,,66,10,(read only)\r\n"
+    '"Lovelace, Ada",11,A-1,ada,CS 1,,9,80\r\n'
+    '"Brown, Bob",12,A-2,bob@uni.example,CS 1,20,8,70\r\n'
+    '"=cmd, Cy",13,A-3,cy,CS 1,,,60\r\n'
+    '"Student, Test",99,,,CS 1,,,\r\n'
+)
+GRADES = {
+    ("ada", "02_tensor_hooks"): Grade(20.5, 33.0, "=1+1 <b>"), ("BOB", "02_tensor_hooks"): Grade(0.0, 33.0),
+    ("eve", "02_tensor_hooks"): Grade(33.0, 33.0),
+}  # fmt: skip
+TITLES = {"02_tensor_hooks": "Tensor hooks: watch"}
+
+
+def _rows(data: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline="")))
+
+
+def test_canvas_keeps_what_is_the_teachers_and_scales(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    export.write_bytes(b"\xef\xbb\xbf" + CANVAS.encode())
+    made = canvas_file(export, GRADES, [Person("ada")], TITLES)
+    rows = _rows(made.data)
+    assert rows[0] == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "02 Tensor hooks (4711)"]
+    assert rows[2][0] == "    Points Possible" and rows[2][-1] == "66"
+    assert [row[-1] for row in rows[3:]] == ["41", "0", "", ""]
+    assert made.data.startswith(b"\xef\xbb\xbf") and b"\r\n" in made.data
+    assert made.unmatched == ("eve",) and made.filled == 2 and "scaled from 33" in made.notes[0]
+
+
+@pytest.mark.parametrize("plugin", [CanvasExport, MoodleExport])
+def test_nbgrader_s_own_export_fills_the_same_files(
+    plugin: type[CanvasExport | MoodleExport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marks = {"ada": SimpleNamespace(score=20.5, max_score=33.0), "zoe": SimpleNamespace(score=1.0, max_score=33.0)}
+    monkeypatch.setattr("nbproof.nbgrader.export_plugins.marks_in", lambda gradebook, lesson: marks)
+    monkeypatch.setattr("nbproof.nbgrader.export_plugins.people_in", lambda gradebook: [Person("ada")])
+    export = tmp_path / "c.csv"
+    moodle = "Identifier,Full name,Username,Grade,Maximum Grade,Feedback comments\nParticipant 1,Ada,ada,,66.00,\n"
+    export.write_text(CANVAS if plugin is CanvasExport else moodle)
+    one = plugin()
+    one.template, one.student = str(export), ["ada"]
+    one.export(SimpleNamespace(assignments=[SimpleNamespace(name="02_tensor_hooks")]))
+    rows = _rows((tmp_path / "c-graded.csv").read_bytes())
+    assert [row for row in rows if "41" in row] == [row for row in rows if "ada" in row] != []
+
+
+def test_two_learners_never_share_a_row(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    export.write_text(CANVAS)
+    grades = {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in ("ada", "lovelace_ada")}
+    made = canvas_file(export, grades, [], TITLES)
+    assert made.filled == 0 and made.unclear == ("ada", "lovelace_ada")
+
+
+def test_canvas_rows_that_are_nobody_stay_as_they_are(tmp_path: Path) -> None:
+    export = tmp_path / "c.csv"
+    export.write_text(CANVAS)
+    names = ("student", "points possible", "test_student", "99", "id")
+    made = canvas_file(export, {(name, "02_tensor_hooks"): Grade(1.0, 33.0) for name in names}, [], TITLES)
+    assert made.filled == 0 and set(made.unmatched) == set(names)
+    assert [row[-1] for row in _rows(made.data)[:3]] == ["02 Tensor hooks (4711)", "Manual Posting", "66"]
+
+
+def test_moodle_worksheet_gets_grade_and_comment(tmp_path: Path) -> None:
+    sheet = tmp_path / "Grades-HOOKS-02 Tensor hooks-77.csv"
+    sheet.write_text(
+        "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
+        "Last modified (submission),Last modified (grade),Feedback comments\n"
+        'Participant 5,Ada Lovelace,ada@uni.example,Submitted,,33.00,Yes,-,"Monday, 1 June",\n'
+        "Participant 6,Nobody Else,no@uni.example,Submitted,12,33.00,Yes,-,-,keep\n"
+    )
+    made = moodle_file(sheet, {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
+    rows = _rows(made.data)
+    assert rows[1][4] == "20.5" and rows[1][9] == "'=1+1 &lt;b&gt;" and rows[1][8] == "Monday, 1 June"
+    assert rows[2] == [
+        "Participant 6",
+        "Nobody Else",
+        "no@uni.example",
+        "Submitted",
+        "12",
+        "33.00",
+        "Yes",
+        "-",
+        "-",
+        "keep",
+    ]
+    sheet.rename(tmp_path / "sheet.csv")
+    with pytest.raises(UsageError, match="one assignment"):
+        moodle_file(tmp_path / "sheet.csv", {**GRADES, ("ada", "01_x"): Grade(1, 2)}, [], {**TITLES, "01_x": "X"})
+
+
+def test_moodle_gradebook_in_semicolons(tmp_path: Path) -> None:
+    sheet = tmp_path / "g.csv"
+    sheet.write_text("First name;Last name;ID number;Assignment: 02 Tensor hooks (Real)\nAda;Lovelace;ada;3,5\n")
+    assert moodle_file(sheet, GRADES, [], TITLES).data.decode().splitlines()[1] == "Ada;Lovelace;ada;20,5"
+
+
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        (b"", "no learner"), (b"PK\x03\x04", "spreadsheet"), (b"a,b\n1,2\n", "no export of a Canvas"),
+        (b"\x00\x01\n\x00", "no text"),
+        (b"Student,ID,Quiz (1)\nAda,1,2\n", "no column of the export"),
+    ],
+)  # fmt: skip
+def test_a_wrong_export_says_what_to_do(tmp_path: Path, text: bytes, fact: str) -> None:
+    export = tmp_path / "wrong.csv"
+    export.write_bytes(text)
+    with pytest.raises(UsageError, match=fact) as told:
+        canvas_file(export, GRADES, [], TITLES)
+    assert told.value.place and told.value.next_command
+
+
+def test_no_cell_is_a_formula() -> None:
+    for hostile in ("=cmd|' /C calc'!A0", "+1", "-1", "@sum", "\t=1", "  =1", "＝1", "\r=1", "\ufeff=1"):
+        assert str(safe_cell(hostile)).startswith("'")
+    assert safe_cell(-1.5) == -1.5 and safe_cell("plain") == "plain" and safe_cell("") == ""
+
+
+def test_files_hold_what_was_found(tmp_path: Path) -> None:
+    works = [work("=evil", [outcome("first", "failed", hints=["local_name"])]), work("bo", [outcome("first")])]
+    broken = work("cy", [], problem="no notebook")
+    found = find(records([*works, broken]))
+    write_files(tmp_path, found, "now", excel=True)
+    rows = _rows((tmp_path / "scores.csv").read_bytes())
+    assert rows[1][:4] == ["'=evil", LESSON, "first", "failed"] and rows[3][-1] == "no notebook"
+    assert (tmp_path / "scores.csv").read_bytes().startswith(b"\xef\xbb\xbf")
+    data = json.loads((tmp_path / "report.json").read_text())
+    assert data["schema"] == 1 and data == json.loads(json.dumps(as_data(found, "now")))
+    assert [one["score"] for one in data["scores"]] == [0.0, 2.0, None]
+    assert tables(found)["learners.csv"][3][1] == "not graded"

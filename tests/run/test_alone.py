@@ -1,0 +1,203 @@
+"""A learner's own notebook, graded with the hidden tests: by the engine, or in a kernel if there are no namespaces."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from nbproof.cli.main import main
+from nbproof.cli.self_study import print_notebook
+from nbproof.errors import UsageError
+from nbproof.run.check_notebook import check_notebook
+from nbproof.sandbox import isolation, launch
+from nbproof.sandbox.engine import Engine
+from nbproof.sandbox.exceptions import NoIsolation
+from nbproof.sandbox.isolation import Isolation
+from tests.conftest import LESSON, POINTS, RIGHT
+
+# A visible check alone is satisfied by this one.
+ONE_SHAPE = "def second(x):\n    return x * 3 if x.dim() == 1 else x"
+ANSWERS = {"first": RIGHT["first"], "second": ONE_SHAPE}
+
+
+@pytest.fixture
+def warm(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session's engine is taken: the command starts one of its own in one test, which takes seconds."""
+    monkeypatch.setattr("nbproof.sandbox.engine.Engine", lambda limits, level=None: nullcontext(engine))
+
+
+@pytest.fixture(params=["engine", "kernel"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "engine":
+        request.getfixturevalue("warm")
+    else:
+        # This module's `sys` alone: a library imported meanwhile (psutil) would take the whole process for a Mac.
+        monkeypatch.setattr("nbproof.run.check_notebook.sys", SimpleNamespace(platform="darwin"))
+    return str(request.param)
+
+
+def test_both_ways_say_the_same(course: Path, hand_in, way: str, diary: Path) -> None:
+    file = hand_in("me", ANSWERS)
+    before = _everything(course)
+    verdict = check_notebook(course, file, [LESSON], seed=5)
+    assert {one.id: (one.status, one.score) for one in verdict.exercises} == {
+        "first": ("passed", 2.0), "second": ("failed", 0.0), "third": ("not answered", 0.0),
+    }  # fmt: skip
+    assert "result[0, 0] is" in verdict.exercises[1].sentence or "result" in verdict.exercises[1].sentence
+    assert _everything(course) == before
+    assert not diary.exists()
+
+
+def test_both_ways_say_what_waits_for_a_person(
+    course: Path, hand_in, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = hand_in("me", RIGHT)
+    notebook = json.loads(file.read_text())
+    named = {cell["metadata"].get("nbgrader", {}).get("grade_id"): cell for cell in notebook["cells"]}
+    named["first"].update(metadata={}, id="lost", source=f"{RIGHT['first']}\n\n{RIGHT['second']}")
+    notebook["cells"].remove(named["second"])
+    file.write_text(json.dumps(notebook))
+    verdict = check_notebook(course, file, [LESSON], seed=5)
+    first, second, third = verdict.exercises
+    assert first.status == second.status == "uncertain"
+    assert "may" in first.sentence or "two" in first.sentence
+    assert third.status == "passed"
+    print_notebook(verdict, 1.0)
+    said = capsys.readouterr().out
+    assert "? first  0 of 2" in said and first.sentence in said
+
+
+def _everything(course: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in course.rglob("*") if path.is_file()}
+
+
+def test_the_command_says_it_in_words_and_in_its_exit_code(
+    course: Path, hand_in, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    file = hand_in("me", ANSWERS)
+    assert main(["check-notebook", "--course", str(course), str(file)]) == 1
+    said = capsys.readouterr().out
+    assert "✓ first  2 of 2" in said
+    assert "✗ second  0 of 1" in said
+    assert "asked: It works for any shape, and leaves x alone." in said
+    assert "○ third  0 of 1" in said
+    assert f"{LESSON}: 2 of 4 points" in said
+    request.getfixturevalue("warm")
+    assert main(["check-notebook", "--course", str(course), str(hand_in("me", RIGHT))]) == 0
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_lessons_name_means_the_notebook_in_learn(course: Path, hand_in, capsys: pytest.CaptureFixture[str]) -> None:
+    mine = course / "learn" / LESSON / f"{LESSON}.ipynb"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(hand_in("me", RIGHT).read_bytes())
+    assert main(["check-notebook", "--course", str(course), LESSON]) == 0
+    assert "4 of 4 points" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "without any cell of a notebook"),
+        (json.dumps({"cells": [], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}), "holds no cells"),
+        (
+            json.dumps({"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}], "nbformat": 4}),
+            "belongs to no lesson",
+        ),
+        (None, "no such notebook"),
+    ],
+)
+def test_what_is_no_notebook_of_the_course(
+    course: Path, tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.ipynb"
+    if text is not None:
+        file.write_text(text)
+    assert main(["check-notebook", "--course", str(course), str(file)]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "at:" in error
+    assert "next:" in error
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_renamed_notebook_is_known_by_its_cells(course: Path, hand_in, tmp_path: Path) -> None:
+    file = tmp_path / "homework final (2).ipynb"
+    file.write_bytes(hand_in("me", RIGHT).read_bytes())
+    verdict = check_notebook(course, file, [LESSON])
+    assert verdict.lesson == LESSON
+    assert verdict.score == 4
+
+
+def test_a_notebook_of_another_course_is_refused(course: Path, tmp_path: Path) -> None:
+    file = tmp_path / "other.ipynb"
+    file.write_text(json.dumps({"cells": [{"cell_type": "code", "source": "x = 1", "metadata": {}}]}))
+    with pytest.raises(UsageError, match="belongs to no lesson"):
+        check_notebook(course, file, [LESSON])
+
+
+ROOT = Path(__file__).parent.parent.parent
+AS_IF_MACOS = """
+import sys
+import nbgrader.apps  # itself looks at the platform while it is imported
+sys.modules["resource"] = None  # as on Windows
+from nbproof.cli.main import main
+sys.platform = "darwin"
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def _elsewhere(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", AS_IF_MACOS, *arguments], capture_output=True, text=True, cwd=ROOT)
+
+
+def test_another_system_is_told_what_works_there(course: Path) -> None:
+    told = _elsewhere("grade", "--course", str(course))
+    assert told.returncode == 1
+    assert "runs on Linux only, and this is darwin" in told.stderr
+    assert "next: grade on Linux, or with stock nbgrader: " in told.stderr
+    assert f"-m course grade --stock --unsafe --course {course}\n" in told.stderr
+
+
+def test_the_stock_path_wants_to_be_asked_twice(course: Path) -> None:
+    told = _elsewhere("grade", "--stock", "--course", str(course))
+    assert told.returncode == 2
+    assert "add --unsafe" in told.stderr
+
+
+@pytest.mark.stock
+@pytest.mark.nightly
+def test_the_stock_path_works_there(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("zoe", {})
+    told = _elsewhere("grade", "--stock", "--unsafe", "--no-feedback", "--course", str(course))
+    assert told.returncode == 0, told.stderr
+    assert "isolation: NONE" in told.stdout
+    rows = {line.split()[1]: line for line in told.stdout.splitlines() if line.startswith("│ ")}
+    assert f" {sum(POINTS.values()):g} " in rows["ada"]
+    assert " 0 " in rows["zoe"]
+
+
+def test_linux_without_namespaces_stops_and_unsafe_goes_on_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    refused = dict.fromkeys((Isolation.FULL, Isolation.REDUCED), "the kernel refuses user namespaces")
+    monkeypatch.setattr(isolation, "offered", lambda: refused)
+    with pytest.raises(NoIsolation) as refusal:
+        isolation.isolation_or_refuse(unsafe=False)
+    assert "refuses user namespaces" in refusal.value.fact
+    assert "--unsafe" in refusal.value.next_command
+    assert isolation.isolation_or_refuse(unsafe=True).line.startswith("isolation: NONE")
+
+
+def test_a_course_inside_its_own_environment_is_refused() -> None:
+    with pytest.raises(NoIsolation) as refusal:
+        launch.refuse_if_exposed(Path(sys.prefix) / "share")
+    assert "learners' code can read" in refusal.value.fact
+    launch.refuse_if_exposed(ROOT)

@@ -1,0 +1,267 @@
+"""A class is graded once, survives being cut off anywhere, and is written down by one writer; ``--only`` takes a part of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from nbproof.errors import UsageError
+from nbproof.marking.results import GradedClass
+from nbproof.run.batch import grade_class
+from nbproof.run.changes import select
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import Intake, Submission, take_in
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.conftest import LESSON, POINTS, RIGHT
+
+needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+ROOT = Path(__file__).parent.parent.parent
+FULL = sum(POINTS.values())
+
+
+Grade = Callable[..., GradedClass]
+
+
+@pytest.fixture
+def grade(course: Path, pool: PoolMaker) -> Grade:
+    """grade(force=True): one run over the small course, with an engine that is warm already."""
+
+    def run(**options: object) -> GradedClass:
+        return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], **{"pool": pool, **options})  # type: ignore[arg-type]
+
+    return run
+
+
+def _book(course: Path) -> dict[str, float]:
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        return {one.student.id: one.score for one in gradebook.assignment_submissions(LESSON)}
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_scores_notebooks_and_gradebook_agree(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("ben", {**RIGHT, "first": "def first(x):\n    return x"})
+    hand_in("zoe", {})
+    graded = grade()
+    scores = {score.learner: score.score for score in graded.scores}
+    assert scores == {"ada": FULL, "ben": FULL - POINTS["first"], "zoe": 0}
+    assert _book(course) == scores
+    notebook = nbformat.read(course / "autograded" / "ben" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    text = json.dumps(notebook)
+    assert "HIDDEN" not in text
+    assert "Shapes" not in text
+    assert "CheckFailed" in text
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        comments = {
+            one.name: one.auto_comment for one in gradebook.find_submission(LESSON, "zoe").notebooks[0].comments
+        }
+        assert comments == dict.fromkeys(POINTS, "No response.")
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.nightly
+def test_submissions_are_marked_side_by_side(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    for number in range(5):
+        hand_in(f"learner{number}", dict(list(RIGHT.items())[: number % 4]))
+    graded = grade(pool=None, workers=3)
+    assert [score.score for score in graded.scores] == [0, 2, 3, 4, 0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_only_what_changed_is_graded_again(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    hand_in("zoe", {})
+    assert len(grade().graded) == 2
+    assert grade().graded == ()
+    hand_in("zoe", RIGHT)
+    again = grade()
+    assert again.graded == (("zoe", LESSON),)
+    assert {score.learner: score.score for score in again.scores} == {"ada": FULL, "zoe": FULL}
+    assert len(grade(force=True).graded) == 2
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_seeds_are_fresh_and_can_be_repeated(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    first, second = grade(force=True), grade(force=True)
+    assert first.seed != second.seed
+    assert grade(force=True, seed=first.seed).seed == first.seed
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_a_manual_mark_stays(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    hand_in("zoe", {})
+    grade()
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        mark = gradebook.find_grade("test_first", LESSON, LESSON, "zoe")
+        mark.manual_score = 1.5
+        gradebook.db.commit()
+    (score,) = grade(force=True).scores
+    assert score.score == 1.5
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"hello", "not a notebook"), (b"", "the file is empty"), (b"{}", "no list of cells"), (b"[" * 200_000, "nested deeper"),
+     (b'{"cells": ' + b"[" * 3_000_000, "nested deeper")],
+    ids=["text", "empty", "no cells", "deep", "large and deep"],
+)  # fmt: skip
+def test_a_broken_file_is_listed_and_the_others_go_on(
+    course: Path, grade: Grade, hand_in: Callable[..., Path], content: bytes, says: str
+) -> None:
+    hand_in("ada", RIGHT)
+    broken = hand_in("mal", {})
+    broken.write_bytes(content)
+    ada, mal = grade().scores
+    assert ada.score == FULL
+    assert says in mal.problem
+    assert broken.read_bytes() == content
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+def test_links_and_pipes_are_not_followed(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    ada = hand_in("ada", RIGHT)
+    for learner in ("link", "pipe", "folder"):
+        (course / "submitted" / learner / LESSON).mkdir(parents=True)
+    (course / "submitted" / "link" / LESSON / ada.name).symlink_to(ada)
+    os.mkfifo(course / "submitted" / "pipe" / LESSON / ada.name)
+    (course / "submitted" / "folder" / LESSON / ada.name).mkdir()
+    (course / "submitted" / "thief").symlink_to(ada.parent.parent)
+    graded = grade()
+    assert {score.learner: score.score for score in graded.scores if not score.problem} == {"ada": FULL}
+    assert sum(bool(score.problem) for score in graded.scores) >= 3
+
+
+SIZE = 7
+
+
+def _verdicts(course: Path) -> dict[str, int]:
+    return {path.parent.parent.name: path.stat().st_mtime_ns for path in course.glob("autograded/*/*/.verdict.json")}
+
+
+def _until_some_are_graded(course: Path, process: subprocess.Popen[bytes]) -> None:
+    while process.poll() is None and not 2 <= len(_verdicts(course)) < SIZE:
+        time.sleep(0.1)
+    assert process.poll() is None, "it was to be killed in the middle"
+
+
+def _until_chance_says(course: Path, process: subprocess.Popen[bytes]) -> None:
+    time.sleep(random.uniform(0.5, 9))
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "moments",
+    [[_until_some_are_graded], pytest.param([_until_chance_says] * 3, marks=pytest.mark.nightly)],
+    ids=["in the middle", "anywhere"],
+)
+def test_killed_anywhere_the_next_run_completes_with_the_same_scores(
+    course: Path,
+    grade: Grade,
+    hand_in: Callable[..., Path],
+    moments: list[Callable[[Path, subprocess.Popen[bytes]], None]],
+) -> None:
+    expected = {}
+    for number in range(SIZE):
+        right = dict(list(RIGHT.items())[: number % 4])
+        hand_in(f"learner{number:02d}", right)
+        expected[f"learner{number:02d}"] = sum(POINTS[name] for name in right)
+    command = [sys.executable, "-m", "course", "grade", "--course", str(course), "--no-feedback"]
+    for moment in moments:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        moment(course, process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    done = _verdicts(course)
+    assert {score.learner: score.score for score in grade().scores} == expected
+    assert _book(course) == expected
+    assert done.items() <= _verdicts(course).items(), "graded twice"
+
+
+@pytest.mark.filterwarnings("ignore")
+@needs_isolation
+@pytest.mark.nightly
+def test_whoever_grades_a_class_never_imports_torch(course: Path, hand_in: Callable[..., Path]) -> None:
+    # It takes a second, which the process that forks workers spends anyway. Pages with pictures need it, and draw
+    # from few bytes that the judge has packed.
+    hand_in("ada", RIGHT)
+    hand_in("ben", {**RIGHT, "third": "def third(x):\n    return x * 2"})
+    program = (
+        "import sys; from nbproof.cli.main import main\n"
+        f"sys.argv = ['course', 'grade', '--no-feedback', '--course', {str(course)!r}]\n"
+        "code = main(); print('torch:', 'torch' in sys.modules); sys.exit(code)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert "torch: False" in run.stdout
+    assert _book(course) == {"ada": FULL, "ben": FULL - POINTS["third"]}
+
+
+LEARNERS = ("ada", "adam", "ben", "second")
+
+
+def _chosen(course: Path, *only: str) -> tuple[set[str], frozenset[str]]:
+    one = Intake(tuple(Submission(name, LESSON, course / name) for name in LEARNERS), ())
+    chosen = select(course, one, [LESSON], only)
+    return {submission.learner for submission in chosen.intake.submissions}, chosen.exercises
+
+
+@pytest.mark.parametrize(
+    ("only", "learners", "exercises"),
+    [
+        ((), set(LEARNERS), set()),
+        (("ada",), {"ada"}, set()),
+        (("ada*",), {"ada", "adam"}, set()),
+        (("ada", "ben"), {"ada", "ben"}, set()),
+        ((f"ben/{LESSON}",), {"ben"}, set()),
+        ((f"{LESSON}/ben",), {"ben"}, set()),
+        (("ad?m/*",), {"adam"}, set()),
+        (("first",), set(LEARNERS), {"first"}),
+        (("first", "third"), set(LEARNERS), {"first", "third"}),
+        (("thi*", "ben"), {"ben"}, {"third"}),
+        (("second/*",), {"second"}, set()),
+        (("*",), set(LEARNERS), set()),
+    ],
+)
+def test_names_choose(small_lesson: Path, only: tuple[str, ...], learners: set[str], exercises: set[str]) -> None:
+    assert _chosen(small_lesson, *only) == (learners, exercises)
+
+
+@pytest.mark.parametrize(
+    ("only", "fact", "next_command"),
+    [
+        ("adaa", "no learner and no exercise is called 'adaa'", "did you mean ada"),
+        ("frist", "no learner and no exercise is called 'frist'", "did you mean first?"),
+        ("nobody", "no learner and no exercise is called 'nobody'", "choose from the learners in submitted/"),
+        (f"bne/{LESSON}", "no learner is called 'bne'", "did you mean ben?"),
+        ("ben/07_none", "ben has not handed in '07_none'", f"from ben there is: {LESSON}"),
+        ("second", "'second' is the name of a learner and of an exercise", "for the learner: --only 'second/*'"),
+    ],
+)
+def test_an_unknown_name_is_told_what_is_near(small_lesson: Path, only: str, fact: str, next_command: str) -> None:
+    with pytest.raises(UsageError) as told:
+        _chosen(small_lesson, only)
+    assert told.value.fact == fact
+    assert next_command in told.value.next_command
+    assert told.value.exit_code == 2

@@ -1,0 +1,98 @@
+"""The simulated class lives in ``demo/``, is graded, reported and looked at there, and never meets the real one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo, simulated_before
+from nbproof.cli.main import main
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.collect.uploads import everything
+from tests.conftest import LESSON, RIGHT
+
+NAMES = {one.name for one in LEARNERS}
+
+
+def test_who_is_made_up_is_known_without_a_slow_import() -> None:
+    asked = (
+        "import sys, nbproof.authoring.simulate; print({'nbformat', 'jupytext', 'IPython', 'torch'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.fixture
+def fresh(course: Path) -> Path:
+    """A course as it comes: nothing handed in, nothing graded."""
+    shutil.copytree(course / "source", course / "release")
+    (course / "gradebook.db").unlink()
+    return course
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+def test_a_fresh_course_grades_a_simulated_class_apart_and_a_real_one_by_itself(
+    fresh: Path, hand_in: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = everything(fresh)
+    assert main(["grade", "--course", str(fresh), "--no-feedback", "--workers", "2"]) == 0
+    told = capsys.readouterr().out
+    assert {path: data for path, data in everything(fresh).items() if not path.startswith(f"{DEMO}/")} == before
+    assert {path.name for path in (fresh / DEMO / "autograded").iterdir()} == NAMES
+    (next_command,) = re.findall(r"report: +.* -m course (report --course .*)", told)
+    assert main(next_command.split()) == 0
+    assert "8 learners" in capsys.readouterr().out
+    hand_in("zoe", RIGHT)
+    assert main(["report", "--course", str(fresh)]) == 0
+    assert main(["roster", "--course", str(fresh)]) == 0
+    told = capsys.readouterr().out
+    assert "zoe" in told and not [name for name in NAMES if re.search(rf"\b{name}\b", told)]
+
+
+def test_the_demo_follows_the_lessons_and_keeps_what_it_handed_in(fresh: Path) -> None:
+    demo = prepare_demo(fresh)
+    handed_in = everything(demo / "submitted")
+    assert {path.split("/")[0] for path in handed_in} == NAMES
+    (demo / "source" / "gone").mkdir()
+    (fresh / "nbgrader_config.py").write_text("c = get_config()\n")
+    assert prepare_demo(fresh) == demo
+    assert everything(demo / "submitted") == handed_in
+    assert everything(demo / "source") == everything(fresh / "source")
+    assert not (demo / "source" / "gone").exists()
+    assert (demo / "nbgrader_config.py").read_text() == "c = get_config()\n"
+
+
+@pytest.mark.parametrize("left", ["roster.csv", "collected/0001-x/list.json", "submitted/zoe/notes.txt"])
+def test_where_a_class_is_known_none_is_made_up(left: str, fresh: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (fresh / left).parent.mkdir(parents=True, exist_ok=True)
+    (fresh / left).write_text("learner\nzoe\n")
+    assert main(["grade", "--course", str(fresh), "--unsafe"]) == 2
+    assert "nothing was handed in" in capsys.readouterr().err
+    assert not (fresh / DEMO).exists()
+
+
+def test_something_in_the_demos_place_is_told(fresh: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (fresh / DEMO).write_text("mine")
+    assert main(["grade", "--course", str(fresh), "--unsafe"]) != 0
+    assert "the simulated class has no place" in capsys.readouterr().err
+    assert (fresh / DEMO).read_text() == "mine"
+
+
+def test_a_simulated_class_of_earlier_among_the_real_one_is_recognised(
+    fresh: Path, hand_in: Callable[..., Path]
+) -> None:
+    for name in sorted(NAMES)[1:]:
+        hand_in(name, {})
+    assert simulated_before(fresh) == [], "seven of eight: these may be real"
+    hand_in(min(NAMES), {})
+    assert set(simulated_before(fresh)) == NAMES
+    assert LESSON in {path.name for path in (fresh / "submitted" / "ada").iterdir()}
+    assert main(["roster", "remove", *sorted(NAMES), "--yes", "--course", str(fresh)]) == 0
+    assert simulated_before(fresh) == [] and not list((fresh / "submitted").iterdir())

@@ -1,0 +1,216 @@
+"""What ended a run is found, set aside and reported at the next one; the rest of the class is graded."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from nbgrader.api import Gradebook
+
+from nbproof.limits import GradingLimits
+from nbproof.marking.results import SubmissionVerdict
+from nbproof.nbgrader.one_by_one import LastPlace, OneByOne, once_more
+from nbproof.run.intake import take_in
+from nbproof.run.journal import RunState
+from nbproof.run.pool import Job
+from nbproof.run.suspects import InProgress, Standing, Suspects, _by_force, note_of
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.conftest import LESSON, POINTS, RIGHT
+from tests.run.test_batch import Grade, _book, grade
+
+__all__ = ["grade"]
+
+
+ROOT = Path(__file__).parent.parent.parent
+FULL = sum(POINTS.values())
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+]
+
+KILLER = {**RIGHT, "third": RIGHT["third"] + "  # KILLER"}
+
+
+def _grade(course: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(Path(__file__).with_name("killing.py")), str(course), *options]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin"}
+    )
+
+
+def _notes(course: Path) -> dict[str, str]:
+    kept = [json.loads(path.read_text()) for path in course.glob(".course/marking/*.json")]
+    return {one["learner"]: one["standing"] for one in kept}
+
+
+@pytest.mark.nightly
+def test_what_kills_a_run_is_set_aside_and_the_class_is_graded(course: Path, hand_in: Callable[..., Path]) -> None:
+    learners = ["ada", "ben", "cleo", "dan", "eve"]
+    for learner in learners:
+        hand_in(learner, KILLER if learner == "cleo" else RIGHT)
+    first = _grade(course)
+    assert first.returncode == -signal.SIGKILL
+    assert "cleo" in _notes(course)
+    second = _grade(course)
+    assert second.returncode == 1, second.stderr
+    assert _book(course) == {learner: FULL for learner in learners if learner != "cleo"}
+    said = second.stdout + second.stderr
+    assert "cleo" in said
+    assert "set aside" in said
+    assert f"--only cleo/{LESSON}" in said
+    assert _notes(course) == {"cleo": "set aside"}
+    # It stays aside, and costs no process more, until it is handed in anew.
+    third = _grade(course)
+    assert third.returncode == 1
+    assert "set aside" in third.stdout + third.stderr
+    hand_in("cleo", RIGHT)
+    assert _grade(course).returncode == 0
+    assert _book(course) == dict.fromkeys(learners, FULL)
+    assert _notes(course) == {}
+
+
+@pytest.mark.nightly
+def test_by_force_what_was_set_aside_is_tried_once_more(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", KILLER)
+    (job,) = _jobs(course)
+    InProgress(course).write(note_of(job, Standing.SET_ASIDE))
+    mended = [sys.executable, "-m", "course", "grade", "--course", str(course), "--no-feedback"]
+    held = subprocess.run(mended, cwd=ROOT, capture_output=True, text=True)
+    assert held.returncode == 1
+    tried = subprocess.run([*mended, "--force", "--only", f"ada/{LESSON}"], cwd=ROOT, capture_output=True, text=True)
+    assert tried.returncode == 0, tried.stdout + tried.stderr
+    assert _book(course) == {"ada": FULL}
+    assert _notes(course) == {}
+
+
+@pytest.mark.nightly
+def test_what_kills_nbgrader_autograde_is_tried_last_and_set_aside(course: Path, hand_in: Callable[..., Path]) -> None:
+    learners = ["ada", "ben", "cleo", "dan"]
+    for learner in learners:
+        hand_in(learner, KILLER if learner == "ben" else RIGHT)
+    first = _grade(course, "nbgrader", "autograde", LESSON)
+    assert first.returncode == -signal.SIGKILL
+    assert _notes(course) == {"ben": "started"}
+    second = _grade(course, "nbgrader", "autograde", LESSON)
+    assert second.returncode == 1, second.stderr
+    assert _scored(course) == {learner: FULL for learner in learners if learner != "ben"}
+    assert second.stderr.index("submitted/dan") < second.stderr.index("ben is not graded: "), (
+        "it was to be the last one"
+    )
+    assert "set aside" in second.stderr
+    assert f"autograde {LESSON} --student=ben --force" in second.stderr
+    assert _notes(course) == {"ben": "set aside"}
+    # By a grader that is mended, and by force. It is marked in another process, and written down like the rest.
+    forced = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "autograde", LESSON, "--student=ben", "--force"], cwd=course,
+        capture_output=True, text=True, env={**os.environ, "PATH": os.path.dirname(sys.executable) + ":/usr/bin"},
+    )  # fmt: skip
+    assert forced.returncode == 0, forced.stderr
+    assert _scored(course) == dict.fromkeys(learners, FULL)
+    assert _notes(course) == {}
+    graded = (course / "autograded" / "ben" / LESSON / f"{LESSON}.ipynb").read_text()
+    assert "# KILLER" in graded
+
+
+@pytest.mark.nightly
+def test_what_was_cut_off_in_nbgrader_autograde_and_harms_nobody_is_graded(
+    course: Path, hand_in: Callable[..., Path]
+) -> None:
+    """It may have been the machine. nbgrader by itself takes the half-graded notebook for a graded one, with no score."""
+    hand_in("ada", RIGHT)
+    (job,) = _jobs(course)
+    InProgress(course).write(note_of(job, Standing.STARTED))
+    half = course / "autograded" / "ada" / LESSON
+    half.mkdir(parents=True)
+    (half / f"{LESSON}.ipynb").write_text("{}")
+    done = _grade(course, "nbgrader", "autograde", LESSON)
+    assert done.returncode == 0, done.stderr
+    assert _scored(course) == {"ada": FULL}
+    assert _notes(course) == {}
+
+
+def test_what_was_set_aside_is_not_even_tried_without_force(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    (job,) = _jobs(course)
+    notes, tried = InProgress(course), []
+    notes.write(note_of(job, Standing.SET_ASIDE))
+
+    def apart(job: Job) -> SubmissionVerdict:
+        tried.append(job)
+        return SubmissionVerdict("ada", LESSON, 1, (), {}, {})
+
+    run = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
+    assert run.is_suspect(("ada", LESSON))
+    assert run.cut_off == [], "what lies in autograded/ stays"
+    for force in (False, True):
+        verdict = run.begin(("ada", LESSON), Suspects(notes, apart, 1, force, once_more))
+        assert verdict is not None
+        assert bool(verdict.problem) is not force
+        assert len(tried) == force
+    run.end()
+    assert _notes(course) == {}
+    # What was cut off is listed: nbgrader by itself takes a half-graded notebook for a graded one, with no score.
+    notes.write(note_of(job, Standing.STARTED))
+    anew = OneByOne(notes, RunState(course).key, GradingLimits(), {str(job.submission.path.parent): ("ada", LESSON)})
+    assert anew.cut_off == [("ada", LESSON)]
+
+
+def test_suspects_come_last_however_nbgrader_sorts_them() -> None:
+    places = ["b", LastPlace("a"), "d", LastPlace("c"), "a0"]
+    assert sorted(places) == ["a0", "b", "d", "a", "c"]
+    places.reverse()
+    assert sorted(places) == ["a0", "b", "d", "a", "c"]
+
+
+def test_a_run_that_ends_by_itself_suspects_nobody(course: Path, grade: Grade, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", RIGHT)
+    (job,) = _jobs(course)
+    InProgress(course).write(note_of(job, Standing.STARTED))
+
+    def interrupted(done: int, of: int, name: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade(step=interrupted)
+    assert _notes(course) == {}
+
+
+def test_a_note_of_an_earlier_version_says_nothing_of_this_one(course: Path, hand_in: Callable[..., Path]) -> None:
+    hand_in("ada", KILLER)
+    (job,) = _jobs(course)
+    notes = InProgress(course)
+    notes.write(note_of(job, Standing.SET_ASIDE))
+    assert notes.of(job) is Standing.SET_ASIDE
+    hand_in("ada", RIGHT)
+    (anew,) = _jobs(course)
+    assert notes.of(anew) is None
+
+
+def _scored(course: Path) -> dict[str, float]:
+    """Of submissions that were marked: nbgrader makes a row for one that it could not mark as well."""
+    with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as gradebook:
+        rows = gradebook.assignment_submissions(LESSON)
+        return {one.student.id: one.score for one in rows if one.score}
+
+
+def _jobs(course: Path) -> list[Job]:
+    """As a run would make them."""
+    from nbproof.run.changes import handed_in_digest
+
+    key, limits = RunState(course).key, GradingLimits()
+    return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]
+
+
+def test_the_next_command_can_be_pasted_whatever_a_learner_is_called() -> None:
+    job: Any = SimpleNamespace(submission=SimpleNamespace(learner="ada b", lesson="01_first"))
+    assert shlex.split(_by_force(job))[-2:] == ["--only", "ada b/01_first"]

@@ -1,0 +1,165 @@
+"""A gradebook, a folder or a disk that is not as it should be: fact, place, next command; nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nbproof.errors import CourseError
+from nbproof.marking.results import GradedClass
+from nbproof.run import class_run
+from nbproof.run.batch import grade_class
+from nbproof.run.class_run import PoolMaker
+from nbproof.run.intake import Intake, Submission, take_in
+from nbproof.run.lock import only_run
+from nbproof.sandbox.isolation import why_not_isolated
+from tests.conftest import LESSON, RIGHT
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+]
+ROOT = Path(__file__).parent.parent.parent
+
+
+def _grade(course: Path, pool: PoolMaker) -> GradedClass:
+    return grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], pool=pool)
+
+
+def test_one_run_at_a_time_and_no_stale_lock(tmp_path: Path) -> None:
+    code = "import sys\nfrom pathlib import Path\nfrom nbproof.run.lock import only_run\n"
+    code += "with only_run(Path(sys.argv[1])): print('mine', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"mine\n"
+        told = f"another run is grading this course .process {other.pid}, since"
+        with pytest.raises(CourseError, match=told), only_run(tmp_path):
+            pass
+        other.kill()
+    with only_run(tmp_path):
+        pass
+
+
+def _half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20_000])
+
+
+def _folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _old(path: Path) -> None:
+    with sqlite3.connect(path) as book:
+        book.execute("ALTER TABLE grade DROP COLUMN extra_credit")
+    book.close()
+
+
+@pytest.mark.parametrize(
+    ("harm", "fact", "next_command"),
+    [
+        (lambda path: path.write_text("no database\n" * 99), "the gradebook is damaged", "mv "),
+        (_half, "the gradebook is damaged", "mv "),
+        (_folder, "there is a folder in the gradebook's place", "mv "),
+        (_old, "another version of nbgrader", "nbgrader db upgrade, in the course's folder"),
+    ],
+    ids=["garbage", "half", "folder", "old"],
+)
+def test_a_gradebook_that_is_none_is_told(
+    course: Path,
+    hand_in: Callable[..., Path],
+    pool: PoolMaker,
+    harm: Callable[[Path], None],
+    fact: str,
+    next_command: str,
+) -> None:
+    hand_in("ada", RIGHT)
+    harm(course / "gradebook.db")
+    with pytest.raises(CourseError) as told:
+        _grade(course, pool)
+    assert fact in told.value.fact
+    assert told.value.place == str(course / "gradebook.db")
+    assert next_command in told.value.next_command
+
+
+def test_a_gradebook_in_use_stops_nothing_that_can_go_on(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for learner in ("ada", "ben", "eve"):
+        hand_in(learner, RIGHT)
+    holder = sqlite3.connect(course / "gradebook.db", isolation_level=None)
+    plain = class_run.ClassRun._mark
+    monkeypatch.setattr(class_run, "_BUSY_SECONDS", 60.0)
+
+    def mark(self: class_run.ClassRun, *rest: object) -> None:
+        holder.execute("BEGIN IMMEDIATE")
+        plain(self, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(class_run.ClassRun, "_mark", mark)
+    # Another program holds it to the end: everything is marked and kept, nothing is in the gradebook.
+    with pytest.raises(CourseError, match="another program is using the gradebook"):
+        _grade(course, pool)
+    assert len(list(course.glob("autograded/*/*/.verdict.json"))) == 3
+    holder.execute("ROLLBACK")
+    monkeypatch.setattr(class_run.ClassRun, "_mark", plain)
+    again = _grade(course, pool)
+    assert again.graded == ()
+    assert {score.learner: score.score for score in again.scores} == {"ada": 4, "ben": 4, "eve": 4}
+    holder.close()
+
+
+def test_a_verdict_that_cannot_be_written_is_its_own_problem(
+    course: Path, hand_in: Callable[..., Path], pool: PoolMaker
+) -> None:
+    for learner in ("ada", "ben", "eve"):
+        hand_in(learner, RIGHT)
+    (course / "autograded").mkdir(exist_ok=True)
+    (course / "autograded" / "ben").write_text("a file where a folder should be")
+    odd = "half \udce9"  # a name that no database takes
+    path = course / "submitted" / "eve" / LESSON / f"{LESSON}.ipynb"
+    intake = take_in(course, [LESSON], [LESSON])
+    intake = Intake((*intake.submissions, Submission(odd, LESSON, path)), ())
+    graded = grade_class(course, intake, [LESSON], pool=pool)
+    told = {score.learner: score.problem for score in graded.scores}
+    assert told["ada"] == told["eve"] == ""
+    assert "cannot be written" in told["ben"]
+    assert "the gradebook does not take it" in told[odd]
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not shutil.which("unshare") or os.geteuid() != 0, reason="a small disk needs root and unshare")
+def test_a_full_disk_loses_nothing(course: Path, hand_in: Callable[..., Path], tmp_path: Path) -> None:
+    for number in range(4):
+        hand_in(f"learner{number}", dict(list(RIGHT.items())[:number]))
+    made, place = tmp_path / "made", tmp_path / "disk"
+    made.mkdir()
+    place.mkdir()
+    for name in ("source", "submitted", ".course"):
+        shutil.copytree(course / name, made / name)
+    for name in ("nbgrader_config.py", "gradebook.db"):
+        shutil.copy(course / name, made)
+    program = f"{sys.executable} -m tests.run.full_disk {made} {place} 0 8 24 40 64 90 1000"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"mount -t tmpfs -o size=3m tmpfs {place} && exec {program}"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert {len(one["left_over"]) for one in told} == {0}, told
+    assert {one["stopped"] for one in told[:2]} == {"the disk is full"}
+    assert told[-1]["stopped"] == ""
+    for one in told:
+        assert one["scores"] == {f"learner{number}": (0, 2, 3, 4)[number] for number in range(4)}
+        assert one["graded_then"] == 4 - one["kept"]
+        assert not one["stopped"] or "free some space" in one["next"]
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,377 @@
+"""`docs/engine.md` says what each level of isolation holds: its table is read, and every row of it tried.
+
+A sealed process sees what Python imports from, read-only all the way, also on the Python that the system brings.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import site
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from nbproof.cli.apparmor import profile, what_is_offered
+from nbproof.sandbox import isolation, landlock, shown, syscalls
+from nbproof.sandbox import namespaces as sandbox
+from nbproof.sandbox.exceptions import NoIsolation
+from nbproof.sandbox.isolation import Isolation, isolation_or_refuse, offered, why_not_isolated
+from nbproof.sandbox.launch import refuse_if_exposed
+from nbproof.sandbox.namespaces import probe_isolation
+from nbproof.sandbox.shown import visible_folders
+from tests import some_by_day
+from tests.sandbox import isolation_rows
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = ROOT / "docs" / "engine.md"
+HEADER = "| what a submission tries | full | reduced |\n| --- | --- | --- |\n"
+ONE_CELL = Path(__file__).with_name("one_cell.py")
+
+
+def _table() -> dict[str, dict[str, str]]:
+    """What is tried -> level -> the first word of its cell."""
+    lines = PAGE.read_text(encoding="utf-8").split(HEADER)[1].split("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {tries: {"full": full.split(":")[0], "reduced": reduced.split(":")[0]} for tries, full, reduced in rows}
+
+
+TABLE = _table()
+
+
+@dataclass
+class _Yours:
+    """What the one who grades has, for a submission to reach for."""
+
+    folder: Path
+    shown: Path
+    heard: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def yours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Yours]:
+    folder = tmp_path_factory.mktemp("yours")
+    (folder / "secret").write_text("secret")
+    # Not below /tmp, which would then not be the submission's own.
+    shown = Path(tempfile.mkdtemp(prefix="course-shown-", dir="/var/tmp"))
+    for path in (folder, shown):
+        path.chmod(0o755)
+    (shown / "from_elsewhere.py").write_text("NAME = 'elsewhere'\n")
+    (shown / "data.txt").write_text("keep me")
+    one = _Yours(folder, shown)
+    name = f"course-{os.getpid()}"
+    sleeper = subprocess.Popen(["sleep", "600"])
+    listeners = [socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX), socket.socket()]
+    for listener, address in zip(listeners, (str(folder / "sock"), "\0" + name, ("127.0.0.1", 0)), strict=True):
+        listener.bind(address)
+        listener.listen()
+        threading.Thread(target=_listen, args=(listener, one.heard, repr(address)), daemon=True).start()
+    port = listeners[2].getsockname()[1]
+    facts = {"folder": str(folder), "shown": str(shown), "victim": sleeper.pid, "abstract": name, "port": port}
+    (folder / "facts.json").write_text(json.dumps(facts))
+    yield one
+    assert sleeper.poll() is None
+    assert sleeper.pid and os.getpriority(os.PRIO_PROCESS, sleeper.pid) == os.getpriority(os.PRIO_PROCESS, 0)
+    sleeper.kill()
+    sleeper.wait()
+    for listener in listeners:
+        listener.close()
+    shutil.rmtree(shown)
+
+
+def _listen(listener: socket.socket, heard: list[str], what: str) -> None:
+    try:
+        while True:
+            listener.accept()[0].close()
+            heard.append(what)
+    except OSError:
+        pass
+
+
+_CASES = [("full", ""), ("reduced", "1"), ("reduced", ""), ("reduced", "4")]
+
+
+@pytest.fixture(scope="module", params=some_by_day(_CASES, 2), ids=lambda case: "-".join(filter(None, case)))
+def found(request: pytest.FixtureRequest, yours: _Yours) -> tuple[str, dict[str, str]]:
+    """The level, and what each row's attempt came to."""
+    level, abi = request.param
+    if offered()[Isolation(level)]:
+        pytest.skip(f"{level} isolation is NOT tested: {offered()[Isolation(level)]}")
+    if int(abi or 0) > landlock.abi():
+        pytest.skip(f"Landlock's ABI {abi} is NOT tested: the kernel has {landlock.abi()}")
+    facts = (yours.folder / "facts.json").read_text()
+    cells = [isolation_rows.START.replace("@FACTS@", repr(facts)) + source for source in isolation_rows.ROWS.values()]
+    ran = subprocess.run(
+        [sys.executable, str(ONE_CELL), *cells], capture_output=True, text=True, cwd="/",
+        env={**os.environ, "PYTHONPATH": str(yours.shown), "ONE_CELL_ISOLATION": level,
+             "COURSE_LANDLOCK_ABI": abi, "ONE_CELL_LIMITS": json.dumps({"disk_mb": 16}), "ONE_CELL_EACH": "1"},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return level, dict(zip(isolation_rows.ROWS, json.loads(ran.stdout), strict=True))
+
+
+def test_every_row_is_tried() -> None:
+    assert list(TABLE) == list(isolation_rows.ROWS)
+
+
+@pytest.mark.parametrize("row", TABLE)
+def test_the_table_is_true(found: tuple[str, dict[str, str]], row: str) -> None:
+    level, said = found
+    wanted = TABLE[row][level]
+    if row == "write to /tmp by that name" and any(folder.startswith("/tmp/") for folder in visible_folders()):
+        wanted = "refused"  # the interpreter itself lies there: TMPDIR has to do
+    came_to = said[row].splitlines()[-1]
+    assert ("killed" if came_to in ("disk", "processes") else came_to) == wanted
+
+
+def test_nothing_of_yours_was_changed(found: tuple[str, dict[str, str]], yours: _Yours) -> None:
+    shown = yours.shown / "data.txt"
+    assert shown.read_text() == "keep me"
+    assert shown.stat().st_mode & 0o777 in (0o644, 0o600, 0o664)
+    assert shown.stat().st_mtime > 1_000_000_000
+    assert (yours.folder / "secret").read_text() == "secret"
+    assert yours.heard == []
+    assert sorted(path.name for path in yours.folder.iterdir()) == ["facts.json", "secret", "sock"]
+    assert {path.name for path in yours.shown.iterdir()} <= {"data.txt", "from_elsewhere.py", "__pycache__"}
+
+
+def test_a_level_that_is_demanded_and_not_there_stops_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "nbproof.sandbox.isolation.offered", lambda: {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
+    )
+    with pytest.raises(NoIsolation, match="no full isolation: the kernel refuses"):
+        isolation_or_refuse(wanted="full")
+    chosen = isolation_or_refuse()
+    assert chosen.level is Isolation.REDUCED
+    assert chosen.line.startswith("isolation: reduced (Landlock ABI ")
+    assert "because the kernel refuses; what it lacks: docs/engine.md, 'What each level holds'" in chosen.line
+    assert isolation_or_refuse(wanted="reduced").level is Isolation.REDUCED
+    with pytest.raises(NoIsolation, match="no level of isolation called best"):
+        isolation_or_refuse(wanted="best")
+
+
+def test_the_reduced_level_is_not_tried_where_full_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes a process, and some 40 ms, of each run."""
+    tried: list[str] = []
+    monkeypatch.setattr("nbproof.sandbox.namespaces.probe_isolation", lambda: tried.append("full") or "")
+    monkeypatch.setattr("nbproof.sandbox.reduced.probe_reduced", lambda: tried.append("reduced") or "no")
+    isolation._why_not.cache_clear()
+    try:
+        assert isolation_or_refuse().level is Isolation.FULL
+        assert why_not_isolated() == ""
+        assert tried == ["full"]
+        assert dict(offered()) == {Isolation.FULL: "", Isolation.REDUCED: "no"}
+        assert tried == ["full", "reduced"], "each once"
+    finally:
+        isolation._why_not.cache_clear()
+
+
+def test_the_filter_knows_every_call_that_it_names() -> None:
+    table = {entry.split()[0] for entry in syscalls._NUMBERS.split(",")}
+    for abi in (None, 1, 6):
+        assert set(syscalls._rules(abi)) <= table
+    for machine in ("x86_64", "aarch64"):
+        numbers = syscalls._numbers(machine)
+        assert len(set(numbers.values())) == len(numbers)
+
+
+def test_the_profile_of_the_page_is_the_one_that_is_printed() -> None:
+    printed = [line for line in profile().splitlines() if not line.startswith("#")]
+    page = PAGE.read_text(encoding="utf-8")
+    for line in printed:
+        if not line.startswith("profile "):
+            assert line in page
+    assert "  userns," in printed
+
+
+def test_the_command_says_what_is_there_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = {Isolation.FULL: "the kernel refuses", Isolation.REDUCED: ""}
+    monkeypatch.setattr("nbproof.sandbox.isolation.offered", lambda: refused)
+    monkeypatch.setattr("nbproof.cli.apparmor.offered", lambda: refused)
+    monkeypatch.setattr("nbproof.cli.apparmor._says", lambda path, text: text == "1")
+    said = what_is_offered()
+    assert "full isolation:    no: the kernel refuses\nreduced isolation: yes" in said
+    assert "isolation --apparmor" in said
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_root_gives_each_submission_a_user_of_its_own() -> None:
+    if offered()[Isolation.REDUCED]:
+        pytest.skip(f"reduced isolation is NOT tested: {offered()[Isolation.REDUCED]}")
+    # Where the interpreter lies below /root others could not reach it: in a mount namespace of its own they can.
+    code = (
+        f"import os, sys; sys.path.insert(0, {str(ROOT / 'tests' / 'attacks')!r}); from as_ordinary import open_the_way\n"
+        f"open_the_way([sys.prefix, sys.base_prefix, *{[str(ROOT / name) for name in ('course', 'nbproof', 'tests')]!r}])\n"
+        "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    )
+    cell = "import os; open('mine', 'w').close(); print(os.getresuid(), os.getresgid(), os.getgroups())"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(ONE_CELL), cell, cell], capture_output=True, text=True,
+        env={**os.environ, "ONE_CELL_ISOLATION": "reduced", "ONE_CELL_EACH": "1"},
+    )  # fmt: skip
+    if "unshare" in ran.stderr or "mount" in ran.stderr:
+        pytest.skip("this machine does not let root mount")
+    assert ran.returncode == 0, ran.stderr
+    first, second = json.loads(ran.stdout)
+    user = int(first[1:].split(",")[0])
+    assert user >= 10_000
+    assert first.strip() == f"({user}, {user}, {user}) ({user}, {user}, {user}) []"
+    assert first != second
+
+
+LOOK = """
+import above, inner.below
+print(above.NAME, inner.below.NAME)
+for place in (@LIBS@ + "/x", @LIBS@ + "/inner/x", @LIBS@ + "/inner/deeper/x"):
+    try: open(place, "w"); print("written")
+    except OSError as error: print(error.strerror)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(bool(probe_isolation()), reason=f"the sandbox is NOT tested: {probe_isolation()}")
+def test_packages_from_elsewhere_are_read_only_all_the_way_down(tmp_path: Path) -> None:
+    # Root of a user namespace that maps no other user, as containers have it, with mounts below a folder of packages.
+    libs = tmp_path / "my libs"
+    (libs / "inner").mkdir(parents=True)
+    (libs / "above.py").write_text("NAME = 'above'")
+    script = (
+        'mount -t tmpfs none "$0/inner" && mkdir "$0/inner/deeper" && mount -t tmpfs none "$0/inner/deeper" && '
+        'touch "$0/inner/__init__.py" && echo "NAME = \'below\'" > "$0/inner/below.py" && exec "$@"'
+    )
+    look = LOOK.replace("@LIBS@", repr(str(libs)))
+    ran = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", script, str(libs), sys.executable, str(ONE_CELL), look],
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(libs)}, cwd="/",
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == ["above below\n" + 3 * "Read-only file system\n"]
+
+
+def test_mounts_are_found_where_the_kernel_cannot_do_it_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = (
+        "36 35 98:0 / /shown/folder rw - ext3 /dev/root rw\n"
+        "37 36 98:0 / /shown/folder/with\\040blank rw - ext3 /dev/root rw\n"
+        "38 36 98:0 / /shown/folder-too rw - ext3 /dev/root rw\n"
+    )
+    monkeypatch.setattr(Path, "read_bytes", lambda path: listed.encode())
+    assert sandbox._mounts_below("/shown/folder") == ["/shown/folder", "/shown/folder/with blank"]
+
+    def refuse(name: str, *arguments: object) -> int:
+        raise OSError(38, name)
+
+    made: list[str] = []
+    monkeypatch.setattr(sandbox, "call", refuse)
+    monkeypatch.setattr(sandbox, "_read_only", made.append)
+    sandbox._read_only_below("/shown/folder")
+    assert made == ["/shown/folder", "/shown/folder/with blank"]
+
+
+def test_what_python_imports_from_is_shown_and_nothing_of_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, course, work = tmp_path / "people" / "ada", tmp_path / "course", tmp_path / "work"
+    packages = home / ".local" / "lib" / "python3.11" / "site-packages"
+    modules, zipped = tmp_path / "modules" / "lib", tmp_path / "wheel.zip"
+    for folder in (packages, course / "libs", course / "submitted" / "bob", work, modules, tmp_path / "people" / "bob"):
+        folder.mkdir(parents=True)
+    (course / "nbgrader_config.py").touch()
+    zipped.touch()
+    (tmp_path / "to_home").symlink_to(home)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(work)
+    wanted = [packages, modules, zipped, course / "libs"]
+    closed = [
+        "",
+        ".",
+        "/",
+        "/etc",
+        "/home",
+        "/proc/self",
+        home,
+        home.parent,
+        tmp_path,
+        tmp_path / "to_home",
+        work,
+        course,
+    ]
+    closed += [tmp_path / "people" / "bob", "/tmp", tmp_path / "not there"]
+    monkeypatch.setattr(sys, "path", [str(path) for path in (*closed, *wanted, *closed)])
+    assert shown.import_path() == [str(path) for path in wanted]
+    assert set(map(str, wanted)) <= set(shown.visible_folders())
+    assert not {str(path) for path in closed} & set(shown.visible_folders())
+
+
+@pytest.mark.parametrize("part", ["submitted", "source/lesson", "autograded", ".."])
+def test_a_course_that_would_be_shown_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    course = tmp_path / "outer" / "course"
+    (course / "source" / "lesson").mkdir(parents=True)
+    for name in ("submitted", "autograded"):
+        (course / name).mkdir()
+    monkeypatch.setattr(sys, "path", [str(course / part), *sys.path])
+    with pytest.raises(NoIsolation):
+        refuse_if_exposed(course)
+
+
+SERIES = f"python3.{sys.version_info[1]}"
+LESSON = "02_tensor_hooks"
+
+
+def _system_python() -> str:
+    """The system's interpreter of this series, where it is another release than this one; skips where there is none."""
+    for folder in ("/usr/bin", "/usr/local/bin"):
+        path = Path(folder, SERIES)
+        if path.exists():
+            version = subprocess.run([path, "-c", "import sys; print(sys.version)"], capture_output=True, text=True)
+            if version.returncode == 0 and version.stdout.strip() != sys.version.strip():
+                return str(path)
+    pytest.skip(f"no other {SERIES} on this machine: the course is NOT tested on a system's own Python")
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A fresh clone with one lesson, and the environment that the system's Python has made in it."""
+    python = _system_python()
+    folder = tmp_path / "course"
+    for name in ("course", "nbproof", f"source/{LESSON}", f"release/{LESSON}", f"lessons/{LESSON}"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    subprocess.run([python, "-m", "venv", "--without-pip", folder / ".venv"], check=True)
+    packages = folder / ".venv" / "lib" / SERIES / "site-packages"
+    shared = [place for place in site.getsitepackages() if Path(place).is_dir()]
+    # The course's own folder first: these packages hold a link to the course that is tested from here.
+    (packages / "shared.pth").write_text("\n".join([str(folder), *shared]) + "\n")
+    return folder
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform != "linux", reason="grading is for Linux")
+def test_a_class_is_graded_and_the_next_command_runs_as_printed(course: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    environment = {**kept, "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin", "HOME": str(course.parent)}
+
+    def run(command: str) -> str:
+        ended = subprocess.run(
+            ["sh", "-c", command], cwd=course, env=environment, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode == 0, ended.stderr + ended.stdout
+        return ended.stdout
+
+    said = run(f".venv/bin/python -m course grade {LESSON}")
+    assert "graded 8, unchanged 0" in said
+    where = run(".venv/bin/python -c 'import course, sys; print(course.__file__, sys.version)'")
+    assert where.startswith(str(course)) and sys.version not in where
+    printed = re.search(r"^report: +(.+)$", said, re.MULTILINE)
+    assert printed is not None and printed[1] == ".venv/bin/python -m course report --course demo"
+    run(printed[1])
+    assert (course / "demo" / "report" / "index.html").exists()

@@ -1,0 +1,200 @@
+"""The machine's own limits: they are read, a run fits itself into them, and what they end is started again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nbproof.limits import GradingLimits
+from nbproof.run.batch import grade_class
+from nbproof.run.intake import take_in
+from nbproof.sandbox import machine, worker_handle
+from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
+from nbproof.sandbox.machine import Fit, Room, room_here
+from tests import some_by_day
+from tests.conftest import LESSON, RIGHT
+
+pytestmark = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+_levels = pytest.mark.parametrize(
+    "level", some_by_day([one for one in offered() if not offered()[one]], 2), ids=lambda one: one.value
+)
+
+BOMB = """
+import os
+while True:
+    try: os.fork()
+    except OSError: pass
+"""
+
+
+def _course_of(hand_in: Callable[..., Path], bombs: int) -> None:
+    for number in range(bombs):
+        hand_in(f"bomb{number}", {**RIGHT, "second": BOMB})
+    for name in ("ada", "bob", "cyd"):
+        hand_in(name, RIGHT)
+
+
+@pytest.fixture
+def few_processes() -> Iterator[Path]:
+    """A cgroup of version 1 in which a hundred processes may run."""
+    group = Path("/sys/fs/cgroup/pids", f"course-test-{os.getpid()}")
+    try:
+        group.mkdir()
+    except OSError as error:
+        pytest.skip(f"no cgroup can be made here: {error.strerror}")
+    (group / "pids.max").write_text("100")
+    yield group
+    for _ in range(50):
+        try:
+            group.rmdir()
+            return
+        except OSError:
+            time.sleep(0.1)
+
+
+@pytest.mark.nightly
+@_levels
+def test_two_fork_bombs_in_a_small_container_cost_nobody_else_anything(
+    course: Path, hand_in: Callable[..., Path], few_processes: Path, level: Isolation
+) -> None:
+    _course_of(hand_in, bombs=2)
+    code = (
+        "import sys, pathlib\nfrom nbproof.run.batch import grade_class\nfrom nbproof.run.intake import take_in\n"
+        "from nbproof.sandbox.isolation import Isolation\n"
+        "root, lesson = pathlib.Path(sys.argv[1]), sys.argv[2]\n"
+        "graded = grade_class(root, take_in(root, [lesson], [lesson]), [lesson], isolation=Isolation(sys.argv[3]))\n"
+        "import json\nprint(json.dumps({one.learner: [one.score, one.problem or ''] for one in graded.scores}))"
+    )
+
+    def enter() -> None:
+        (few_processes / "cgroup.procs").write_text(str(os.getpid()))
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(course), LESSON, level.value], capture_output=True, text=True,
+        preexec_fn=enter, env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    scores = json.loads(ran.stdout.splitlines()[-1])
+    assert {name: scores[name] for name in ("ada", "bob", "cyd")} == {name: [4.0, ""] for name in ("ada", "bob", "cyd")}
+    # Its time may be over before the last exercise.
+    assert {name: scores[name][0] in (2.0, 3.0) for name in ("bomb0", "bomb1")} == {"bomb0": True, "bomb1": True}
+
+
+@_levels
+def test_a_zygote_that_is_killed_is_started_again(course: Path, hand_in: Callable[..., Path], level: Isolation) -> None:
+    slow = "import time\ntime.sleep(1.5)\n" + RIGHT["first"]
+    for name in ("ada", "bob"):
+        hand_in(name, {**RIGHT, "first": slow})
+    killed: list[int] = []
+    others = set(psutil.Process().children())  # the session's engine is one
+
+    def kill() -> None:
+        deadline = time.monotonic() + 100
+        while time.monotonic() < deadline and not killed:
+            time.sleep(0.2)
+            for one in set(psutil.Process().children()) - others:
+                with contextlib.suppress(psutil.Error):  # it has ended meanwhile
+                    family = one.children(recursive=True) if "nbproof.sandbox.fork_server" in one.cmdline() else []
+                    # The process that forks, below the one that keeps it; as soon as it has a worker.
+                    if len(family) >= 2 and family[0].children():
+                        time.sleep(0.5)
+                        family[0].kill()
+                        killed.append(family[0].pid)
+                        break
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    graded = grade_class(course, take_in(course, [LESSON], [LESSON]), [LESSON], isolation=level)
+    killer.join()
+    assert killed
+    assert {one.learner: (one.score, one.problem) for one in graded.scores} == {"ada": (4.0, ""), "bob": (4.0, "")}
+    assert not [one for one in psutil.process_iter(["cmdline"]) if str(course) in " ".join(one.info["cmdline"] or ())]
+
+
+@pytest.mark.parametrize(
+    ("room", "workers", "wanted"),
+    [
+        (Room(8), None, Fit(8, 48)),
+        (Room(8), 3, Fit(3, 48)),
+        (Room(8, processes=100), None, Fit(1, 48)),
+        (Room(2, processes=60), None, Fit(1, 17)),
+        (Room(4, processes=40), None, Fit(1, 8)),
+        (Room(8, processes=400), None, Fit(7, 48)),
+        (Room(8, processes=100), 4, Fit(4, 12)),
+        (Room(8, memory_mb=4096), None, Fit(3, 48)),
+        (Room(8, memory_mb=1024), None, Fit(1, 48)),
+        (Room(8, memory_mb=65536), None, Fit(8, 48)),
+    ],
+)
+def test_workers_and_their_processes_fit_the_room(room: Room, workers: int | None, wanted: Fit) -> None:
+    assert room.fit(48, 2048, workers) == wanted
+
+
+def test_the_limits_of_both_versions_of_cgroups_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new, above, old = tmp_path / "new", tmp_path / "above", tmp_path / "old"
+    for folder in (new, above, old):
+        folder.mkdir()
+    (new / "cpu.max").write_text("max 100000\n")
+    (above / "cpu.max").write_text("150000 100000\n")
+    (new / "pids.max").write_text("500\n")
+    (new / "pids.current").write_text("20\n")
+    (above / "pids.max").write_text("max\n")
+    (old / "pids.max").write_text("300\n")
+    (old / "memory.limit_in_bytes").write_text("9223372036854771712\n")
+    (above / "memory.max").write_text(f"{3 << 30}\n")
+    (old / "cpu.cfs_quota_us").write_text("-1\n")
+    (old / "cpu.cfs_period_us").write_text("100000\n")
+    monkeypatch.setattr(machine, "_cgroups", lambda: iter([new, above, old]))
+    monkeypatch.setattr(machine, "_left_to_user", lambda: None)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(16)))
+    assert room_here() == Room(2, 300, 3072)
+    monkeypatch.setattr(machine, "_left_to_user", lambda: 77)
+    assert room_here() == Room(2, 77, 3072)
+    (old / "cpu.cfs_quota_us").write_text("50000\n")
+    assert room_here().cpus == 1
+
+
+def test_what_ulimit_leaves_to_an_ordinary_user_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (4000, 4000))
+    left = machine._left_to_user()
+    assert left is not None
+    assert 0 < left < 4000
+
+
+@pytest.mark.parametrize(("children", "looks"), [(0, 2), (1, 10)], ids=["one process", "two processes"])
+def test_the_memory_of_several_processes_is_looked_at_more_often(
+    children: int, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One is bounded by the kernel; of several nothing but these looks bounds the sum."""
+    sleeping = "import subprocess, sys, time\n"
+    sleeping += f"for _ in range({children}): subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+    sleeping += "print('ready', flush=True); time.sleep(60)"
+    seen: list[int] = []
+    clock = [1000.0]
+    monkeypatch.setattr(worker_handle.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(worker_handle, "memory_mb", lambda pid: float(seen.append(pid) or 1.0))
+    with subprocess.Popen([sys.executable, "-c", sleeping], stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        here, there = socket.socketpair()
+        with here, there:
+            handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits())
+            handle._pid = process.pid
+            for _ in range(10):
+                clock[0] += 0.1
+                handle._watch()
+        os.killpg(process.pid, signal.SIGKILL)
+    assert len(seen) == looks
