@@ -5,21 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from arsenal import PLACES, Attack, ranged
-from arsenal_all import ARSENAL
-from assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
-from judging import faults, faults_of_the_run, status_of
 from rich.console import Console
 from rich.table import Table
-from stock_range import StockResult, stock_results
 
 from nbproof.sandbox.isolation import isolation_or_refuse
 from nbproof.terminal import progress
+from tests.attacks.arsenal import PLACES, Attack, ranged
+from tests.attacks.arsenal_all import ARSENAL
+from tests.attacks.assault import ORDINARY, assault, remove, start_as_ordinary, temporary_folder
+from tests.attacks.judging import faults, faults_of_the_run, status_of
+from tests.attacks.stock_range import StockResult, stock_results
 
 
 def main() -> int:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import arsenal_answers
-import arsenal_escape
-import arsenal_evidence
-import arsenal_facts
-import arsenal_folder
-import arsenal_html
-import arsenal_inputs
-import arsenal_memory
-import arsenal_notebook
-import arsenal_oracle
-import arsenal_own
-import arsenal_reach
-import arsenal_resources
-import arsenal_secrets
-import arsenal_shell
-import arsenal_verdict
-from arsenal import Attack, ranged
+from tests.attacks import (
+    arsenal_answers,
+    arsenal_escape,
+    arsenal_evidence,
+    arsenal_facts,
+    arsenal_folder,
+    arsenal_html,
+    arsenal_inputs,
+    arsenal_memory,
+    arsenal_notebook,
+    arsenal_oracle,
+    arsenal_own,
+    arsenal_reach,
+    arsenal_resources,
+    arsenal_secrets,
+    arsenal_shell,
+    arsenal_verdict,
+)
+from tests.attacks.arsenal import Attack, ranged
 
 __all__ = ["ARSENAL", "ATTACKS", "ROWS"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from arsenal import STOCK_DANGER, STOCK_NETWORK, cell_attack
+from tests.attacks.arsenal import STOCK_DANGER, STOCK_NETWORK, cell_attack
 
 _escape = partial(cell_attack, "escape", keeps=True, stock=STOCK_NETWORK)
 

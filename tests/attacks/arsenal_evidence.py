@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from arsenal import STOCK_NO_WIRE, cell_attack
+from tests.attacks.arsenal import STOCK_NO_WIRE, cell_attack
 
 _forge = partial(cell_attack, "evidence", stock=STOCK_NO_WIRE)
 _answer = partial(cell_attack, "evidence")

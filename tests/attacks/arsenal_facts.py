@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from arsenal import Attack, Scene
-
 from nbproof.authoring.exercise_folder import read_candidates
+from tests.attacks.arsenal import Attack, Scene
 
 __all__ = ["ATTACKS"]
 

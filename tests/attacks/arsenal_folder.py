@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from arsenal import HONEST, WRONG, Attack, Scene
+from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene
 
 _GRADED = ("failed", "error")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import torch
-from arsenal import HONEST, LESSON, Attack, Scene, cell_attack
+
+from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, cell_attack
 
 _inputs = partial(cell_attack, "inputs")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from arsenal import STOCK_DANGER, cell_attack
-from arsenal_resources import CHANNEL, EAT, IN_HOOK, OUT
+from tests.attacks.arsenal import STOCK_DANGER, cell_attack
+from tests.attacks.arsenal_resources import CHANNEL, EAT, IN_HOOK, OUT
 
 _bomb = partial(cell_attack, "resources", keeps=True, stock=STOCK_DANGER)
 

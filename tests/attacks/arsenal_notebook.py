@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from arsenal import HONEST, WRONG, Attack, Scene
+from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene
 
 Notebook = dict[str, Any]
 _GRADED = ("failed", "error", "not answered")

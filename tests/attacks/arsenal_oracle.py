@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from arsenal import HONEST, WRONG, Attack, Scene, cell_attack, new_cell
+from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, cell_attack, new_cell
 
 __all__ = ["ATTACKS", "CATCHERS", "INSIDE", "ROUTES", "caught_and_told"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from arsenal import HONEST, WRONG, Attack, Scene, new_cell
+from tests.attacks.arsenal import HONEST, WRONG, Attack, Scene, new_cell
 
 Cells = list[dict[str, Any]]
 Edit = Callable[[Scene, Cells], object]

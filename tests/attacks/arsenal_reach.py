@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from arsenal import STOCK_DANGER, STOCK_NETWORK, cell_attack
-from arsenal_escape import TRY
+from tests.attacks.arsenal import STOCK_DANGER, STOCK_NETWORK, cell_attack
+from tests.attacks.arsenal_escape import TRY
 
 _escape = partial(cell_attack, "escape", keeps=True, stock=STOCK_NETWORK)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from arsenal import STOCK_DANGER, cell_attack
+from tests.attacks.arsenal import STOCK_DANGER, cell_attack
 
 _bomb = partial(cell_attack, "resources", keeps=True, stock=STOCK_DANGER)
 _CRASH = "run"

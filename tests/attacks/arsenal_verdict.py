@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from arsenal import cell_attack
+from tests.attacks.arsenal import cell_attack
 
 _verdict = partial(cell_attack, "verdict")
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from arsenal import HONEST, LESSON, Attack, Scene, Targets
 
 from tests import without_demonstrations
+from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
 
 __all__ = [
     "LIMITS",

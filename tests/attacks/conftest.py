@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator, Sequence
 
 import pytest
-from arsenal import LESSON, Attack
-from arsenal_all import ATTACKS
-from assault import ORDINARY, NotHere, Outcome, assault, remove, start_as_ordinary, temporary_folder
 
 from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
+from tests.attacks.arsenal import LESSON, Attack
+from tests.attacks.arsenal_all import ATTACKS
+from tests.attacks.assault import ORDINARY, NotHere, Outcome, assault, remove, start_as_ordinary, temporary_folder
 
 WAYS = {
     "at the best level": {},

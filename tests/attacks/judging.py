@@ -21,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from arsenal import Attack
-from assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 
 from nbproof.authoring.release import text_of_page
 from nbproof.feedback.page import page_of
 from nbproof.feedback.pages import task_of
 from nbproof.marking.blueprint import OWN, read_blueprint
 from nbproof.nbgrader_setup import course_config
+from tests.attacks.arsenal import Attack
+from tests.attacks.assault import LIMITS, MARKER, NEIGHBOURS, Outcome, canaries_in
 from tests.feedback.page_rules import what_runs
 
 __all__ = [

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from arsenal import HONEST, LESSON, Attack, Scene, Targets
-from assault import MARKER, REPO, build_course, canaries_in, fresh_tokens, remove
-from judging import runs_in_a_page
+from tests.attacks.arsenal import HONEST, LESSON, Attack, Scene, Targets
+from tests.attacks.assault import MARKER, REPO, build_course, canaries_in, fresh_tokens, remove
+from tests.attacks.judging import runs_in_a_page
 
 __all__ = ["StockResult", "stock_results"]
 

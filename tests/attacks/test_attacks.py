@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from arsenal_all import ATTACKS, ROWS
-from assault import NEIGHBOURS, Outcome
-from judging import faults, faults_of_the_run
+
+from tests.attacks.arsenal_all import ATTACKS, ROWS
+from tests.attacks.assault import NEIGHBOURS, Outcome
+from tests.attacks.judging import faults, faults_of_the_run
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build
+from tests.authoring.tiny import Sketch, write_lesson
 
 
 @pytest.fixture(scope="session")

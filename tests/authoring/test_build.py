@@ -14,7 +14,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from tiny import WRITTEN, Sketch, metadata, write_lesson
 
 from nbproof.authoring.build import LIMITS, build, notebook_of
 from nbproof.authoring.bundle import bundle
@@ -25,6 +24,7 @@ from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError, LessonError, UsageError, Violation
+from tests.authoring.tiny import WRITTEN, Sketch, metadata, write_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOK = "00_tiny/00_tiny.ipynb"

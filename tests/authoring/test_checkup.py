@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build
 from nbproof.authoring.checkup import Checkup, check_up
@@ -24,6 +23,7 @@ from nbproof.command import course_command
 from nbproof.errors import UsageError, Violation
 from nbproof.values.compare import AnyOf, Close, Matches
 from nbproof.values.evidence import snapshot
+from tests.authoring.tiny import Sketch, write_lesson
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 from nbproof.authoring.checkup import redundant
 from nbproof.authoring.contract import Record, check_contract, select
 from nbproof.cli.main import main
 from nbproof.command import course_command
 from nbproof.errors import LessonError, UsageError
+from tests.authoring.tiny import ACCEPTED, ANSWER, HOOK, MUTANTS, START, TEST, Sketch, mutant, write_lesson
 
 pytestmark = pytest.mark.slow
 

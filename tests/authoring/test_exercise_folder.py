@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 from nbproof.authoring.exercise_folder import HIDDEN, read_candidates, read_named_cells
 from nbproof.authoring.lesson import read_lesson
 from nbproof.errors import LessonError
 from tests import the_lessons
+from tests.authoring.tiny import ACCEPTED, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny import Sketch, write_lesson
 
 from nbproof.authoring.build import build
 from nbproof.authoring.contract import Record, select
@@ -18,6 +17,7 @@ from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.display.help import Hint
 from nbproof.errors import HintError, Violation
+from tests.authoring.tiny import Sketch, write_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 STEPS = 'question = "q?"\nidea = "i."\nread = "r"\n'

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny import ANSWER, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 from nbproof.authoring.lesson import find_lessons, read_lesson
 from nbproof.cells import private_lines, stub_of, visible_of
 from nbproof.errors import LessonError, UsageError
+from tests.authoring.tiny import ANSWER, MUTANTS, TEST, Sketch, metadata, write_lesson
 
 
 @pytest.fixture

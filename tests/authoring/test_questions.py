@@ -7,13 +7,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.utils import compute_checksum
-from tiny import WRITTEN, Sketch, write_lesson
 
 from nbproof.authoring.build import build
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.release import check_release, leaks
 from nbproof.authoring.stated import unasked
 from nbproof.errors import LessonError
+from tests.authoring.tiny import WRITTEN, Sketch, write_lesson
 
 NOTEBOOK = "00_tiny/00_tiny.ipynb"
 

@@ -50,7 +50,7 @@ def test_secret_lines_are_taken_out_of_what_a_learner_printed(secrets: Secrets) 
     assert secrets.taken_out(f"a\n{LINE}", own=LINE) == f"a\n{LINE}"
 
 
-def test_what_is_secret_in_a_course(course: Path) -> None:
+def test_what_is_secret_in_a_course(course: Path) -> None:  # noqa: F811
     found = read_secrets(course)
     assert "return x * 2" in found.origins
     assert 'x = case.tensor("x", 2, 4)' in found.origins, "a hidden test"

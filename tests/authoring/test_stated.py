@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny import MUTANTS, WRITTEN, Sketch, metadata, write_lesson
 
 from nbproof.authoring.build import build
 from nbproof.authoring.demands import demands_of, sentences, unbroken, untried
@@ -15,6 +14,7 @@ from nbproof.authoring.stated import contradictions, heading_of, unannounced
 from nbproof.command import course_command
 from nbproof.errors import LessonError
 from tests import the_lessons
+from tests.authoring.tiny import MUTANTS, WRITTEN, Sketch, metadata, write_lesson
 
 ROOT = Path(__file__).parent.parent.parent
 OPENING = """\

@@ -11,12 +11,12 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
-from tiny import ANSWER, MUTANTS, TEST
 
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import read_lesson
 from nbproof.authoring.simulate import LEARNERS, as_handed_in, hand_in, simulate_class
 from nbproof.authoring.trial import Outcome, Trial
+from tests.authoring.tiny import ANSWER, MUTANTS, TEST
 
 SETUP = ("import os, sys, torch\nfrom course.models import Add",)
 TESTS = (("test_catch", TEST.replace("NAME", "catch")),)

@@ -210,7 +210,7 @@ def test_root_gives_each_submission_a_user_of_its_own() -> None:
         pytest.skip(f"reduced isolation is NOT tested: {offered()[Isolation.REDUCED]}")
     # Where the interpreter lies below /root others could not reach it: in a mount namespace of its own they can.
     code = (
-        f"import os, sys; sys.path.insert(0, {str(ROOT / 'tests' / 'attacks')!r}); from as_ordinary import open_the_way\n"
+        f"import os, sys; sys.path.insert(0, {str(ROOT)!r}); from tests.attacks.as_ordinary import open_the_way\n"
         f"open_the_way([sys.prefix, sys.base_prefix, *{[str(ROOT / name) for name in ('course', 'nbproof', 'tests')]!r}])\n"
         "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
     )
