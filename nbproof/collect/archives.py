@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-__all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries", "kind_of"]
+__all__ = ["ArchiveEntry", "Budget", "NotUnpacked", "entries", "packing_of"]
 
 MB = 1 << 20
 _PIECE = 1 << 16
@@ -110,7 +110,7 @@ class _damage:
             raise NotUnpacked("damaged", f"broken bytes ({str(error)[:80] or type(error).__name__})") from None
 
 
-def kind_of(head: bytes) -> str:
+def packing_of(head: bytes) -> str:
     """What the first 512 bytes say: zip, tar, gzip, xz, bzip2, 7z, rar, or nothing that is known."""
     for start, kind in (
         (b"PK\x03\x04", "zip"), (b"PK\x05\x06", "zip"), (b"PK\x07\x08", "zip"), (b"\x1f\x8b", "gzip"),
@@ -136,7 +136,7 @@ def entries(path: Path, budget: Budget) -> Iterator[ArchiveEntry]:
 
 
 def _entries(file: IO[bytes], name: str, budget: Budget) -> Iterator[ArchiveEntry]:
-    kind = kind_of(file.read(512))
+    kind = packing_of(file.read(512))
     file.seek(0)
     if kind == "zip":
         yield from _zip(file, budget)
@@ -260,7 +260,7 @@ def _packed(file: IO[bytes], kind: str, name: str, budget: Budget) -> Iterator[A
 
     with _damage():
         head = unpacked().read(512)
-    if kind_of(head) == "tar":
+    if packing_of(head) == "tar":
         yield from _tar(unpacked(), budget)
         return
     inner = re.sub(r"\.(gz|xz|bz2)$", "", name, flags=re.IGNORECASE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbproof.collect.archives import ArchiveEntry, Budget, NotUnpacked, entries, kind_of
+from nbproof.collect.archives import ArchiveEntry, Budget, NotUnpacked, entries, packing_of
 from nbproof.collect.layouts import is_junk
 from nbproof.collect.mail import attachments, is_mail, is_mailbox
 
@@ -141,7 +141,7 @@ class Arrivals:
             self.pieces.append(replace(told, problem=problem))
             return
         piece = replace(told, kept=kept, size=size, sha256=digest)
-        kind = kind_of(head)
+        kind = packing_of(head)
         if not kind and (is_mail(parts[-1]) or is_mailbox(parts[-1], head)) and not is_junk(parts):
             self._unpack(piece, path, budget, top=False, mails=True)
             return

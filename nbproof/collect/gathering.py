@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbproof.collect.archives import kind_of
+from nbproof.collect.archives import packing_of
 from nbproof.collect.contents import LessonBook
 from nbproof.collect.filing import file_uploads
 from nbproof.collect.keeping import Stage
@@ -152,7 +152,7 @@ def _refuse_an_exchange(root: Path, paths: Sequence[Path], lesson: str) -> None:
 
 def _head(path: Path) -> str:
     with path.open("rb") as file:
-        return kind_of(file.read(512))
+        return packing_of(file.read(512))
 
 
 def _refuse_no_archive(path: Path) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from nbproof.files import counted
-from nbproof.values.describe import in_words, kind_and_value, kind_of, wordless
+from nbproof.values.describe import in_words, sort_and_value, sort_of, wordless
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 from nbproof.values.leaf import restrained
 
@@ -183,13 +183,13 @@ def _asked(got: Evidence, wanted: Matches, where: str) -> Difference | None:
     except Exception as error:  # a test that expects a list may be handed None: that is a wrong answer, no accident
         if isinstance(error, MemoryError) or "allocate memory" in str(error):
             raise MemoryError(where) from None  # for whoever judges to tell: nothing is known of the answer
-        wrong = kind_and_value(got)
+        wrong = sort_and_value(got)
     return None if wrong is None else Difference(where, "asked", wrong, wanted.says)
 
 
 def _in_mapping(got: Evidence, wanted: Mapping[object, object], where: str, tolerance: _Tolerance) -> Difference | None:
     if not isinstance(got, dict):
-        return Difference(where, "type", kind_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
+        return Difference(where, "type", sort_and_value(got), f"a dict of {counted(len(wanted), 'item')}")
     values = {key_text(key): value for key, value in wanted.items()}
     if where == _TOP:
         return _in_fields(got, values, tolerance)
@@ -222,7 +222,7 @@ def _in_sequence(
     got: Evidence, wanted: list[object] | tuple[object, ...], where: str, tolerance: _Tolerance
 ) -> Difference | None:
     if not isinstance(got, list):
-        return Difference(where, "type", kind_and_value(got), f"a list of {counted(len(wanted), 'item')}")
+        return Difference(where, "type", sort_and_value(got), f"a list of {counted(len(wanted), 'item')}")
     if len(got) != len(wanted):
         return Difference(
             where, "count", counted(len(got), "item"), str(len(wanted)), f"got {in_words(got)}" if got else ""
@@ -239,13 +239,13 @@ def _leaf(got: Evidence, wanted: Evidence, where: str, tolerance: _Tolerance) ->
         raise TypeError(f"{where} should be {wanted.what}, which no answer can equal: use plain data, or Matches")
     if isinstance(wanted, TensorRecord):
         if not isinstance(got, TensorRecord) or got.leaf is not wanted.leaf:
-            return Difference(where, "type", kind_and_value(got), kind_of(wanted))
+            return Difference(where, "type", sort_and_value(got), sort_of(wanted))
         return _between_arrays(got, wanted, where, tolerance)
     if type(wanted) is int and tolerance is not None:
         wanted = float(wanted)
     # 2 is a fair way to write 2.0, but True is not a number and 2.5 is not a count.
     if type(got) is not type(wanted) and not (type(wanted) is float and type(got) is int):
-        return Difference(where, "type", kind_and_value(got), kind_of(wanted))
+        return Difference(where, "type", sort_and_value(got), sort_of(wanted))
     if isinstance(wanted, float) and isinstance(got, (int, float)):
         return _between_numbers(got, wanted, where, tolerance or (_RTOL, _ATOL))
     if got != wanted:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from nbproof.files import counted
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 
-__all__ = ["in_words", "kind_and_value", "kind_of", "wordless"]
+__all__ = ["in_words", "sort_and_value", "sort_of", "wordless"]
 
 _wordless: ContextVar[bool] = ContextVar("wordless", default=False)
 """Set while nobody will read what a difference says: finding words for an array takes longer than comparing it."""
@@ -41,7 +41,7 @@ def in_words(value: Evidence, limit: int = 160) -> str:
 def _words(value: Evidence) -> str:
     if isinstance(value, TensorRecord):
         if len(value.data) > 2**20:
-            return kind_of(value)
+            return sort_of(value)
         array = value.tensor()
         if math.prod(value.shape) <= _SHOWN_WHOLE:
             return " ".join(repr(array).split())
@@ -59,7 +59,7 @@ def _words(value: Evidence) -> str:
     return repr(value)
 
 
-def kind_of(value: Evidence) -> str:
+def sort_of(value: Evidence) -> str:
     """What sort of thing a value is."""
     if isinstance(value, TensorRecord):
         return f"{value.leaf.noun} of shape {value.shape}"
@@ -74,6 +74,6 @@ def kind_of(value: Evidence) -> str:
     return {"str": "text", "bool": "a bool", "int": "an int", "float": "a float"}[type(value).__name__]
 
 
-def kind_and_value(value: Evidence) -> str:
+def sort_and_value(value: Evidence) -> str:
     """The sort of a value, with the value if that is short."""
-    return f"{kind_of(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else kind_of(value)
+    return f"{sort_of(value)}, {in_words(value, 60)}" if isinstance(value, (str, bool, int, float)) else sort_of(value)

@@ -40,7 +40,7 @@ def _modules(scene: Scene) -> None:
 
 
 def _settings(scene: Scene) -> None:
-    evil = b"import nbproof.checks.check\ncourse.checking.check = lambda *a, **k: None\n"
+    evil = b"import nbproof.checks.check\nnbproof.checks.check.check = lambda *a, **k: None\n"
     scene.file(".ipython/profile_default/startup/00.py", evil)
     scene.file(
         ".ipython/profile_default/ipython_config.py", b"c = get_config()\nc.InteractiveShellApp.exec_lines = ['1/0']\n"

@@ -44,8 +44,8 @@ import nbproof.checks.check
 from nbproof.values.results import CheckResult
 passed = lambda task, exercise, case, brought: CheckResult(exercise, type(task).__name__, "", True, case.seed)
 nbproof.checks.check.judge = nbproof.checks.check.decide = passed
-import nbproof.marking.judge
-nbproof.marking.judge.decide = passed
+import nbproof.marking.judge, nbproof.marking.judge_server
+nbproof.marking.judge_server.decide = passed
 nbproof.marking.judge.Judge.verdict = lambda self, test, exercise, check, seed, brought: CheckResult(exercise, check, "", True, seed)
 """,
         # It imports the grader's own modules, nbgrader and SQLAlchemy among them: on a busy machine that takes the whole limit.

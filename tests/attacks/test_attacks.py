@@ -6,6 +6,9 @@ and nbgrader meet the whole arsenal, and whole verdicts are compared with those 
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,3 +71,31 @@ def test_the_arsenal_covers_the_table_of_known_attacks() -> None:
     assert len(names) == len(set(names)) >= 60
     assert {name for row in ROWS.values() for name in row} <= set(names)
     assert len(ROWS) == 19
+
+
+def _is_there(name: str) -> bool:
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found: Any = import_module(".".join(parts[:length]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[length:]:
+            # What a dataclass's instances have, its class need not have.
+            if not hasattr(found, part) and part not in getattr(found, "__dataclass_fields__", ()):
+                return False
+            found = getattr(found, part, None)
+        return True
+    return False
+
+
+def test_what_attacks_reach_for_is_there() -> None:
+    """A module or function that was renamed would leave an attack that ends before it has tried anything."""
+    names = set()
+    for path in Path(__file__).parent.glob("arsenal_*.py"):
+        text = path.read_text(encoding="utf-8")
+        names |= set(re.findall(r"\b(?:nbproof|course)(?:\.[A-Za-z_]\w*)+", text))
+        for module, imported in re.findall(r"from ((?:nbproof|course)(?:\.\w+)*) import ([\w, ]+)", text):
+            names |= {f"{module}.{one.split()[0]}" for one in imported.split(",") if one.strip()}
+    assert len(names) > 40
+    assert {name for name in names if not _is_there(name)} == set()

@@ -100,7 +100,7 @@ def _deepen(folder: Path) -> None:
 def test_autograde_is_the_first_command_and_nothing_is_copied_or_parsed_unseen(course: Path, hand_in: HandIn) -> None:
     right = hand_in("ada", RIGHT).read_bytes()
     hand_in("ben", {**RIGHT, "first": "import os\nos._exit(3)"})
-    cheat = hand_in("eve", {"first": "import nbproof.checks.check\ncourse.checking.judge = lambda *a, **k: None"})
+    cheat = hand_in("eve", {"first": "import nbproof.checks.check\nnbproof.checks.check.judge = lambda *a, **k: None"})
     notebook = json.loads(cheat.read_text())
     for cell in notebook["cells"]:
         cell["metadata"]["tags"] = ["skip-execution"]
