@@ -51,7 +51,7 @@ def leaf_versions() -> dict[str, str]:
     return found
 
 
-MARKED_BY = ("cells.py", "regions.py", "checks", "marking", "recover", "sandbox", "values")
+MARKED_BY = ("cells.py", "checks", "marking", "recover", "sandbox", "values")
 """What a verdict depends on: what says which cell is an answer, and these rooms of the tool.
 
 Whatever else a run uses decides where, when and for whom.

@@ -264,7 +264,7 @@ def forge(header, payload):
         "removes the limit on outputs and reports megabytes of them",
         """
 import nbproof.sandbox.worker as worker
-worker._outputs.left = 10**12
+worker.outputs.left = 10**12
 for n in range(60): print("x" * 100_000)
 """,
         keeps=True,

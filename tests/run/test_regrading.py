@@ -13,6 +13,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+import nbproof
 from nbproof.course_file import CourseFile, the_course
 from nbproof.marking.results import GradedClass
 from nbproof.run import digests
@@ -192,7 +193,7 @@ def test_the_hints_that_a_build_derives_are_part_of_the_checking_code(
         ("nbproof/sandbox/engine.py", True, False),
         ("nbproof/sandbox/worker.py", True, False),
         ("nbproof/marking/verdicts.py", True, False),
-        ("nbproof/recover/fragments.py", True, False),
+        ("nbproof/recover/pieces.py", True, False),
         ("nbproof/checks/diagnosis.py", True, False),
         ("nbproof/values/compare.py", True, False),
         ("nbproof/cells.py", True, False),
@@ -223,9 +224,13 @@ def test_what_regrades_a_class_follows_from_the_room_that_was_edited(
         return digests.grader_digest.__wrapped__(), digests._showing_digest.__wrapped__()
 
     before = both()
-    with (tmp_path / edited).open("a") as file:
-        file.write("\n")
+    with (tmp_path / edited).open("r+") as file:  # it is there
+        file.write(file.read() + "\n")
     assert [one != other for one, other in zip(before, both(), strict=True)] == [marked, shown]
+
+
+def test_what_regrades_a_class_is_there() -> None:
+    assert all((Path(nbproof.__file__).parent / place).exists() for place in (*digests.MARKED_BY, *digests.SHOWN_BY))
 
 
 def test_force_with_an_exercise_marks_that_one_again(
