@@ -22,10 +22,10 @@ from nbproof.errors import CourseError, UsageError
 from nbproof.gradebook.storage_errors import trouble_with_disk
 from nbproof.marking.results import GradedClass
 from nbproof.report.attendance import Attendance, attend, people_of
-from nbproof.run.changes import Selection, select
 from nbproof.run.intake import Intake, anything_new, lessons_with_source, take_in
 from nbproof.run.journal import journal_of, note_problems
 from nbproof.run.lock import only_run
+from nbproof.run.plan import Selection, select
 from nbproof.sandbox.isolation import Isolation, isolation_or_refuse
 from nbproof.terminal import console_for_output, progress, say
 

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from nbproof.collect.sheet import Sheet, read_sheet
+from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.feedback.pages import chosen_submissions, write_feedback

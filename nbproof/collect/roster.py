@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from nbproof.collect.csv_table import read_sheet
 from nbproof.collect.names import bare, plain, why_no_learner
-from nbproof.collect.sheet import read_sheet
 from nbproof.errors import UsageError
 from nbproof.files import replace_file
 

@@ -17,8 +17,8 @@ from typing import Any
 from nbproof.command import nbgrader_command
 from nbproof.limits import GradingLimits
 from nbproof.marking.results import SubmissionVerdict
-from nbproof.run.changes import handed_in_digest
 from nbproof.run.intake import submission_at
+from nbproof.run.plan import handed_in_digest
 from nbproof.run.pool import Job
 from nbproof.run.suspects import InProgress, Standing, Suspects, note_of
 

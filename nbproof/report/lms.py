@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.collect.names import bare, plain
-from nbproof.collect.sheet import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.report.findings import safe_cell

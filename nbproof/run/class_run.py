@@ -20,10 +20,10 @@ from nbproof.gradebook.writer import Writer
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint
 from nbproof.marking.results import GradedClass, Score, SubmissionVerdict
-from nbproof.run.changes import Kind, Work, entry_of, handed_in_digest, plan, told
 from nbproof.run.digests import LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Journal, RunState, Ungraded
+from nbproof.run.plan import Kind, Work, entry_of, handed_in_digest, plan, told
 from nbproof.run.pool import Pool
 from nbproof.run.references import GatedJob, ReferenceJob, References
 from nbproof.run.suspects import CarefulPool, InProgress

@@ -21,8 +21,8 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import trouble_of
 from nbproof.course_file import the_course
-from nbproof.recover.recovery import found_in
 from nbproof.recover.released import Handout
+from nbproof.recover.search import found_in
 from nbproof.recover.unpacking import Damaged
 from nbproof.sandbox import wire
 from nbproof.sandbox.cell_names import additions, names_in

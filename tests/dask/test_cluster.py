@@ -200,7 +200,7 @@ def test_what_kills_the_coordinator_is_tried_last_and_set_aside(
     # Workers whose code is the coordinator's own: they mark it, and it is the verdict that kills.
     words = [
         sys.executable,
-        str(Path(__file__).with_name("killing.py")),
+        str(ROOT / "tests/run/killing.py"),
         str(course),
         "--dask",
         two_workers.scheduler_address,

@@ -31,8 +31,8 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER
-from nbproof.recover.recovery import Found, find_answers
 from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.search import Found, find_answers
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in

@@ -21,7 +21,7 @@ from nbproof.marking.marker import answers_in
 from nbproof.nbgrader_setup import course_config
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.notebook_bytes import plain_cells
-from nbproof.recover.recovery import find_answers, found_in
+from nbproof.recover.search import find_answers, found_in
 from tests import some_by_day
 from tests.conftest import ROOT
 from tests.damage import kind_of, name_of, text_of

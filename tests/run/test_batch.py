@@ -19,9 +19,9 @@ from nbgrader.api import Gradebook
 from nbproof.errors import UsageError
 from nbproof.marking.results import GradedClass
 from nbproof.run.batch import grade_class
-from nbproof.run.changes import select
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import Intake, Submission, take_in
+from nbproof.run.plan import select
 from nbproof.sandbox.isolation import why_not_isolated
 from tests.conftest import LESSON, POINTS, RIGHT
 

@@ -18,9 +18,9 @@ from nbproof.course_file import CourseFile, the_course
 from nbproof.marking.results import GradedClass
 from nbproof.run import digests
 from nbproof.run.batch import grade_class
-from nbproof.run.changes import select
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
+from nbproof.run.plan import select
 from nbproof.sandbox.isolation import why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
 from tests.conftest import LESSON, POINTS, RIGHT, note_references

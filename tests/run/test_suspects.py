@@ -205,7 +205,7 @@ def _scored(course: Path) -> dict[str, float]:
 
 def _jobs(course: Path) -> list[Job]:
     """As a run would make them."""
-    from nbproof.run.changes import handed_in_digest
+    from nbproof.run.plan import handed_in_digest
 
     key, limits = RunState(course).key, GradingLimits()
     return [Job(one, handed_in_digest(one, key, limits)) for one in take_in(course, [LESSON], [LESSON]).submissions]

@@ -14,6 +14,7 @@ from nbproof.errors import UsageError
 
 __all__ = ["Sheet", "read_sheet"]
 
+
 _LARGEST = 32 << 20
 
 

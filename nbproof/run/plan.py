@@ -1,5 +1,6 @@
 """What of a submission has to be marked: all of it, the exercises that a change touches, nothing, or what ``--only``
-names."""
+names.
+"""
 
 from __future__ import annotations
 

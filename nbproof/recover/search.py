@@ -27,6 +27,7 @@ from nbproof.recover.writings import bring
 
 __all__ = ["Found", "find_answers", "found_in"]
 
+
 _MOST_ANSWERS = 2_000_000
 """Characters of all answers: more does not come back from a worker."""
 _MOST_STRAYS = 1_000

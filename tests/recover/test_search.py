@@ -16,8 +16,8 @@ from nbproof.cli.class_table import Told, is_incomplete, print_class
 from nbproof.marking.results import GradedClass
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
-from nbproof.recover.recovery import Found, find_answers
 from nbproof.recover.released import HandedOut, Handout
+from nbproof.recover.search import Found, find_answers
 from nbproof.recover.unpacking import Damaged
 from nbproof.report.records import read_class
 from nbproof.report.statistics import faults
