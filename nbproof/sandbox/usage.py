@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["MAX_FILES", "family", "is_alone", "memory_mb", "scratch_bytes"]
+__all__ = ["MAX_FILES", "family", "is_alone", "memory_mb", "resident_mb", "scratch_bytes"]
 
 MAX_FILES = 20_000
 """Files in a scratch folder: an empty one takes a kilobyte that no limit on sizes counts."""
@@ -74,15 +75,32 @@ def _note_deleted(process: int, folder: bytes, most: int, held: dict[tuple[int, 
         held[key] = most
 
 
-def memory_mb(pid: int) -> float:
-    """Proportional memory of a process and all its descendants, beyond what the warm interpreter shares with it."""
+def memory_mb(pid: int, most: float = math.inf) -> float:
+    """Proportional memory of a process and all its descendants, beyond what the warm interpreter shares with it.
+
+    Adds up no further than to more than ``most``: each process takes milliseconds.
+    """
     total = 0.0
     channels: set[str] = set()
     for process in family(pid):
         with contextlib.suppress(OSError, ValueError):
             total += _own_memory_mb(process)
             channels |= _channels(process)
+        if total > most:
+            break
     return total + len(channels) * _CHANNEL_MB
+
+
+def resident_mb(pid: int) -> float:
+    """Memory of one process without what files back, as everybody may read it in microseconds; 0 if it is gone.
+
+    What a process shares with the one that forked it counts in both.
+    """
+    try:
+        _, resident, shared, *_ = (int(word) for word in Path(f"/proc/{pid}/statm").read_text().split())
+    except (OSError, ValueError):
+        return 0.0
+    return (resident - shared) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def family(pid: int) -> list[int]:
@@ -127,7 +145,6 @@ def _own_memory_mb(pid: int) -> float:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except PermissionError:
         # A process that hides itself is counted by what everybody may read, which is more than its share.
-        _, resident, shared, *_ = (int(word) for word in Path(f"/proc/{pid}/statm").read_text().split())
-        return (resident - shared) * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return resident_mb(pid)
     counted = (line.split()[1] for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:", "SwapPss:")))
     return sum(int(number) for number in counted) / 1024

@@ -18,7 +18,7 @@ from typing import Any
 from nbproof.limits import GradingLimits
 from nbproof.sandbox import wire
 from nbproof.sandbox.exceptions import EngineFailed, EngineLost, WorkerLost
-from nbproof.sandbox.usage import MAX_FILES, family, is_alone, memory_mb, scratch_bytes
+from nbproof.sandbox.usage import MAX_FILES, family, is_alone, memory_mb, resident_mb, scratch_bytes
 
 __all__ = ["Ended", "NoRoom", "Worker"]
 
@@ -52,7 +52,9 @@ class Worker:
         self._handle = -1
         self._looked = time.monotonic()
         self._pause = 0.0
-        """Seconds until the next look at several processes: twice what the last one took, so the grader has time for more."""
+        """Seconds until several processes are added up again: twice what it took last, so the grader has time for more."""
+        self._warm_mb = 0.0
+        """What each of its processes has from the interpreter that they were forked from."""
         self.deadline = time.monotonic() + 60.0
         self.peak_mb = 0.0
 
@@ -75,6 +77,7 @@ class Worker:
         if self._pid:
             with contextlib.suppress(OSError):
                 self._handle = os.pidfd_open(self._pid)
+            self._warm_mb = resident_mb(self._pid)
         try:
             header, _ = self._receive()
         except WorkerLost:
@@ -150,23 +153,29 @@ class Worker:
         """While waiting: the memory of all the submission's processes together, and its disk.
 
         The memory of one process is bounded by the kernel, so twice a second is enough. Several can grow by a gigabyte in
-        half a second, and nothing but this look bounds their sum: as soon as there are several, every tick looks.
+        half a second, and nothing but this look bounds their sum. To add it up takes long beside processes that keep the
+        machine busy; so at every tick it is guessed, too high rather than too low, and added up if the guess is too much.
         """
         if not self._pid:
             return
         self._watch_disk(())
-        now = time.monotonic()
-        if now - self._looked < (0.5 if is_alone(self._pid) else self._pause):
+        now, most = time.monotonic(), self._limits.memory_mb
+        waited = now - self._looked
+        if waited < 0.5 and (is_alone(self._pid) or waited < self._pause or self._guess_mb() <= most):
             return
         self._looked = now
         if self._scratch is not None:
             self._watch_disk(family(self._pid))
-        used = memory_mb(self._pid)
+        used = memory_mb(self._pid, most)
         self._pause = 2 * (time.monotonic() - now)
         self.peak_mb = max(self.peak_mb, used)
-        if used > self._limits.memory_mb:
+        if used > most:
+            self.peak_mb = max(self.peak_mb, self._guess_mb())
             self._kill()
             raise WorkerLost("memory", f"{used:.0f} MB")
+
+    def _guess_mb(self) -> float:
+        return sum(max(0.0, resident_mb(process) - self._warm_mb) for process in family(self._pid))
 
     def _watch_disk(self, processes: Iterable[int]) -> None:
         most = self._limits.disk_mb << 20

@@ -24,6 +24,7 @@ from nbproof.run.intake import take_in
 from nbproof.sandbox import machine, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
 from nbproof.sandbox.machine import Fit, Room, room_here
+from nbproof.sandbox.usage import memory_mb, resident_mb
 from tests import some_by_day
 from tests.conftest import LESSON, RIGHT
 
@@ -175,26 +176,44 @@ def test_what_ulimit_leaves_to_an_ordinary_user_counts(monkeypatch: pytest.Monke
     assert 0 < left < 4000
 
 
-@pytest.mark.parametrize(("children", "looks"), [(0, 2), (1, 10)], ids=["one process", "two processes"])
+@pytest.mark.parametrize(
+    ("children", "each", "looks"),
+    [(0, 200, 2), (1, 200, 10), (1, 100, 2)],
+    ids=["one process", "two, perhaps too large", "two small ones"],
+)
 def test_the_memory_of_several_processes_is_looked_at_more_often(
-    children: int, looks: int, monkeypatch: pytest.MonkeyPatch
+    children: int, each: int, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One is bounded by the kernel; of several nothing but these looks bounds the sum."""
     sleeping = "import subprocess, sys, time\n"
     sleeping += f"for _ in range({children}): subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
     sleeping += "print('ready', flush=True); time.sleep(60)"
-    seen: list[int] = []
+    seen: list[float] = []
     clock = [1000.0]
+
+    def added_up(pid: int, most: float) -> float:
+        seen.append(most)
+        return 0.5
+
     monkeypatch.setattr(worker_handle.time, "monotonic", lambda: clock[0])
-    monkeypatch.setattr(worker_handle, "memory_mb", lambda pid: float(seen.append(pid) or 1.0))
+    monkeypatch.setattr(worker_handle, "memory_mb", added_up)
+    monkeypatch.setattr(worker_handle, "resident_mb", lambda pid: each)
     with subprocess.Popen([sys.executable, "-c", sleeping], stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None and process.stdout.readline() == b"ready\n"
         here, there = socket.socketpair()
         with here, there:
-            handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits())
+            handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits(memory_mb=256))
             handle._pid = process.pid
             for _ in range(10):
                 clock[0] += 0.1
                 handle._watch()
         os.killpg(process.pid, signal.SIGKILL)
-    assert len(seen) == looks
+    assert seen == [256] * looks
+
+
+def test_memory_is_added_up_until_it_is_too_much() -> None:
+    own = memory_mb(os.getpid())
+    assert own > 10
+    assert 1 < memory_mb(os.getpid(), 1) <= own + 1
+    assert own / 2 < resident_mb(os.getpid())
+    assert resident_mb(2**22 + 1) == 0
