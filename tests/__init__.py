@@ -12,10 +12,14 @@ import pytest
 
 import course  # noqa: F401 (the course that they work for)
 from nbproof.authoring.lesson import Lesson, find_lessons, read_lesson
+from nbproof.sandbox.isolation import why_not_isolated
 
 ROOT = Path(__file__).parent.parent
 SLUGS = [folder.name for folder in find_lessons(ROOT)]
 """The course's lessons."""
+
+
+needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 
 
 def some_by_day(values: Iterable[Any], step: int) -> list[Any]:

@@ -19,14 +19,13 @@ import yaml
 from markdown_it import MarkdownIt
 
 from nbproof.authoring.bundle import bundle
-from nbproof.sandbox.isolation import why_not_isolated
-from tests import ROOT, the_lesson
+from tests import ROOT, needs_isolation, the_lesson
 
 LESSON = "01_module_anatomy"
 NOTEBOOK = f"learn/{LESSON}/{LESSON}.ipynb"
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+    needs_isolation,
 ]
 
 

@@ -36,7 +36,7 @@ from nbproof.run.intake import take_in
 from nbproof.run.pool import Job
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import ClusterLost
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT, ROOT, limited, shared_pool
 
 distributed = pytest.importorskip(
@@ -44,7 +44,6 @@ distributed = pytest.importorskip(
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 
 # A busy machine must not look like a slow learner.
 GENEROUS = {"exercise_seconds": 3.0, "submission_seconds": 120.0}

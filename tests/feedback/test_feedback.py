@@ -35,13 +35,11 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.sandbox.engine import Engine
-from nbproof.sandbox.isolation import why_not_isolated
-from tests import SLUGS, some_by_day, the_lesson
+from tests import SLUGS, needs_isolation, some_by_day, the_lesson
 from tests.conftest import LESSON, RIGHT, limited, shared_pool
 from tests.feedback.breaking import breaks_on_ben
 from tests.feedback.page_rules import what_runs
 
-needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 ROOT = Path(__file__).parent.parent.parent
 WRONG = "def first(x):\n    print('so far')\n    return x.tolist() and x"
 

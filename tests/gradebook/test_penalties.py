@@ -20,11 +20,9 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.collect.uploads import zipped
 from tests.conftest import LESSON, RIGHT
-
-needs_isolation = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
 
 PLUGIN = """
 from nbgrader.plugins import LateSubmissionPlugin

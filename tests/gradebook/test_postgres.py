@@ -19,7 +19,7 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 from tests.gradebook.postgres_server import PASSWORD, Server, server
 
@@ -27,7 +27,7 @@ psycopg = pytest.importorskip("psycopg", reason="PostgreSQL is NOT tested: the e
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+    needs_isolation,
 ]
 FULL = sum(POINTS.values())
 _numbers = itertools.count(1)

@@ -23,7 +23,7 @@ from nbproof.marking.results import SubmissionVerdict
 from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -98,7 +98,7 @@ def _book(course: Path, learner: str) -> tuple[float | None, float | None, bool,
         )
 
 
-@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+@needs_isolation
 def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     asking: Path, write_in: Callable[..., Path], pool: object
 ) -> None:
@@ -139,7 +139,7 @@ def test_the_gradebook_waits_for_a_person_and_keeps_what_the_person_gave(
     assert _book(asking, "ada") == (None, 1.5, True, None, "Nearly.")
 
 
-@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+@needs_isolation
 def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
     asking: Path, write_in: Callable[..., Path], pool: object
 ) -> None:
@@ -170,7 +170,7 @@ def test_what_stands_beside_its_cell_or_far_away_waits_for_a_person(
     assert _grade(asking, pool, force=True)["code"] == (FULL + 2, FULL + 2, 0)
 
 
-@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+@needs_isolation
 def test_a_lesson_may_gain_a_question_when_a_class_is_graded_already(
     course: Path, hand_in: Callable[..., Path], pool: object
 ) -> None:

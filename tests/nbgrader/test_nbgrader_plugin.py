@@ -23,12 +23,12 @@ from nbproof.nbgrader_setup import course_config
 from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+    needs_isolation,
 ]
 
 FULL = sum(POINTS.values())

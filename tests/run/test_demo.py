@@ -13,7 +13,7 @@ import pytest
 
 from nbproof.authoring.simulate import DEMO, LEARNERS, prepare_demo, simulated_before
 from nbproof.cli.main import main
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.collect.uploads import everything
 from tests.conftest import LESSON, RIGHT
 
@@ -37,7 +37,7 @@ def fresh(course: Path) -> Path:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+@needs_isolation
 def test_a_fresh_course_grades_a_simulated_class_apart_and_a_real_one_by_itself(
     fresh: Path, hand_in: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,13 +21,13 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import take_in
 from nbproof.run.plan import select
-from nbproof.sandbox.isolation import why_not_isolated
 from nbproof.sandbox.worker_handle import Worker
+from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT, note_references
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+    needs_isolation,
 ]
 
 

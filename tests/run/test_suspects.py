@@ -23,7 +23,7 @@ from nbproof.run.intake import take_in
 from nbproof.run.journal import RunState
 from nbproof.run.pool import Job
 from nbproof.run.suspects import InProgress, Standing, Suspects, _by_force, note_of
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.conftest import LESSON, POINTS, RIGHT
 from tests.run.test_batch import Grade, _book, grade
 
@@ -35,7 +35,7 @@ FULL = sum(POINTS.values())
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+    needs_isolation,
 ]
 
 KILLER = {**RIGHT, "third": RIGHT["third"] + "  # KILLER"}

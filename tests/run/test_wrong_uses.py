@@ -20,12 +20,12 @@ from nbproof.run.batch import grade_class
 from nbproof.run.class_run import PoolMaker
 from nbproof.run.intake import Intake, Submission, take_in
 from nbproof.run.lock import only_run
-from nbproof.sandbox.isolation import why_not_isolated
+from tests import needs_isolation
 from tests.conftest import LESSON, RIGHT
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}"),
+    needs_isolation,
 ]
 ROOT = Path(__file__).parent.parent.parent
 

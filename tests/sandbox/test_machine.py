@@ -22,13 +22,13 @@ from nbproof.limits import GradingLimits
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
 from nbproof.sandbox import machine, worker_handle
-from nbproof.sandbox.isolation import Isolation, offered, why_not_isolated
+from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.sandbox.usage import memory_mb, resident_mb
-from tests import some_by_day
+from tests import needs_isolation, some_by_day
 from tests.conftest import LESSON, RIGHT
 
-pytestmark = pytest.mark.skipif(bool(why_not_isolated()), reason=f"the engine is NOT tested: {why_not_isolated()}")
+pytestmark = needs_isolation
 _levels = pytest.mark.parametrize(
     "level", some_by_day([one for one in offered() if not offered()[one]], 2), ids=lambda one: one.value
 )
