@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from datetime import datetime
@@ -27,6 +28,7 @@ def seconds(path: Path) -> float:
 
 def main() -> int:
     """0 if each takes less than the limit."""
+    argparse.ArgumentParser(prog="python -m benchmarks.lessons", description=__doc__).parse_args()
     found = {path.stem: seconds(path) for path in sorted(ROOT.glob("source/*/*.ipynb"))}
     for name, took in found.items():
         print(f"{took:6.1f} s  {name}{'  too long' if took > LIMIT else ''}")

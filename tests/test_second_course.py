@@ -58,6 +58,11 @@ def test_it_is_not_about_hooks_and_needs_no_torch() -> None:
     assert "leaves = []" in (EXAMPLE / "course.toml").read_text()
 
 
+def test_it_is_handed_out(course: Path) -> None:
+    """The tool's own lines are nobody's secret, even if an answer has one of them."""
+    assert "none is in it" in run(course, "bundle")
+
+
 @pytest.mark.nightly
 def test_it_becomes_a_site_to_read(course: Path) -> None:
     told = run(course, "site")

@@ -24,6 +24,7 @@ from typing import IO, Any, cast
 
 from nbproof.authoring.trial import Outcome, Trial, prepare, try_candidate
 from nbproof.interrupt import for_this_process_only
+from nbproof.values.leaf import refuse_missing_leaves
 
 __all__ = ["run_trials"]
 
@@ -37,7 +38,8 @@ Numbered = tuple[int, Trial]
 
 
 def run_trials(trials: Sequence[Trial], workers: int | None = None) -> Iterator[tuple[int, Outcome]]:
-    """Run the trials; yields (index, outcome) as they end."""
+    """Run the trials; yields (index, outcome) as they end. Raises UsageError if a leaf type's library is missing."""
+    refuse_missing_leaves()
     context: Any = get_context("forkserver" if _FORKS else "spawn")
     if _FORKS:
         context.set_forkserver_preload(["nbproof.authoring.trial", "nbproof.authoring.warm"])

@@ -53,7 +53,10 @@ def grade(request: Namespace) -> int:
     except KeyboardInterrupt:
         _write(request, error_as_json(None, exit_code=130, seconds=time.perf_counter() - start))
         done = f" after {desk.counting.done} of {desk.counting.total}" if desk.counting.total else ""
-        print(f"interrupted{done}; what is graded is kept. Run the same command again to go on", file=sys.stderr)
+        without = ", without --force," if request.force else ""
+        print(
+            f"interrupted{done}; what is graded is kept. Run the same command again{without} to go on", file=sys.stderr
+        )
         return 130
     code = 1 if is_incomplete(told) else 0
     if request.quiet:

@@ -37,10 +37,13 @@ def _collect_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _collect(arguments: argparse.Namespace) -> int:
+    from nbproof.cli.class_json import refuse_unwritable
     from nbproof.cli.collected_table import print_collected, write_json
     from nbproof.collect import collect
     from nbproof.terminal import progress
 
+    if arguments.json:
+        refuse_unwritable(str(arguments.json))
     with progress("collecting") as step:
         collected = collect(
             arguments.course, arguments.paths, lesson=arguments.lesson, names=arguments.names,
@@ -252,9 +255,11 @@ def _alone(arguments: argparse.Namespace) -> int:
     if arguments.notebook in lessons:
         file = root / "learn" / arguments.notebook / f"{arguments.notebook}.ipynb"
     if not file.is_file():
-        raise UsageError(
-            "there is no such notebook", str(file.absolute()), f"choose a file, or one of: {', '.join(lessons)}"
+        known = arguments.notebook in lessons
+        choose = (
+            course_command(f"lab {arguments.notebook}") if known else f"choose a file, or one of: {', '.join(lessons)}"
         )
+        raise UsageError("there is no such notebook", str(file.absolute()), choose)
     # It is the learner's own code, on the learner's own machine: isolation is welcome, and not needed.
     isolation = Isolation.NONE if why_not_isolated() else None
     with progress("checking") as step:

@@ -74,6 +74,10 @@ def _run(argv: list[str] | None, without: UsageError | None) -> int:
     arguments.rest = rest
     if without is not None and arguments.chosen.needs_course:
         raise without
+    if not arguments.course.is_dir():
+        raise UsageError(
+            "there is no such folder", str(arguments.course.absolute()), "name the course's own: --course FOLDER"
+        )
     with course_in(arguments.course):
         return int(arguments.chosen.run(arguments))
 

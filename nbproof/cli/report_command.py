@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nbproof.command import course_command, nbgrader_command, with_extra
+from nbproof.command import course_command, with_extra
 from nbproof.errors import CourseError, UsageError
 from nbproof.files import counted, printable, replace_file, some_of
 
@@ -216,7 +216,7 @@ def _tell(name: str, file: GradeFile, path: Path, quiet: bool) -> None:
             print(f"  ! {printable(learner)}: {what}", file=stream)
     if file.unmatched or file.unclear:
         told = (
-            nbgrader_command("db student add ID --first-name ... --last-name ... --email ...")
-            + ", then run the same report again"
+            course_command("roster add ID --name '...' --email ...")
+            + ", with name or address as the export has them, then run the same report again"
         )
         print(f"  next: {told}", file=stream)

@@ -74,22 +74,34 @@ def add_learner(root: Path, learner: str, name: str, email: str) -> int:
         raise UsageError(
             f"{learner!r} cannot be a learner's id: {why}",
             "roster add",
-            "choose another id, such as: roster add jdoe --name 'J. Doe'",
+            f"choose another id, such as: {course_command('roster add jdoe')} --name 'J. Doe'",
         )
     with only_run(root):
-        added = enrol(root, [Member(learner, name, email)])
-    print(f"{learner} is {'now' if added else 'already'} on the roster: {(root / ROSTER).resolve()}")
+        added, changed = enrol(root, [Member(learner, name, email)])
+    told = (
+        "is now on the roster"
+        if added
+        else "was on the roster, and is changed"
+        if changed
+        else "is already on the roster"
+    )
+    print(f"{learner} {told}: {(root / ROSTER).resolve()}")
     return 0
 
 
 def import_names(root: Path, file: Path) -> int:
     """Put everybody of a table on the roster."""
-    roster = read_names(file)
+    roster = read_names(file, course_command("roster import"))
     with only_run(root):
-        added = enrol(root, roster.members)
+        added, changed = enrol(root, roster.members)
     for note in roster.notes:
         print(f"note: {note}")
-    print(f"{len(added)} added, {len(roster.members) - len(added)} were there before: {(root / ROSTER).resolve()}")
+    before = len(roster.members) - len(added)
+    print(
+        f"{len(added)} added, {before} were there before, {len(changed)} of them changed: {(root / ROSTER).resolve()}"
+    )
+    if changed:
+        print(f"changed: {', '.join(changed)}")
     return 0
 
 

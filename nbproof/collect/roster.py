@@ -103,9 +103,9 @@ class Roster:
         return found
 
 
-def read_names(path: Path) -> Roster:
-    """Read a CSV of names. Raises UsageError if it cannot be used."""
-    rows = read_sheet(path, "the names", "--names", least=1).rows
+def read_names(path: Path, option: str = "--names") -> Roster:
+    """Read a CSV of names, which ``option`` has named. Raises UsageError if it cannot be used."""
+    rows = read_sheet(path, "the names", option, least=1).rows
     heads = [_head(cell) for cell in rows[0]]
     chosen = next((name for name in _LEARNER if name in heads and _filled(rows, heads.index(name))), "")
     if not chosen and any(head in _FIRST for head in heads) and any(head in _LAST for head in heads):
@@ -288,10 +288,10 @@ def is_class_known(root: Path) -> bool:
     return (root / ROSTER).exists() or any(root.glob("collected/*/list.json"))
 
 
-def enrol(root: Path, members: Iterable[Member]) -> list[str]:
-    """Put learners on the roster, or what is new of them; returns those who are new. Raises UsageError."""
+def enrol(root: Path, members: Iterable[Member]) -> tuple[list[str], list[str]]:
+    """Put learners on the roster, or what is new of them; returns those who are new, and those who changed. Raises UsageError."""
     kept = {member.learner: member for member in members_of(root)}
-    added = []
+    added, changed = [], []
     for one in members:
         before = kept.get(one.learner)
         if before is None:
@@ -299,9 +299,12 @@ def enrol(root: Path, members: Iterable[Member]) -> list[str]:
             kept[one.learner] = one
             continue
         also = tuple(dict.fromkeys((*before.also, *one.also)))
-        kept[one.learner] = replace(before, name=one.name or before.name, email=one.email or before.email, also=also)
+        after = replace(before, name=one.name or before.name, email=one.email or before.email, also=also)
+        if after != before:
+            changed.append(one.learner)
+            kept[one.learner] = after
     _write(root, list(kept.values()))
-    return added
+    return added, changed
 
 
 def strike_off(root: Path, learners: Iterable[str]) -> None:

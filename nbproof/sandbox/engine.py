@@ -23,6 +23,7 @@ from nbproof.sandbox.judging import JudgeProcess
 from nbproof.sandbox.launch import Launched, launch, remove_folder
 from nbproof.sandbox.machine import room_here
 from nbproof.sandbox.worker_handle import Ended, NoRoom, Worker
+from nbproof.values.leaf import refuse_missing_leaves
 
 __all__ = ["Engine"]
 
@@ -73,6 +74,7 @@ class Engine:
             except (OSError, ValueError):
                 said = {}
             if not said.get("ready"):
+                refuse_missing_leaves()
                 reason = (
                     (said.get("failed") or f"it ended with status {self._launched.process.poll()}")
                     .strip()

@@ -8,7 +8,7 @@ will run has it before that code begins: :func:`warm_up`.
 from __future__ import annotations
 
 import contextlib
-import importlib
+import importlib.util
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ITEM_SIZES", "Leaf", "TooMuch", "Unlike", "Words", "leaf_named", "leaf_types", "leaf_words", "not_a_number",
-    "restrained", "seeded", "warm_up",
+    "refuse_missing_leaves", "restrained", "seeded", "warm_up",
 ]  # fmt: skip
 
 ITEM_SIZES: Mapping[str, int] = {
@@ -154,15 +154,25 @@ def _plugged(names: tuple[str, ...]) -> tuple[Leaf, ...]:
         try:
             found.append(importlib.import_module(f"nbproof.values.leaves.{library}").LEAF)
         except ModuleNotFoundError as error:
-            missing = str(error.name)
-            what, then = (
-                f"the leaf type {library} needs {missing}, which is not installed",
-                f"{this_python()} -m pip install {missing}",
-            )
-            if missing.startswith("nbproof"):
-                what, then = f"no leaf type is called {library!r}", "choose from: numpy, torch"
-            raise UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then) from None
+            raise _not_there(library, str(error.name)) from None
     return tuple(found)
+
+
+def refuse_missing_leaves() -> None:
+    """Raise UsageError if a library of this course's leaf types is not installed. Imports none of them."""
+    for library in the_course().leaves:
+        if importlib.util.find_spec(f"nbproof.values.leaves.{library}") and not importlib.util.find_spec(library):
+            raise _not_there(library, library)
+
+
+def _not_there(library: str, missing: str) -> UsageError:
+    what, then = (
+        f"the leaf type {library} needs {missing}, which is not installed",
+        f"{this_python()} -m pip install {missing}",
+    )
+    if missing.startswith("nbproof"):
+        what, then = f"no leaf type is called {library!r}", "choose from: numpy, torch"
+    return UsageError(what, f"{the_course().folder / 'course.toml'}: leaves", then)
 
 
 def leaf_words() -> Words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,26 @@ def test_outside_a_course_every_command_says_so(
     assert told.startswith("error: ")
     assert str(tmp_path) in told
     assert "  next: " in told
+
+
+@pytest.mark.parametrize("command", ["progress", "roster", "feedback", "check"])
+def test_a_folder_that_is_not_there_is_said(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, "--course", str(tmp_path / "none")]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("error: there is no such folder\n") and "  next: " in told
+
+
+def test_what_lies_in_the_way_of_wheels_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["wheels", "--course", str(ROOT), "--out", str(tmp_path / "file")]) == 2
+    assert "error: the wheels cannot be written: File exists" in capsys.readouterr().err
+
+
+def test_a_lesson_that_was_never_opened_is_opened_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(ROOT / "source", tmp_path / "source")
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    assert main(["check-notebook", "04_apply", "--course", str(tmp_path)]) == 2
+    assert "lab 04_apply" in capsys.readouterr().err
 
 
 def test_an_unknown_option_is_refused_except_for_jupyterlab() -> None:

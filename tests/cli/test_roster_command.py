@@ -164,7 +164,12 @@ def test_the_roster_is_filled_by_names_imports_and_one_by_one(
         "learner,name,email,also", "ada,Ada A,,",
         'bob,"B, Bob",b@u.edu,Bob B | 78', 'zz,"Zed, Zoe",,Zoe Zed | 77', "eve,,e@u.edu,",
     ]  # fmt: skip
-    capsys.readouterr()
+    said = capsys.readouterr().out
+    assert "1 added, 1 were there before, 1 of them changed" in said and "changed: bob\n" in said
+    assert "eve is now on the roster" in said
+    for email, told in (("e@u.edu", "is already on the roster"), ("e@u.org", "was on the roster, and is changed")):
+        assert _roster(two, "add", "eve", "--email", email) == 0
+        assert f"eve {told}" in capsys.readouterr().out
     assert _roster(two) == 0
     told = capsys.readouterr().out
     assert "4 learners" in told and "Zed, Zoe" in told

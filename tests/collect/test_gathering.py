@@ -236,7 +236,7 @@ def _wrong(tmp_path: Path, course: Path) -> dict[str, tuple[list[str], str]]:
         "a pattern without a learner": ([up, "--pattern", "(.*)"], "the pattern has no group called learner"),
         "no time": ([up, "--due", "soon"], "'soon' is no time"),
         "no due date": ([up, "--prefer", "on-time"], "nothing says when it was due"),
-        "nowhere to write the list": ([up, "--json", str(tmp_path / "none/x.json")], "the list cannot be written"),
+        "nowhere to write the list": ([up, "--json", str(tmp_path / "none/x.json")], "there is no such folder"),
         "a device": (["/dev/null"], "the upload is neither a folder nor a file"),
     }
 

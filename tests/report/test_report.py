@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 
 from nbproof.cli.main import main
 from nbproof.marking.results import Score
+from nbproof.nbgrader_setup import course_config
 from nbproof.report.attendance import people_of
 from nbproof.report.charts import status_chart
 from nbproof.report.findings import find
@@ -66,6 +67,7 @@ def test_the_page_is_one_harmless_accessible_file(course: Path, capsys: pytest.C
 
 
 def test_whoever_is_to_be_talked_to_is_called_by_name(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    course_config(course)  # nbgrader finds its own tools
     (course / "roster.csv").write_text("learner,name\ntim,Tim Zed\ns0,Ann Li\nzoe,Zoe Nobody\n")
     with Gradebook(f"sqlite:///{course / 'gradebook.db'}", "pytorch_hooks") as gradebook:
         gradebook.update_or_create_student("tim", first_name="Timothy", last_name="Before")

@@ -396,6 +396,8 @@ def test_a_leaf_type_that_is_not_there_is_told(
     if missing:
         monkeypatch.setitem(sys.modules, missing, None)
         monkeypatch.delitem(sys.modules, "nbproof.values.leaves.numpy", raising=False)
+        with pytest.raises(UsageError, match=said):
+            leaf.refuse_missing_leaves()
     with pytest.raises(UsageError, match=said):
         leaf_types()
 
