@@ -60,9 +60,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if os.geteuid():
             raise SetUpError("only root can make users and their folders", "this command", "the same with sudo")
+        names = [chosen.instructor, *names_in(chosen.students)]
+        for name in names:
+            if not re.fullmatch(r"[A-Za-z_][\w.@-]*[$]?", name, re.ASCII):
+                raise SetUpError(f"{name!r} cannot be a user's name", "--instructor, --students", "choose another name")
         wheels, solutions = made_files(chosen.wheels)
         install(chosen.env, wheels, chosen.pip)
-        instructor, *students = [user(name) for name in (chosen.instructor, *names_in(chosen.students))]
+        instructor, *students = [user(name) for name in names]
         configure_everybody(chosen.env, chosen.exchange)
         if TLJH in chosen.env.parents:
             put(TLJH / "config/jupyterhub_config.d" / f"{COURSE}.py", (HERE / "jupyterhub_config.py").read_text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from nbproof.interrupt import EXIT_CODE, told_to_stop
 
 __all__ = ["course_parser", "main"]
 
+_CLOSED = 141
+"""What a shell says of a program that wrote to a pipe which nobody reads any more."""
+
 
 def main(argv: list[str] | None = None, without: UsageError | None = None) -> int:
     """Run one command; 0 if it succeeded, 1 if something failed, 2 for a wrong call, 130 if it was interrupted.
@@ -20,7 +24,9 @@ def main(argv: list[str] | None = None, without: UsageError | None = None) -> in
     ``without``: why there is no course. Only a command that needs none runs then.
     """
     try:
-        return _run(argv, without)
+        code = _run(argv, without)
+        sys.stdout.flush()  # here, where it is known what to say if nobody reads it
+        return code
     except KeyboardInterrupt:
         return _interrupted()
     except ModuleNotFoundError as error:
@@ -37,6 +43,10 @@ def main(argv: list[str] | None = None, without: UsageError | None = None) -> in
             return _interrupted()
         print("\n".join(error.lines()), file=sys.stderr)
         return error.exit_code
+    except BrokenPipeError:
+        # Whoever read, such as `head`, has enough. What Python itself writes at its end must find a place, too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _CLOSED
     except (Exception, SystemExit):
         # Libraries make errors of their own of an interrupt that comes while they are imported or called.
         if told_to_stop():

@@ -91,6 +91,15 @@ def test_a_lesson_that_was_never_opened_is_opened_first(tmp_path: Path, capsys: 
     assert "lab 04_apply" in capsys.readouterr().err
 
 
+def test_a_reader_who_has_enough_ends_a_command_without_a_word() -> None:
+    words = [sys.executable, "-m", "course", "progress"]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
 def test_an_unknown_option_is_refused_except_for_jupyterlab() -> None:
     with pytest.raises(SystemExit) as end:
         main(["grade", "--nonsense"])

@@ -162,3 +162,5 @@ def test_whatever_stops_it_says_fact_place_and_next_step(
     monkeypatch.setattr(set_up, "made_files", fails)
     assert set_up.main(["--instructor", "prof"]) == 1
     assert said in capsys.readouterr().err
+    assert set_up.main(["--instructor", ""]) == 1
+    assert "error: '' cannot be a user's name\n" in capsys.readouterr().err, "before anything is installed"
