@@ -154,7 +154,8 @@ class Worker:
 
         The memory of one process is bounded by the kernel, so twice a second is enough. Several can grow by a gigabyte in
         half a second, and nothing but this look bounds their sum. To add it up takes long beside processes that keep the
-        machine busy; so at every tick it is guessed, too high rather than too low, and added up if the guess is too much.
+        machine busy; so at every tick it is guessed, and added up if the guess is too much. The guess is too high rather than
+        too low, but for shared memory, which only adding up finds.
         """
         if not self._pid:
             return
