@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -134,6 +135,9 @@ def _out_of_lists(root: Path, gone: set[str], with_uploads: bool) -> list[str]:
                 kept = path.parent / str(one.get("kept") or "")
                 if kept.is_file() and kept.resolve().is_relative_to(path.parent.resolve()):
                     kept.unlink()
+                    # An empty folder may be called by the learner's name.
+                    with contextlib.suppress(OSError):
+                        os.removedirs(kept.parent)
             staying += [str(one.relative_to(root)) for one in sorted(path.parent.glob("upload/*"))]
         for one in mine:
             # The file's name stays: it is what the upload calls it. Whose it was does not.

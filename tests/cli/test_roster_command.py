@@ -102,6 +102,9 @@ def test_with_uploads_the_files_go_too_and_a_neighbours_stay(two: Path, tmp_path
     left = everything(two / "collected")
     assert not [path for path in left if path.startswith("0001-ada")]
     assert not [path for path in left if "files/ada" in path or "replaced/ada" in path]
+    assert not [path for path in (two / "collected").rglob("*ada*") if path.is_dir()], (
+        "a folder may be called by a name"
+    )
     assert [data for path, data in left.items() if "files/bob" in path and "shared" in path] == [bob + b" "]
     assert left["0003-shared.zip/upload/shared.zip"] == shared
 
