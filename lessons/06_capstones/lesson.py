@@ -16,7 +16,7 @@
 #   itself, and changes nothing that it should only watch.
 # - **You need** lessons 02, 03 and 05. The five exercises do not need each other, but some cells between them use names of earlier parts: run all cells in order. After each exercise is a good place for a break.
 # - **Time** about 90 minutes for the core path, 120 more for what goes further: five exercises for 21 points, and one question in your own words, 2 points.
-#   The cells after an exercise put your own tool to work, so they run once it is there; until then they end in an error, and Run All goes on below them.
+#   The cells after an exercise put your own tool to work, so they run once it is there; until then some of them end in an error, and Run All goes on below them.
 # - **Stuck?** `hint()` in any cell gives the next step of help after a failed check; `hint("grad_cam")`, with an exercise's id, helps you to begin.
 # - **Out of scope** several GPUs, `torch.compile`.
 

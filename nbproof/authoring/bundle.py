@@ -224,20 +224,19 @@ def _prove(root: Path, files: dict[str, bytes]) -> int:
         forbidden = {"lessons", "source"} & set(place.parts)
         if forbidden or place.name in ("lesson.py", RIGHT, WRONG):
             raise CourseError("the bundle would hold what learners must not have", name, "please report this")
-    # The tool is the same for every course, and knows no answer: an idiom that both have written gives nothing away.
-    return refuse_leaks(
-        root, {name: data for name, data in files.items() if not name.startswith("nbproof/")}, "the bundle"
-    )
+    return refuse_leaks(root, files, "the bundle")
 
 
 def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "") -> int:
     """Raise CourseError if a file holds a line that learners must not see; returns how many lines were looked for.
 
     In notebooks and pages no line of anything is allowed. Lines of code are everybody's as soon as two people write
-    the same idiom: in modules the lines of solutions and hidden tests count, not those of 2,000 answers as well.
+    the same idiom: in modules the lines of solutions and hidden tests count, not those of 2,000 answers as well. The tool
+    was written before any course: in its modules only lines count that are long enough to tell anything.
     ``own``: text that everybody may read anyway.
     """
     solutions, everything = (read_secrets(root, candidates=some, released=False) for some in (False, True))
+    telling = Secrets((line, origin) for line, origin in solutions.origins.items() if len(line) >= _TELLING)
     strict = Secrets(
         (line, origin)
         for line, origin in everything.origins.items()
@@ -245,7 +244,8 @@ def refuse_leaks(root: Path, files: Mapping[str, bytes], what: str, own: str = "
     )
     public = public_text(root) + "\n" + own
     for name, data in files.items():
-        secrets = solutions if name.endswith(".py") else strict
+        of_code = telling if name.startswith("nbproof/") else solutions
+        secrets = of_code if name.endswith(".py") else strict
         for leak in leaks_in(name, text_of(name, data), secrets, public):
             raise CourseError(
                 f"{what} would show a line of {leak.origin}: {leak.line[:80]}",

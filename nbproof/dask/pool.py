@@ -21,7 +21,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nbproof.dask import tasks
-from nbproof.dask.cluster import Address, Crew
+from nbproof.dask.address import Address
+from nbproof.dask.workers import Crew
 from nbproof.marking.results import STATUSES, SubmissionVerdict
 from nbproof.run.suspects import in_a_process_of_its_own
 from nbproof.sandbox.isolation import Isolation

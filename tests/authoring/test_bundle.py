@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from nbproof.authoring.bundle import bundle
+from nbproof.authoring.bundle import bundle, refuse_leaks
+from nbproof.authoring.release import read_secrets
 from nbproof.cli.main import main
+from nbproof.errors import CourseError
 from tests import some_by_day, the_lessons
 
 pytestmark = pytest.mark.slow
@@ -180,6 +182,17 @@ def test_what_gives_an_answer_away_is_not_bundled(copied: Path, where: str, caps
     assert main(["bundle", "--course", str(copied), "--out", str(copied / "b.zip")]) == 1
     assert re.search("error: the bundle would show a line of source/", capsys.readouterr().err)
     assert not (copied / "b.zip").exists()
+
+
+def test_in_the_tool_only_what_tells_something_is_looked_for() -> None:
+    """An idiom that the tool and an answer have both written gives nothing away; a whole line of an answer does."""
+    lines = sorted(read_secrets(ROOT, candidates=False, released=False).origins, key=len)
+    short, long = lines[0], lines[-1]
+    assert len(short) < 24 < len(long)
+    assert refuse_leaks(ROOT, {"nbproof/files.py": short.encode()}, "it")
+    for name, line in (("nbproof/files.py", long), ("course/data.py", long), ("course/data.py", short)):
+        with pytest.raises(CourseError, match="it would show a line of "):
+            refuse_leaks(ROOT, {name: line.encode()}, "it")
 
 
 def test_wrong_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

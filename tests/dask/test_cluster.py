@@ -19,9 +19,8 @@ from typing import Any
 
 import pytest
 
-from nbproof.dask import cluster as around
-from nbproof.dask import tasks
-from nbproof.dask.cluster import Address
+from nbproof.dask import tasks, workers
+from nbproof.dask.address import Address
 from nbproof.dask.pool import Cluster, DaskPool, connect
 from nbproof.errors import UsageError
 from nbproof.limits import GradingLimits
@@ -267,7 +266,7 @@ def test_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_something_else_listens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbproof.dask.cluster._CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr("nbproof.dask.address._CONNECT_SECONDS", 1.0)
     with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(ClusterLost) as lost:  # noqa: SIM117
         with connect(f"tcp://127.0.0.1:{server.getsockname()[1]}"):
             pass
@@ -324,7 +323,7 @@ def test_a_worker_of_another_version_is_not_used(
     hand_in("ada", RIGHT)
     scheduler.scale(1)
     wanted = {**versions(), "torch": "1.0"}
-    monkeypatch.setattr(around, "versions", lambda: wanted)
+    monkeypatch.setattr(workers, "versions", lambda: wanted)
     said: list[str] = []
     with connect(scheduler.scheduler_address, True, 30, said.append) as cluster, pytest.raises(ClusterLost) as lost:
         list(cluster.pool(_blueprints(course), 1, LIMITS).marked(_jobs(course)))
