@@ -11,21 +11,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from course.pictures.canvas import (
-    FAINT,
-    INK,
-    ORANGE,
-    PAPER,
-    QUIET,
-    RED,
-    Picture,
-    amount,
-    cut,
-    in_own_style,
-    listed,
-    number,
-    told,
-)
+from course.pictures.canvas import FAINT, INK, ORANGE, PAPER, QUIET, RED, Picture, in_own_style
+from course.pictures.words import amount, cut, listed, number, told
 
 __all__ = ["draw_activation_histograms"]
 

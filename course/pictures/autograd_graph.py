@@ -9,8 +9,9 @@ from typing import Any
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from course.pictures.canvas import INK, ORANGE, PAPER, QUIET, Picture, in_own_style, listed, number
+from course.pictures.canvas import INK, ORANGE, PAPER, QUIET, Picture, in_own_style
 from course.pictures.graph import Graph, GraphBox, Route, graph_of
+from course.pictures.words import listed, number
 
 __all__ = ["draw_autograd_graph", "in_short", "paint_graph"]
 

@@ -3,8 +3,6 @@
 A :class:`Picture` is a matplotlib figure with an ``alt`` text. matplotlib.pyplot does not know of it: nothing has to
 be closed, no front end shows it a second time, and its memory is free with the last name for it. It has a paper of
 its own, so it reads the same on a light page, on a dark one and in print, whatever style the learner has set.
-
-Its alt text says numbers, tensors and lists in words.
 """
 
 from __future__ import annotations
@@ -14,39 +12,17 @@ import contextlib
 import functools
 import html
 import io
-import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
-import torch
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 __all__ = [
-    "BLUE",
-    "FAINT",
-    "INK",
-    "MONO",
-    "ORANGE",
-    "PAPER",
-    "QUIET",
-    "RED",
-    "WIRE",
-    "Picture",
-    "amount",
-    "cut",
-    "in_brief",
-    "in_own_style",
-    "listed",
-    "number",
-    "own_style",
-    "power_of_ten",
-    "size_in_bytes",
-    "told",
-]
-
+    "BLUE", "FAINT", "INK", "MONO", "ORANGE", "PAPER", "QUIET", "RED", "WIRE", "Picture", "in_own_style", "own_style",
+]  # fmt: skip
 
 PAPER, INK = "#fbfaf6", "#1d2733"
 QUIET, WIRE, FAINT = "#55606c", "#6b7683", "#e4e7ea"
@@ -193,70 +169,3 @@ def in_own_style(draw: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
             return draw(*args, **kwargs)
 
     return drawn
-
-
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def number(value: float) -> str:
-    """Three digits, as short as they can be: ``0.0123``, ``4.5e-06``, ``NaN``, ``inf``."""
-    if math.isnan(value):
-        return "NaN"
-    text = f"{value:.3g}"
-    return text.replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
-
-
-def power_of_ten(value: float) -> str:
-    """A tick of a logarithmic axis: ``10⁻³``; simple numbers as they are."""
-    if 0.01 <= value <= 100:
-        return f"{value:g}"
-    exponent = round(math.log10(value)) if value > 0 else 0
-    return "10" + str(exponent).translate(_SUPERSCRIPT)
-
-
-def size_in_bytes(size: float) -> str:
-    """``0 B``, ``1.5 KiB``, ``2.34 MiB``."""
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if abs(size) < (1024 if unit == "B" else 1000) or unit == "GiB":
-            break
-        size /= 1024
-    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
-
-
-def amount(count: int, one: str, many: str | None = None) -> str:
-    """``1 module``, ``3 modules``."""
-    return f"{count} {one if count == 1 else many or one + 's'}"
-
-
-def cut(text: str, most: int) -> str:
-    """A text of at most ``most`` letters; of a longer one the end, which tells dotted names apart, and a start."""
-    if len(text) <= most:
-        return text
-    start = max(0, (most - 1) // 3)
-    return f"{text[:start]}…{text[len(text) - (most - 1 - start) :]}"
-
-
-def in_brief(error: BaseException, most: int = 110) -> str:
-    """``RuntimeError: the first line of its message``."""
-    line = next(iter(str(error).strip().splitlines()), "")
-    text = f"{type(error).__name__}: {line}" if line else type(error).__name__
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def listed(items: Iterable[str], most: int = 20) -> str:
-    """The items with semicolons between; of many the first and the last ones, and how many there are between."""
-    given: Sequence[str] = list(items)
-    if len(given) <= most:
-        return "; ".join(given)
-    head, tail = given[: most - most // 3], given[-(most // 3) :]
-    return "; ".join([*head, f"{len(given) - len(head) - len(tail)} more", *tail])
-
-
-def told(value: object) -> str:
-    """What a value is, for an error message."""
-    if isinstance(value, torch.Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if isinstance(value, Mapping) and not value:
-        return "an empty dict"
-    name = type(value).__name__
-    return f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import adaptive_avg_pool2d, adaptive_max_pool2d
 
-from course.pictures.canvas import MONO, QUIET, RED, WIRE, Picture, cut, in_own_style, number
+from course.pictures.canvas import MONO, QUIET, RED, WIRE, Picture, in_own_style
+from course.pictures.words import cut, number
 
 __all__ = ["Frame", "Grid", "cell_text", "draw_frames", "draw_grids", "span"]
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 import torch
 from matplotlib.patches import Rectangle
 
-from course.pictures.canvas import RED, Picture, cut, in_own_style, listed
+from course.pictures.canvas import RED, Picture, in_own_style
+from course.pictures.words import cut, listed
 
 __all__ = ["draw_digits"]
 

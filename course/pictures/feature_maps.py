@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import torch
 
-from course.pictures.canvas import BLUE, INK, ORANGE, PAPER, QUIET, Picture, cut, in_own_style, listed, number, told
+from course.pictures.canvas import BLUE, INK, ORANGE, PAPER, QUIET, Picture, in_own_style
 from course.pictures.cells import span
+from course.pictures.words import cut, listed, number, told
 
 __all__ = ["draw_clobber", "draw_feature_maps"]
 

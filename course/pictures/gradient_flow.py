@@ -11,23 +11,8 @@ import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from course.pictures.canvas import (
-    BLUE,
-    FAINT,
-    INK,
-    MONO,
-    ORANGE,
-    PAPER,
-    QUIET,
-    RED,
-    Picture,
-    cut,
-    in_own_style,
-    listed,
-    number,
-    power_of_ten,
-    told,
-)
+from course.pictures.canvas import BLUE, FAINT, INK, MONO, ORANGE, PAPER, QUIET, RED, Picture, in_own_style
+from course.pictures.words import cut, listed, number, power_of_ten, told
 
 __all__ = ["draw_gradient_flow"]
 

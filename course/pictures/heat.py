@@ -7,8 +7,9 @@ from typing import Any
 import torch
 from torch.nn.functional import interpolate
 
-from course.pictures.canvas import INK, PAPER, QUIET, WIRE, Picture, in_own_style, number, told
+from course.pictures.canvas import INK, PAPER, QUIET, WIRE, Picture, in_own_style
 from course.pictures.cells import span
+from course.pictures.words import number, told
 
 __all__ = ["draw_heat"]
 

@@ -11,9 +11,10 @@ from torch import nn
 from torch.autograd.graph import get_gradient_edge
 
 from course.pictures.autograd_graph import in_short, paint_graph
-from course.pictures.canvas import INK, ORANGE, QUIET, RED, Picture, cut, in_brief, in_own_style
+from course.pictures.canvas import INK, ORANGE, QUIET, RED, Picture, in_own_style
 from course.pictures.doubles import double_of, quietly, tensors_in
 from course.pictures.graph import Graph, graph_of
+from course.pictures.words import cut, in_brief
 
 __all__ = ["draw_legacy_comparison", "reported_grad_input"]
 

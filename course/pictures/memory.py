@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from course.pictures.canvas import INK, PAPER, QUIET, Picture, cut, in_own_style, listed, size_in_bytes, told
+from course.pictures.canvas import INK, PAPER, QUIET, Picture, in_own_style
+from course.pictures.words import cut, listed, size_in_bytes, told
 
 __all__ = ["draw_memory"]
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from torch import nn
 
-from course.pictures.canvas import INK, MONO, PAPER, WIRE, Picture, in_own_style, listed
+from course.pictures.canvas import INK, MONO, PAPER, WIRE, Picture, in_own_style
 from course.pictures.tree_boxes import Box, tree_of
+from course.pictures.words import listed
 
 __all__ = ["draw_module_tree"]
 

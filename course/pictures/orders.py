@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from course.pictures.canvas import MONO, ORANGE, QUIET, WIRE, Picture, amount, cut, in_own_style, listed
+from course.pictures.canvas import MONO, ORANGE, QUIET, WIRE, Picture, in_own_style
 from course.pictures.cells import Frame, draw_frames
+from course.pictures.words import amount, cut, listed
 
 __all__ = ["draw_orders"]
 

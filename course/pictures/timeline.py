@@ -14,23 +14,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.pictures.canvas import (
-    BLUE,
-    FAINT,
-    INK,
-    MONO,
-    ORANGE,
-    PAPER,
-    QUIET,
-    RED,
-    Picture,
-    amount,
-    cut,
-    in_brief,
-    in_own_style,
-    listed,
-)
+from course.pictures.canvas import BLUE, FAINT, INK, MONO, ORANGE, PAPER, QUIET, RED, Picture, in_own_style
 from course.pictures.doubles import double_of, quietly, spare_copy, tensors_in
+from course.pictures.words import amount, cut, in_brief, listed
 
 __all__ = ["Event", "draw_hook_timeline", "record_hooks"]
 

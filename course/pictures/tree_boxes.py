@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from course.pictures.canvas import amount, cut
+from course.pictures.words import amount, cut
 
 __all__ = ["Box", "Chip", "tree_of"]
 

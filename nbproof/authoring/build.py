@@ -35,11 +35,11 @@ from nbproof.cells import CellKind
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import LessonError
-from nbproof.files import counted
 from nbproof.gradebook.writer import create_tables
 from nbproof.limits import GradingLimits
 from nbproof.nbgrader_setup import course_config
 from nbproof.sandbox.cell_names import names_in
+from nbproof.text import counted
 
 __all__ = ["LIMITS", "build", "derive", "notebook_of"]
 

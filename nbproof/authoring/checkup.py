@@ -17,8 +17,8 @@ from nbproof.authoring.trial import Way
 from nbproof.command import course_command
 from nbproof.course_file import the_course
 from nbproof.errors import Violation
-from nbproof.files import counted
 from nbproof.nbgrader_setup import course_config
+from nbproof.text import counted
 
 __all__ = ["Alike", "Checkup", "check_up", "redundant"]
 

@@ -23,7 +23,7 @@ from nbproof.cells import CellKind, visible_of
 from nbproof.command import course_command
 from nbproof.display.help import all_hints, known_hint
 from nbproof.errors import UsageError, Violation
-from nbproof.files import counted
+from nbproof.text import counted
 
 __all__ = [
     "MAX_UNSEEN",

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from nbproof.authoring.chapter import plain
 from nbproof.course_file import the_course
-from nbproof.files import counted
+from nbproof.text import counted
 
 __all__ = ["Chapter", "home", "home_title", "readers_pages"]
 

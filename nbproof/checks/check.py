@@ -38,7 +38,7 @@ from nbproof.checks.diagnosis import hint_for_difference, hint_for_error
 from nbproof.checks.namespace import Notebook, trouble_of, undisturbed
 from nbproof.checks.test_cells import CHECK_LINE, on_their_own
 from nbproof.checks.visible import hidden_text, key_of, run_apart, visible_text
-from nbproof.files import readable
+from nbproof.text import readable
 from nbproof.values.compare import first_difference
 from nbproof.values.evidence import snapshot
 from nbproof.values.results import CheckFailed, CheckResult, ProbeResult

@@ -16,7 +16,7 @@ from typing import Any
 
 from nbproof.checks.case import Case
 from nbproof.course_file import the_course
-from nbproof.files import readable
+from nbproof.text import readable
 from nbproof.values.leaf import leaf_named, leaf_types, not_a_number
 from nbproof.values.results import ProbeError
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbproof.command import Command, course_command, this_python
-from nbproof.files import counted
+from nbproof.text import counted
 
 __all__ = ["COMMANDS"]
 

@@ -15,11 +15,11 @@ from rich.table import Table
 
 from nbproof.cli.live import duration
 from nbproof.command import course_command
-from nbproof.files import counted, some_of
 from nbproof.marking.plain import said_aloud
 from nbproof.marking.results import STATUSES, UNCERTAIN, GradedClass, Score
 from nbproof.report.attendance import Attendance, late_lines, lines_of
 from nbproof.terminal import say
+from nbproof.text import counted, some_of
 
 if TYPE_CHECKING:
     from nbproof.collect import Collected

@@ -14,8 +14,9 @@ from nbproof.collect.outcome import PLACED, STATUSES, Collected, Line
 from nbproof.collect.owners import HIDDEN
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.files import counted, printable, replace_file, some_of
+from nbproof.files import replace_file
 from nbproof.terminal import console_for_output, say
+from nbproof.text import counted, printable, some_of
 
 __all__ = ["MANY", "cures", "print_collected", "write_json"]
 

@@ -7,8 +7,8 @@ from rich.table import Table
 
 from nbproof.authoring.checkup import Checkup, redundant
 from nbproof.authoring.contract import Record
-from nbproof.files import counted
 from nbproof.terminal import console_for_output, say
+from nbproof.text import counted
 
 __all__ = ["print_contract", "print_redundant"]
 

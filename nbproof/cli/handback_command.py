@@ -12,12 +12,12 @@ from nbproof.collect.csv_table import Sheet, read_sheet
 from nbproof.command import course_command
 from nbproof.errors import UsageError
 from nbproof.feedback.pages import chosen_submissions, write_feedback
-from nbproof.files import counted, printable
 from nbproof.report.handback import HandedBack, Parcel, hand_back
 from nbproof.report.lms import match
 from nbproof.report.records import ClassRecords, read_class
 from nbproof.run.journal import problems_of
 from nbproof.terminal import progress
+from nbproof.text import counted, printable
 
 __all__ = ["addresses_of", "hand_back_pages"]
 

@@ -13,10 +13,10 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from nbproof.files import counted, some_of
 from nbproof.marking.results import STATUSES, SubmissionVerdict
 from nbproof.run.watch import Watch
 from nbproof.terminal import say
+from nbproof.text import counted, some_of
 
 __all__ = ["Counting", "duration", "watching"]
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from nbproof.command import course_command, with_extra
 from nbproof.errors import CourseError, UsageError
-from nbproof.files import counted, printable, replace_file, some_of
+from nbproof.files import replace_file
+from nbproof.text import counted, printable, some_of
 
 if TYPE_CHECKING:
     from nbproof.marking.results import Score

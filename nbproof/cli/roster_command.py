@@ -17,12 +17,12 @@ from nbproof.collect.names import plain, why_no_learner
 from nbproof.collect.roster import ROSTER, Member, enrol, members_of, read_names
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.files import counted, printable
 from nbproof.report.attendance import attend, people_of
 from nbproof.report.removal import Traces, remove, traces
 from nbproof.run.intake import lessons_with_source, take_in
 from nbproof.run.lock import only_run
 from nbproof.terminal import console_for_output, say
+from nbproof.text import counted, printable
 
 __all__ = ["add_learner", "import_names", "remove_learners", "run_roster", "show_roster"]
 

@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from nbproof.display.help import Hint, all_hints
-from nbproof.files import counted
 from nbproof.terminal import console_for_output, say
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from nbproof.display.progress import Overview

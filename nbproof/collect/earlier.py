@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nbproof.collect.outcome import JUNK, PLACED
-from nbproof.files import printable
+from nbproof.text import printable
 
 __all__ = ["Useless", "late_by_word", "lists_in", "useless"]
 

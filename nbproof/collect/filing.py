@@ -15,7 +15,7 @@ from nbproof.collect.layouts import Pattern, lesson_named
 from nbproof.collect.outcome import STANDS, Line
 from nbproof.collect.placing import Desk, File, same_bytes
 from nbproof.collect.roster import Roster
-from nbproof.files import printable
+from nbproof.text import printable
 
 __all__ = ["File", "file_uploads"]
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from nbproof.files import printable
+from nbproof.text import printable
 
 __all__ = ["JUNK", "PLACED", "STANDS", "STATUSES", "TAKEN", "Collected", "Line", "Upload"]
 

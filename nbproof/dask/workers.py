@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from nbproof.course_file import the_course
 from nbproof.dask import tasks
 from nbproof.dask.address import Address
-from nbproof.files import counted
 from nbproof.run.digests import versions
+from nbproof.text import counted
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from nbproof.course_file import the_course
 from nbproof.display.outline import OutlinedExercise, OutlinedLesson, outline
-from nbproof.files import counted
 from nbproof.front_end import MONO, framed, prose, show, sign
+from nbproof.text import counted
 
 __all__ = [
     "DiaryError",

@@ -20,10 +20,10 @@ from nbproof.display.outline import exercise_named, outline, title_of
 from nbproof.feedback.exercise_feedback import cards_of
 from nbproof.feedback.graded_verdict import graded_verdict
 from nbproof.feedback.own_code import coloured, harmless
-from nbproof.files import code_parts, counted
 from nbproof.gradebook.reader import Marks
 from nbproof.marking.results import SubmissionVerdict
 from nbproof.run.journal import journal_of
+from nbproof.text import code_parts, counted
 
 if TYPE_CHECKING:
     from nbproof.feedback.pages import Task

@@ -21,10 +21,11 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError, UsageError
-from nbproof.files import counted, replace_file
+from nbproof.files import replace_file
 from nbproof.gradebook.reader import Marks, read_marks
 from nbproof.interrupt import for_this_process_only
 from nbproof.run.journal import journal_of
+from nbproof.text import counted
 
 __all__ = [
     "Feedback",

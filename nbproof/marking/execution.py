@@ -15,7 +15,6 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.checks.test_cells import ProbePart
-from nbproof.files import readable
 from nbproof.marking.blueprint import Blueprint, Rebuilt
 from nbproof.marking.judge import Judge, ProbeAnswer
 from nbproof.marking.program import Step
@@ -25,6 +24,7 @@ from nbproof.sandbox.cell_names import CellNames
 from nbproof.sandbox.engine import Engine
 from nbproof.sandbox.exceptions import WorkerLost
 from nbproof.sandbox.worker_handle import Worker
+from nbproof.text import readable
 from nbproof.values.results import ProbeError
 
 __all__ = ["Execution", "brought_by", "error_told", "names_told"]

@@ -13,8 +13,8 @@ from html import escape
 from typing import Any
 
 from nbproof.cells import CellKind, grading_of, kind_of, name_of
-from nbproof.files import code_parts
 from nbproof.marking.results import WrittenAnswer
+from nbproof.text import code_parts
 
 __all__ = ["HEADER", "Question", "is_blank", "questions_in", "shown", "written_in"]
 

@@ -20,8 +20,8 @@ from traitlets.config import Config
 
 from nbproof.course_file import the_course
 from nbproof.errors import CourseError
-from nbproof.files import readable
 from nbproof.marking.results import CellRun, TestVerdict
+from nbproof.text import readable
 
 __all__ = [
     "PlainRun",
@@ -193,7 +193,7 @@ def _as_nbgrader_reads(output: object) -> nbformat.NotebookNode | None:
 
 def plain_run(test: PlainTest, points: float, answer: Mapping[str, Any], shown: tuple[dict[str, Any], ...]) -> PlainRun:
     """How the visible lines of a test cell ended, from what a worker brought. ``shown``: its outputs, made harmless."""
-    from nbproof.files import readable
+    from nbproof.text import readable
 
     score, sentence = scored(answer.get("outputs"), answer.get("error"), points)
     error = answer.get("error")

@@ -18,10 +18,10 @@ from traitlets import Unicode
 
 from nbproof.display.outline import title_of
 from nbproof.errors import CourseError
-from nbproof.files import counted
 from nbproof.gradebook.reader import marks_in
 from nbproof.report.lms import Grade, GradeFile, Grades, canvas_file, moodle_file
 from nbproof.report.records import Person, people_in
+from nbproof.text import counted
 
 __all__ = ["CanvasExport", "MoodleExport"]
 

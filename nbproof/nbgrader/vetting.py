@@ -20,11 +20,11 @@ from nbgrader.utils import parse_utc
 
 from nbproof.command import course_command
 from nbproof.errors import CourseError
-from nbproof.files import printable, some_of
 from nbproof.gradebook.graded_notebook import RECEIPTS, receipt_in, time_in
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import read_attachments
 from nbproof.run.intake import submission_at
+from nbproof.text import printable, some_of
 
 __all__ = ["NotGradable", "VettedCourse"]
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
-from nbproof.files import printable
+from nbproof.text import printable
 
 __all__ = ["HAND_IN", "MOST", "Damaged", "text_of", "unwrapped"]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from nbproof.collect.earlier import Useless, useless
 from nbproof.collect.roster import Member, members_of
-from nbproof.files import printable
 from nbproof.gradebook.reader import opened_gradebook
 from nbproof.marking.results import Score
 from nbproof.report.records import people_in
+from nbproof.text import printable
 
 __all__ = ["Attendance", "attend", "how_late", "late_lines", "latecomers", "lines_of", "people_of", "some"]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.files import printable
 from nbproof.run.journal import journal_of
+from nbproof.text import printable
 
 __all__ = [
     "Intake",

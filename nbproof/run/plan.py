@@ -17,7 +17,7 @@ from pathlib import Path
 from nbproof.cells import CellKind, kind_of, name_of
 from nbproof.command import course_command
 from nbproof.errors import UsageError
-from nbproof.files import counted, digest_of
+from nbproof.files import digest_of
 from nbproof.limits import GradingLimits
 from nbproof.marking.blueprint import Blueprint, Damaged, read_attachments, read_file
 from nbproof.marking.manual_answers import written_in
@@ -25,6 +25,7 @@ from nbproof.marking.results import FAULTS, ExerciseVerdict, SubmissionVerdict
 from nbproof.run.digests import BASIS, LessonState
 from nbproof.run.intake import Intake, Submission
 from nbproof.run.journal import Entry
+from nbproof.text import counted
 
 __all__ = ["Kind", "Selection", "Work", "entry_of", "exercises_of", "handed_in_digest", "plan", "select", "told"]
 

@@ -11,8 +11,8 @@ import math
 import struct
 from typing import Any
 
-from nbproof.files import readable
 from nbproof.sandbox.wire import WireError
+from nbproof.text import readable
 from nbproof.values.evidence import MAX_ITEMS, Evidence, TensorRecord, Unreadable
 from nbproof.values.leaf import Leaf, leaf_types
 

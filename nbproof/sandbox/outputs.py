@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from nbproof.files import readable
+from nbproof.text import readable
 
 __all__ = ["Outputs"]
 

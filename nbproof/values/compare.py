@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nbproof.files import counted
+from nbproof.text import counted
 from nbproof.values.describe import in_words, sort_and_value, sort_of, wordless
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable, key_text, snapshot
 from nbproof.values.leaf import restrained

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from nbproof.files import counted
+from nbproof.text import counted
 from nbproof.values.evidence import Evidence, TensorRecord, Unreadable
 
 __all__ = ["in_words", "sort_and_value", "sort_of", "wordless"]

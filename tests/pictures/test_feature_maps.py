@@ -13,12 +13,12 @@ from torch import nn
 from course.data import picture as photograph
 from course.pictures.activations import draw_activation_histograms
 from course.pictures.beside import beside
-from course.pictures.canvas import amount, cut, in_brief, listed, number, power_of_ten, size_in_bytes, told
 from course.pictures.feature_maps import draw_clobber, draw_feature_maps
 from course.pictures.gradient_flow import MAX_ROWS, draw_gradient_flow
 from course.pictures.heat import draw_heat
 from course.pictures.memory import draw_memory
 from course.pictures.module_tree import draw_module_tree
+from course.pictures.words import amount, cut, in_brief, listed, number, power_of_ten, size_in_bytes, told
 from tests.pictures.gallery import MEMORY, after_backward, history, maps, texts
 
 

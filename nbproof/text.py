@@ -1,0 +1,35 @@
+"""Text that can be written anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["code_parts", "counted", "printable", "readable", "some_of"]
+
+
+def readable(text: str) -> str:
+    """Half a surrogate pair, which no file and no front end takes, is escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def printable(text: str) -> str:
+    """For a terminal, and on one line: text with a control character or half a surrogate pair in it is escaped."""
+    return text if text.isprintable() else ascii(text)[1:-1]
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def some_of(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """``ada, ben and 3 more``: of many names the first ones."""
+    return between.join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def code_parts(text: str) -> list[str]:
+    """The text cut at its backticks: every other part is code. One without a partner stays a backtick."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        parts[-2:] = ["`".join(parts[-2:])]
+    return parts
