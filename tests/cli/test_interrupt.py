@@ -25,8 +25,11 @@ HOOK = """
 import os, signal, sys
 where, moment, marker = os.environ["INTERRUPTED"].split("|")
 def hook(event, arguments):
-    if event == "import" and arguments[0] == moment and not os.path.exists(marker):
-        open(marker, "w").close()
+    if event == "import" and arguments[0] == moment:
+        try:
+            os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:  # of two children that come here at once, one sends it
+            return
         os.killpg(0, signal.SIGINT)
 if (where == "child") == ("multiprocessing" in " ".join(sys.orig_argv)):
     sys.addaudithook(hook)

@@ -21,10 +21,10 @@ import pytest
 from nbproof.limits import GradingLimits
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.sandbox import machine, worker_handle
+from nbproof.sandbox import machine, usage, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
-from nbproof.sandbox.usage import memory_mb, resident_mb
+from nbproof.sandbox.usage import resident_mb
 from tests import needs_isolation, some_by_day
 from tests.conftest import LESSON, RIGHT
 
@@ -211,9 +211,18 @@ def test_the_memory_of_several_processes_is_looked_at_more_often(
     assert seen == [256] * looks
 
 
-def test_memory_is_added_up_until_it_is_too_much() -> None:
-    own = memory_mb(os.getpid())
-    assert own > 10
-    assert 1 < memory_mb(os.getpid(), 1) <= own + 1
-    assert own / 2 < resident_mb(os.getpid())
-    assert resident_mb(2**22 + 1) == 0
+def test_memory_is_added_up_until_it_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usage, "family", lambda pid: [pid] * 3)
+    monkeypatch.setattr(usage, "_own_memory_mb", lambda pid: 10.0)
+    monkeypatch.setattr(usage, "_channels", lambda pid: set())
+    assert usage.memory_mb(os.getpid()) == 30
+    assert usage.memory_mb(os.getpid(), 15) == 20
+    assert usage.memory_mb(os.getpid(), 20) == 30, "what is just the limit is not too much"
+
+
+def test_what_a_process_takes_shows_in_its_resident_memory() -> None:
+    before = resident_mb(os.getpid())
+    taken = b"x" * (64 << 20)
+    assert 48 < resident_mb(os.getpid()) - before < 80
+    assert len(taken) == 64 << 20
+    assert resident_mb(2**22 + 1) == 0, "nobody has this number"
