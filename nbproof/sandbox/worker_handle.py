@@ -122,7 +122,10 @@ class Worker:
 
     def _receive(self) -> tuple[dict[str, Any], bytes]:
         try:
-            return wire.receive(self._channel, self.deadline, self._watch)
+            answer = wire.receive(self._channel, self.deadline, self._watch)
+            # What is over before anybody looked has used memory as well.
+            self.peak_mb = max(self.peak_mb, resident_mb(self._pid) - self._warm_mb)
+            return answer
         except wire.Closed:
             raise self._lost() from None
         except wire.Late:

@@ -21,7 +21,7 @@ import pytest
 from nbproof.limits import GradingLimits
 from nbproof.run.batch import grade_class
 from nbproof.run.intake import take_in
-from nbproof.sandbox import machine, usage, worker_handle
+from nbproof.sandbox import machine, usage, wire, worker_handle
 from nbproof.sandbox.isolation import Isolation, offered
 from nbproof.sandbox.machine import Fit, Room, room_here
 from nbproof.sandbox.usage import resident_mb
@@ -226,3 +226,15 @@ def test_what_a_process_takes_shows_in_its_resident_memory() -> None:
     assert 48 < resident_mb(os.getpid()) - before < 80
     assert len(taken) == 64 << 20
     assert resident_mb(2**22 + 1) == 0, "nobody has this number"
+
+
+def test_memory_is_noted_also_if_an_answer_is_quicker_than_the_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_handle, "resident_mb", lambda pid: 130.0)
+    monkeypatch.setattr(worker_handle, "is_alone", lambda pid: True)
+    here, there = socket.socketpair()
+    with here, there:
+        handle = worker_handle.Worker(here, worker_handle.Ended(), GradingLimits())
+        handle._pid, handle._warm_mb = os.getpid(), 100.0
+        wire.send(there, {"done": True})
+        assert handle._receive() == ({"done": True}, b"")
+    assert handle.peak_mb == 30
