@@ -181,7 +181,8 @@ def _numbers(picture: Picture, grid: Grid, values: torch.Tensor, bad: torch.Tens
                 if not wrong:
                     continue
                 text = "≠" if text == "NaN" else text if text.startswith("-") else f"+{text}"
-            size = min(8.5, 0.93 * wide * 72 / (0.602 * max(len(text), 1)))
+            # Clear of the frame, whose line is thick where something is wrong.
+            size = min(8.5, 0.85 * wide * 72 / (0.602 * max(len(text), 1)))
             picture.write(
                 x + wide / 2, y + _CELL / 2 - 0.005, text, ha="center", fontsize=size, family=MONO,
                 weight="bold" if wrong else "normal",
