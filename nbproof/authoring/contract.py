@@ -1,8 +1,8 @@
 """The author contract: the proof that an exercise's tests accept every right answer and no wrong one.
 
 Per exercise: the reference and each accepted answer earn full marks, the untouched stub none, each
-mutant less than full, and not only for what the notebook says about itself; each hidden check is
-the only killer of at least one mutant; two runs with other seeds agree; nothing reaches stderr; the
+mutant less than full, and not only for what the notebook says about itself; each test cell has a hidden
+check that nothing which learners have can answer; two runs with other seeds agree; nothing reaches stderr; the
 checks are sound in themselves. Per lesson, in
 :mod:`nbproof.authoring.release`: the derived notebooks are fresh, and leak nothing.
 """
@@ -16,6 +16,8 @@ from pathlib import Path
 
 from nbproof.authoring.demands import Demands
 from nbproof.authoring.derived_files import checks_in
+from nbproof.authoring.exercise_folder import CHECKS
+from nbproof.authoring.forgery import Guard
 from nbproof.authoring.forks import run_trials
 from nbproof.authoring.lesson import Candidate, Exercise, Lesson, Syllabus, read_syllabus
 from nbproof.authoring.trial import Outcome, Trial, Way
@@ -53,6 +55,10 @@ class Record:
     """Mutants that get a hint of their own."""
     seen: int = 0
     """Mutants that the visible checks find: the others get a green panel where hidden checks are withheld."""
+    guarded: int = 0
+    """Test cells with a hidden check that nothing learners have can answer."""
+    exempt: float = 0.0
+    """Points of the others, whose wanted value is the same for everybody."""
     demands: Demands = field(default_factory=Demands)
     """What the statement demands, and what of it a mutant breaks."""
     seconds: float = 0.0
@@ -144,6 +150,8 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
             record.broken(f"{candidate.role} {candidate.name}: two seeds disagree, failing checks {parts}", candidate)
         for flaw in outcome.flaws:
             record.broken(flaw)
+        for guard in outcome.guards:
+            _judge_guard(record, guard)
         if candidate.role in ("reference", "accepted"):
             _judge_right(record, candidate, outcome, failing)
         elif candidate.role == "stub":
@@ -158,9 +166,11 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
             _judge_mutant(record, candidate, outcome, failing)
             killers[candidate.name] = failing[0]
     hidden = set(_hidden_checks(exercise))
-    for name in sorted(hidden):
-        if {name} not in killers.values():
-            _judge_needless(record, name, killers)
+    for name in sorted(hidden - set().union(*killers.values())):
+        record.broken(
+            f"the hidden check {name} finds no mutant: nothing shows that it can fail",
+            cure=f"let it ask for what the statement asks for, in {exercise.id}/{CHECKS}",
+        )
     unseen = sorted(name for name, who in killers.items() if who and who <= hidden)
     record.seen = sum(1 for who in killers.values() if who) - len(unseen)
     if len(unseen) > max(1, MAX_UNSEEN * len(killers)):
@@ -172,16 +182,18 @@ def _judge(record: Record, outcomes: list[tuple[Candidate, Outcome]]) -> None:
         )
 
 
-def _judge_needless(record: Record, name: str, killers: Mapping[str, set[str]]) -> None:
-    """Say of a hidden check that is no mutant's only killer which mutants it kills, and who else does."""
-    short = name.partition("/")[2]
-    finds = [f"{mutant} (so does {_listed(who - {name})})" for mutant, who in sorted(killers.items()) if name in who]
-    record.broken(
-        f"the hidden check {name} is not the only killer of any mutant: "
-        + (f"it finds {', '.join(finds)}" if finds else "it finds none"),
-        cure=f"add a mutant to {record.exercise.id}/wrong.py that passes the other checks, and that {short} alone finds, "
-        f"or drop {short}",
-    )
+def _judge_guard(record: Record, guard: Guard) -> None:
+    """Note whether the marks of a test cell rest on what learners do not have."""
+    if guard.flaw:
+        record.broken(
+            guard.flaw,
+            cure=f"below the line of the hidden checks in {record.exercise.id}/{CHECKS}, write a check with a truth of its own, "
+            "on a scenario that no visible check has",
+        )
+    elif guard.constant:
+        record.exempt += sum(cell.points for cell in record.exercise.tests if cell.grade_id == guard.grade_id)
+    else:
+        record.guarded += 1
 
 
 def _listed(checks: Collection[str]) -> str:

@@ -14,7 +14,7 @@ from nbproof.checks.check import Check
 from nbproof.values.compare import AnyOf, Close, Matches, first_difference
 from nbproof.values.evidence import Evidence, TensorRecord, key_text, snapshot
 
-__all__ = ["rests_on_hearsay", "said"]
+__all__ = ["is_hearsay", "narrowed", "rests_on_hearsay", "said"]
 
 
 def rests_on_hearsay(task: Check, seed: int, evidence: Evidence) -> bool:
@@ -39,8 +39,8 @@ def said(evidence: Evidence, wanted: object, another: object, claims: tuple[str,
 
 
 def _said(got: Evidence, wanted: object, another: object) -> Evidence:
-    plain, other = _plain(wanted), _plain(another)
-    if _is_hearsay(plain, other):
+    plain, other = narrowed(wanted), narrowed(another)
+    if is_hearsay(plain, other):
         return snapshot(plain)
     if isinstance(got, dict) and isinstance(plain, Mapping) and isinstance(other, Mapping):
         return {key: _said(value, plain[key], other.get(key)) if key in plain else value for key, value in got.items()}
@@ -51,24 +51,24 @@ def _said(got: Evidence, wanted: object, another: object) -> Evidence:
     return [_said(one, two, three) for one, two, three in zip(got, plain, other, strict=True)]
 
 
-def _plain(wanted: object) -> object:
+def narrowed(wanted: object) -> object:
     """A truth without what widens it, at any depth."""
     if isinstance(wanted, AnyOf):
-        return _plain(wanted.options[0])
+        return narrowed(wanted.options[0])
     if isinstance(wanted, Close):
-        return _plain(wanted.value)
+        return narrowed(wanted.value)
     if isinstance(wanted, Mapping):
-        return {key: _plain(value) for key, value in wanted.items()}
-    return [_plain(value) for value in wanted] if isinstance(wanted, list) else wanted
+        return {key: narrowed(value) for key, value in wanted.items()}
+    return [narrowed(value) for value in wanted] if isinstance(wanted, list) else wanted
 
 
-def _is_hearsay(one: object, other: object) -> bool:
+def is_hearsay(one: object, other: object) -> bool:
     """Whether a value is plain, the same for two seeds, and holds no array."""
-    one, other = _plain(one), _plain(other)
+    one, other = narrowed(one), narrowed(other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return list(one) == list(other) and all(_is_hearsay(one[key], other[key]) for key in one)
+        return list(one) == list(other) and all(is_hearsay(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-        return len(one) == len(other) and all(map(_is_hearsay, one, other))
+        return len(one) == len(other) and all(map(is_hearsay, one, other))
     if isinstance(one, Matches) or isinstance(other, Matches):
         return False
     leaf = snapshot(one)

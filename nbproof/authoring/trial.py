@@ -15,6 +15,7 @@ from types import CodeType
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from nbproof.authoring.forgery import Guard, guards
 from nbproof.authoring.hearsay import rests_on_hearsay
 from nbproof.checks.case import Case
 from nbproof.checks.check import Check, collecting, listing, seeds_of
@@ -71,6 +72,8 @@ class Outcome:
     """Exceptions that cells raised, each with the cell's name."""
     flaws: tuple[str, ...] = ()
     """What is wrong with the checks themselves, whatever the answer."""
+    guards: tuple[Guard, ...] = ()
+    """What the marks of each test cell rest on, if that was looked at."""
     hearsay: tuple[str, ...] = ()
     """Checks that failed under the first seed, as test_id/Check, for facts that an answer could have lied about."""
     stderr: str = ""
@@ -152,6 +155,7 @@ def try_candidate(trial: Trial) -> Outcome:
     findings: list[dict[str, list[CheckResult]]] = []
     flaws: list[str] = []
     hearsay: list[str] = []
+    guarded: list[Guard] = []
     with contextlib.redirect_stdout(io.StringIO()):
         if trial.released:
             _cell("answer", trial.candidate)
@@ -179,7 +183,11 @@ def try_candidate(trial: Trial) -> Outcome:
         flaws += [flaw for cell, check, flaw in alone if (cell, check) not in wrong]
         if trial.apart:
             flaws += _flaws(trial)
-    return Outcome(tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(hearsay))
+            if not any(flaws):  # what is broken guards nothing, and is told already
+                guarded += guards(trial.tests)
+    return Outcome(
+        tuple(findings), tuple(filter(None, errors)), tuple(filter(None, flaws)), tuple(guarded), tuple(hearsay)
+    )
 
 
 def _by_hearsay(tests: CodeType, found: Sequence[CheckResult]) -> Iterator[str]:

@@ -57,6 +57,11 @@ class Check:
     """True keeps wanted values out of every message, because they are the answer itself."""
     blame: ClassVar[Mapping[str, str]] = {}
     """Field of the result -> id of the one misconception that makes it wrong."""
+    constant: ClassVar[str] = ""
+    """Of a hidden check: why what it wants is the same for everybody, such as a prediction that running the given code shows.
+
+    Its cell is exempt from the rule that nothing learners have may pass it. Few are: their marks are worth little.
+    """
     claims: ClassVar[tuple[str, ...]] = ()
     """Fields that are the learner's own answer, or a fact of the language (``is``), though they are equal for all seeds.
 
