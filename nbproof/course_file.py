@@ -54,6 +54,9 @@ class CourseFile:
     awkward: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """For arguments of answers, such as ``model``: kinds that nobody thinks of, about which ``check`` asks each exercise."""
 
+    truths: tuple[str, ...] = ()
+    """Modules that only truths use: what computes a wanted value is never where a learner's code runs."""
+
     errors: tuple[Mapping[str, str], ...] = ()
     """Which ``hint`` an error of a learner's code calls for: the first whose pattern ``text`` fits the beginning of its text, and
     whose ``line`` (of the learner's code) and ``inside`` (the library's function that raised it) fit, if it has them."""
@@ -78,6 +81,17 @@ class CourseFile:
         if self.package:
             return root / self.package if (root / self.package / "__init__.py").exists() else None
         return root if (root / _NAME).exists() else None
+
+    @property
+    def withheld(self) -> tuple[Path, ...]:
+        """Files of the course that no process sees in which a learner's code runs: they know what is wanted, and why."""
+        return tuple(self.folder / name for name in ("checks.json", "hints.json")) + tuple(
+            map(self.file_of, self.truths)
+        )
+
+    def file_of(self, module: str) -> Path:
+        """Where a module of the course's package lies."""
+        return self.folder.parent.joinpath(*module.split(".")).with_suffix(".py")
 
     def pictures(self) -> Any:
         """The module of :attr:`picture`; None if a course has no such pictures. Importing it may take seconds."""
@@ -172,7 +186,7 @@ def _read(package: str) -> CourseFile:
     path = folder / _NAME
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
-        lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm")}
+        lists = {name: tuple(map(str, told.get(name, ()))) for name in ("leaves", "warm", "truths")}
         package = folder.name if (folder / "__init__.py").exists() else ""
         name = str(told.get("name", folder.parent.name if package else folder.name))
         named = dict(told.get("awkward", {})).items()
@@ -182,7 +196,7 @@ def _read(package: str) -> CourseFile:
         errors = tuple({key: str(one[key]) for key in one} for one in told.get("errors", ()))
         return CourseFile(
             package, folder, str(told["says"]), name, lists["leaves"], lists["warm"], picture, wheel, awkward,
-            errors, nothing, goes_wrong,
+            lists["truths"], errors, nothing, goes_wrong,
         )  # fmt: skip
     except (OSError, ValueError) as error:
         raise UsageError(f"{_NAME} cannot be read: {error}", str(path), "correct that file") from None

@@ -7,7 +7,7 @@ import sys
 from html import escape
 from typing import Any
 
-__all__ = ["MONO", "framed", "person_at_work", "prose", "ran_before", "shell", "show", "sign"]
+__all__ = ["MONO", "framed", "graded_later", "person_at_work", "prose", "ran_before", "seal", "shell", "show", "sign"]
 
 _FRAME = (
     "border-left:4px solid {accent};padding:.45em .9em;margin:.3em 0;max-width:{width}em;line-height:1.45;"
@@ -69,6 +69,22 @@ def person_at_work() -> bool:
         return bool(request["content"]["allow_stdin"] and request["metadata"])
     except (AttributeError, KeyError, TypeError):
         return False
+
+
+_sealed = False
+
+
+def seal() -> None:
+    """From now on this is a process in which submissions are graded: neither checks nor help are here."""
+    global _sealed
+    _sealed = True
+
+
+def graded_later(what: str) -> bool:
+    """Whether there is nothing to show, because a submission is being graded; then a line says so."""
+    if _sealed:
+        print(f"{what}: not shown while grading")
+    return _sealed
 
 
 def ran_before(first_line: str) -> str:

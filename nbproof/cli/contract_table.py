@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.markup import escape
 from rich.table import Table
 
@@ -45,9 +47,20 @@ def print_contract(checkup: Checkup) -> None:
         f"{sum(r.hinted for r in records)} hinted as declared, "
         f"{sum(r.named for r in records) / max(mutants, 1):.1%} of mutants with a hint of their own, "
         f"{demands} have a mutant, "
+        f"{_guarded(records)}, "
         f"{counted(len(violations), 'violation')}, {checkup.seconds:.1f} s",
         highlight=False,
     )
+
+
+def _guarded(records: Sequence[Record]) -> str:
+    """How many test cells have a hidden check that what learners have does not answer, and which points are exempt."""
+    cells = sum(len(record.exercise.tests) for record in records)
+    points = sum(record.exercise.points for record in records)
+    exempt = sum(record.exempt for record in records)
+    told = f"{sum(record.guarded for record in records)} of {counted(cells, 'test cell')} with a hidden check that"
+    told += " nothing learners have answers"
+    return f"{told} ({exempt:g} of {points:g} points exempt)" if exempt else told
 
 
 def print_redundant(checkup: Checkup) -> None:

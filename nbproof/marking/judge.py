@@ -9,6 +9,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
+from nbproof.course_file import the_course
 from nbproof.marking.blueprint import Blueprint
 from nbproof.sandbox.exceptions import EngineFailed, JudgeFailed, WorkerLost
 from nbproof.sandbox.judging import EVIDENCE_MB, EVIDENCE_SECONDS, JudgeProcess
@@ -42,6 +43,12 @@ class Judged(CheckResult):
     picture: dict[str, Any] | None = field(default=None, compare=False, repr=False)
     beyond: bool = False
     """Whether it could not be judged within the limits."""
+
+
+def _truths() -> dict[str, str]:
+    """The modules that only truths use, by name: they are in no tree in which a submission runs, nor in the judge's."""
+    course = the_course()
+    return {name: course.file_of(name).read_text(encoding="utf-8") for name in course.truths}
 
 
 @dataclass(frozen=True)
@@ -162,7 +169,7 @@ class Judge:
             return
         # Never a plain one: it is to run beside the learner's code.
         tests = {name: test.source for name, test in self._blueprint.tests.items() if test.plain is None}
-        said = self._prepared(process, {"op": "open", "lesson": self._name, "tests": tests})
+        said = self._prepared(process, {"op": "open", "lesson": self._name, "tests": tests, "modules": _truths()})
         self._asked = {name: [_Asked(*one) for one in checks] for name, checks in said["plan"].items()}
         self._known = set()
         self._generation = process.generation

@@ -45,11 +45,12 @@ def abi() -> int:
     return min(found, int(os.environ.get("COURSE_LANDLOCK_ABI") or NEWEST))
 
 
-def restrict(shown: Sequence[str], devices: Sequence[str], own: str) -> None:
+def restrict(shown: Sequence[str], listed: Sequence[str], devices: Sequence[str], own: str) -> None:
     """From now on this process reads and runs what is ``shown``, reads and writes ``devices``, and does as it likes in ``own``.
 
-    Nothing else can be opened, listed, made or removed; no TCP, no abstract socket and no signal leaves, as far as the
-    kernel's ABI goes. Needs no_new_privs. Raises OSError if the kernel refuses.
+    Of folders that are ``listed`` it may read the names of what is in them. Nothing else can be opened, listed, made or
+    removed; no TCP, no abstract socket and no signal leaves, as far as the kernel's ABI goes. Needs no_new_privs. Raises
+    OSError if the kernel refuses.
     """
     known = abi()
     files = sum(bits for since, bits in _FILES.items() if known >= since)
@@ -59,6 +60,8 @@ def restrict(shown: Sequence[str], devices: Sequence[str], own: str) -> None:
     try:
         for path in shown:
             _allow(rules, path, (_EXECUTE | _READ_FILE | _READ_DIR) & files)
+        for path in listed:
+            _allow(rules, path, _READ_DIR)
         for path in devices:
             _allow(rules, path, (_READ_FILE | _WRITE_FILE) & files)
         _allow(rules, own, files & ~(_MAKE_CHAR | _MAKE_BLOCK))

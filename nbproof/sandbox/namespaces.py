@@ -24,7 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbproof.sandbox.kernel import call
-from nbproof.sandbox.shown import visible_folders
+from nbproof.sandbox.shown import shown, visible_folders
 from nbproof.sandbox.syscalls import ARCHITECTURES, filter_calls
 from nbproof.sandbox.usage import MAX_FILES
 
@@ -109,7 +109,7 @@ def _is_mapped(path: str) -> bool:
 def _build_tree(root: str) -> None:
     _mount("none", "/", "", _REC | _PRIVATE)
     _mount("tmpfs", root, "tmpfs", _NOSUID | _NODEV, "size=1m,mode=755")
-    for path in visible_folders():
+    for path in shown().whole:
         if os.path.islink(path):
             _parents(root + path)
             os.symlink(os.readlink(path), root + path)

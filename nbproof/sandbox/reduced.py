@@ -28,7 +28,7 @@ from nbproof.sandbox import landlock
 from nbproof.sandbox.kernel import call
 from nbproof.sandbox.namespaces import give_up_rights, limit, said_by_child
 from nbproof.sandbox.overseer import tasks_here
-from nbproof.sandbox.shown import visible_folders
+from nbproof.sandbox.shown import shown, visible_folders
 from nbproof.sandbox.syscalls import ARCHITECTURES, ask, filter_calls
 
 __all__ = ["become_subreaper", "end_children", "probe_reduced", "seal_reduced", "spare_user"]
@@ -100,7 +100,8 @@ def seal_reduced(
     crowd = crowd if most == resource.RLIM_INFINITY else min(crowd, most)
     resource.setrlimit(resource.RLIMIT_NPROC, (crowd, crowd))
     give_up_rights()
-    landlock.restrict([*visible_folders(), *_FILES], _DEVICES, scratch)
+    seen = shown()
+    landlock.restrict([*seen.whole, *_FILES], seen.listed, _DEVICES, scratch)
     if landlock.abi() < landlock.SIGNALS:
         listener = ask()
         # Not later: the filter refuses what hands a descriptor to another process.

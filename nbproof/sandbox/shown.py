@@ -9,12 +9,13 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from nbproof.course_file import the_course
 
-__all__ = ["import_path", "is_closed", "visible_folders"]
+__all__ = ["Shown", "import_path", "is_closed", "shown", "visible_folders"]
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 _NEVER = ("/boot", "/dev", "/etc", "/home", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/srv", "/sys", "/var")
@@ -23,9 +24,37 @@ _UNREAL = ("/proc/", "/sys/", "/dev/")
 _OF_A_COURSE = ("nbgrader_config.py", "gradebook.db", "submitted", "autograded")
 
 
+@dataclass(frozen=True)
+class Shown:
+    """What the sandbox shows, read-only."""
+
+    whole: tuple[str, ...]
+    """Folders with all that is in them, and files, such as zipped packages."""
+    listed: tuple[str, ...]
+    """Folders of which only a list is shown: of what is in them :attr:`whole` has all but what is withheld."""
+
+
 def visible_folders() -> list[str]:
-    """Folders, and files such as zipped packages, that the sandbox shows, read-only."""
+    """The outermost folders, and files, of which a sandbox shows anything."""
     return list(_visible(tuple(import_path())))
+
+
+def shown() -> Shown:
+    """What a sandbox shows: those folders, without the course's files that know what is wanted."""
+    whole, listed = list[str](), list[str]()
+    withheld = {os.path.realpath(path) for path in the_course().withheld}
+    waiting = visible_folders()
+    while waiting:
+        path = waiting.pop()
+        real = os.path.realpath(path)
+        if real in withheld:
+            continue
+        if os.path.islink(path) or not any(_is_within(one, real) for one in withheld):
+            whole.append(path)
+            continue
+        listed.append(path)
+        waiting += [os.path.join(path, name) for name in os.listdir(path)]
+    return Shown(tuple(sorted(whole)), tuple(sorted(listed)))
 
 
 def import_path() -> list[str]:

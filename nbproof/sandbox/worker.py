@@ -21,6 +21,7 @@ from nbproof.checks.case import Case
 from nbproof.checks.check import Check, bring
 from nbproof.checks.namespace import trouble_of
 from nbproof.course_file import the_course
+from nbproof.front_end import seal
 from nbproof.recover.released import Handout
 from nbproof.recover.search import found_in
 from nbproof.recover.unpacking import Damaged
@@ -45,6 +46,7 @@ def warm_up() -> None:
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"
     _shell = new_shell()
     leaf.warm_up()
+    seal()
     _pristine = Pristine("nbproof", the_course().package)
 
 

@@ -102,7 +102,14 @@ check("NAME", Counted)
 
 DEFINES_ONLY = {"defines_only": mutant("defines only", "none", "def hook(module, args, output): pass")}
 
+SHOWN = TEST.partition("### BEGIN HIDDEN TESTS\n")[0]
+
 BROKEN = [
+    bare("unguarded", test=SHOWN),
+    bare(
+        "guarded_by_the_same",
+        test=in_test("lambda self, x1, x2: x1 * x2", "lambda self, x1, x2: x1 + x2").replace(" * case", " + case"),
+    ),
     replace(
         Sketch("unseen"), mutants={**MUTANTS, "swapped": mutant("the same", "none", HOOK.format("args[1] + args[0]"))}
     ),
@@ -187,7 +194,17 @@ FACTS = [
     ("candidates", "2 accepted answers, at least 4 are needed", ""),
     ("candidates", "4 mutants, at least 6 are needed", ""),
     ("unseen", "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped", ""),
-    ("candidates", "the hidden check test_candidates/OtherForward is not the only killer of any mutant", ""),
+    ("unguarded", "test_unguarded has no hidden check, on which its marks could rest", ""),
+    (
+        "guarded_by_the_same",
+        "test_guarded_by_the_same/OtherForward: evidence made of the truths that learners have",
+        "",
+    ),
+    (
+        "guarded_by_the_same",
+        "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows",
+        "",
+    ),
     (
         "candidates",
         "accepted answer wrong loses marks in Call: answer[0] is None, wanted a tensor of shape (3,)",
@@ -217,13 +234,22 @@ FACTS = [
 ]
 
 
+GUARD = (
+    "below the line of the hidden checks in {}/checks.py, write a check with a truth of its own, "
+    "on a scenario that no visible check has"
+)
+
 # What to do about it, of facts that alone do not say it.
 CURES = {
     "2 of 7 mutants pass the visible checks, at most 5% may: formula, swapped": (
         "in unseen/checks.py move what finds them (OtherForward) above the line of the hidden checks"
     ),
-    "the hidden check test_candidates/OtherForward is not the only killer of any mutant": (
-        "add a mutant to candidates/wrong.py that passes the other checks, and that OtherForward alone finds, or drop"
+    "test_unguarded has no hidden check, on which its marks could rest": GUARD.format("unguarded"),
+    "test_guarded_by_the_same/OtherForward: evidence made of the truths that learners have": GUARD.format(
+        "guarded_by_the_same"
+    ),
+    "the hidden check test_guarded_by_the_same/OtherForward finds no mutant: nothing shows": (
+        "let it ask for what the statement asks for, in guarded_by_the_same/checks.py"
     ),
     "the mutant right survives: none at all": "write a check that it fails, or, if it is right, move it to candidates/right.py ",
     "the mutant other_hint gets the hint hook_never_ran, expected wrong_order (Call: answer has 0 items, wanted 1": (
@@ -283,7 +309,7 @@ def test_a_broken_exercise_is_refused_with_place_and_next_command(
 
 @pytest.mark.parametrize("name", ["loses", "raises", "python_stderr", "c_stderr", "stub_earns", "no_check"])
 def test_what_is_not_broken_is_not_complained_about(name: str, records: dict[str, Record]) -> None:
-    lacking = ("accepted answers, at least", "mutants, at least", "is not the only killer")
+    lacking = ("accepted answers, at least", "mutants, at least", "has no hidden check", "finds no mutant")
     rest = [one.fact for one in records[name].violations if not any(text in one.fact for text in lacking)]
     assert len(rest) == 1
 

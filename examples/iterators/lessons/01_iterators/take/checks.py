@@ -82,10 +82,10 @@ class NothingAskedFor(_Take):
     blame = {"take(items, n)": "take_at_least_one", "what is left": "take_at_least_one"}
 
     def probe(self, nb, case):
-        return brought(nb.function("take"), iter(case.words("items", 3)), 0)
+        return brought(nb.function("take"), iter(case.words("hidden items", 3)), 0)
 
     def truth(self, case):
-        return {"take(items, n)": [], "what is left": case.words("items", 3)}
+        return {"take(items, n)": [], "what is left": case.words("hidden items", 3)}
 
 
 check("take", NothingAskedFor)

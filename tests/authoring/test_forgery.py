@@ -1,0 +1,87 @@
+"""What learners have earns nothing: a hidden check that some visible truth answers is found, however it is dressed."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbproof.authoring.forgery import guards
+
+SHOWN = '''\
+from nbproof import Check, check
+from nbproof.values.compare import Matches
+
+
+class Call(Check):
+    """After a call `answer` holds the words."""
+
+    many = 4
+
+    def probe(self, nb, case):
+        return {"answer": nb.function("words")(case.words("x", self.many))}
+
+    def truth(self, case):
+        return {"answer": case.words("x", self.many), "unchanged": True}
+
+
+check("catch", Call)
+'''
+
+HIDDEN = """
+### BEGIN HIDDEN TESTS
+class Unseen({base}):
+    {settings}
+
+    def probe(self, nb, case):
+        return {{"answer": nb.function("words")(case.words({drawn}, self.many))}}
+{truth}
+
+check("catch", Unseen)
+### END HIDDEN TESTS
+"""
+
+OWN = """
+    def truth(self, case):
+        return {}
+"""
+
+
+def hidden(base: str = "Check", settings: str = "many = 4", drawn: str = '"x"', truth: str = "") -> str:
+    return SHOWN + HIDDEN.format(base=base, settings=settings, drawn=drawn, truth=OWN.format(truth) if truth else "")
+
+
+FORGED = {
+    "the same truth": hidden(base="Call"),
+    "the same truth with other settings": hidden(base="Call", settings="many = 7"),
+    "a truth of its own that says the same": hidden(truth='{"answer": case.words("x", 4)}'),
+    "the same value in another field": hidden(truth='{"other": case.words("x", 4), "unchanged": True}'),
+    "a value that all seeds share": hidden(truth='{"other": [1, 2], "unchanged": True}'),
+    "a value that a function holds": hidden(
+        settings="many = 4",
+        truth='{"answer": (lambda words: Matches(lambda got: None if got == words else "no", ""))(case.words("x", 4))}',
+    ),
+}
+
+
+@pytest.mark.parametrize("source", FORGED.values(), ids=FORGED)
+def test_a_hidden_check_that_a_visible_truth_answers_guards_nothing(source: str) -> None:
+    (guard,) = guards([("test_catch", source)])
+    assert guard.flaw.startswith("test_catch/Unseen: evidence made of the truths that learners have passes it")
+
+
+def test_a_truth_of_its_own_on_values_of_its_own_guards_the_marks() -> None:
+    (guard,) = guards([("test_catch", hidden(drawn='"y"', truth='{"answer": case.words("y", 5)}'))])
+    assert (guard.flaw, guard.constant) == ("", "")
+
+
+def test_the_visible_truth_of_another_part_counts_as_well() -> None:
+    other = SHOWN.replace('words("x"', 'words("y"')
+    found = guards([("test_a", hidden(drawn='"y"', truth='{"answer": case.words("y", 4)}')), ("test_b", other)])
+    assert [guard.flaw.partition(":")[0] for guard in found] == [
+        "test_a/Unseen",
+        "test_b has no hidden check, on which its marks could rest",
+    ]
+
+
+def test_a_constant_is_exempt_and_says_why() -> None:
+    (guard,) = guards([("test_catch", hidden(base="Call", settings='many, constant = 4, "a prediction"'))])
+    assert (guard.flaw, guard.constant) == ("", "a prediction")
