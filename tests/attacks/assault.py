@@ -90,6 +90,11 @@ class Outcome:
         found: dict[str, Any] = next(one for one in self.verdicts[learner]["exercises"] if one["id"] == name)
         return {**found, "score": sum(test["score"] for test in found["tests"])}
 
+    def source(self, lesson: str) -> dict[str, Any]:
+        """The instructor's notebook of a lesson that was graded."""
+        found: dict[str, Any] = json.loads((self.root / "source" / lesson / f"{lesson}.ipynb").read_text())
+        return found
+
     def written(self, learner: str) -> Iterator[tuple[Path, bytes]]:
         """Every file that the run wrote for a learner."""
         for path in sorted((self.root / "autograded" / learner).rglob("*")):

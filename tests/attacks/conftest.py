@@ -39,18 +39,19 @@ CLASSES = [
 def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
     """What a class of attackers and their honest neighbours left behind."""
     way, attacks = request.param
-    yield from _graded(attacks, **way)
+    yield from graded(attacks, **way)
 
 
 @pytest.fixture(scope="session")
 def alone() -> Iterator[Outcome]:
     """The same neighbours, in a class without an attacker."""
-    yield from _graded(())
+    yield from graded(())
 
 
-def _graded(
+def graded(
     attacks: Sequence[Attack], level: str = "", ordinary: bool = False, through: str = "grade"
 ) -> Iterator[Outcome]:
+    """What a class of these attackers leaves behind; skipped, aloud, where this machine cannot grade so."""
     reason = offered()[Isolation(level)] if level else why_not_isolated()
     if reason:
         pytest.skip(f"attacks are NOT tested {level}: this machine cannot isolate submissions: {reason}")

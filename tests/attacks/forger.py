@@ -13,7 +13,7 @@ from pathlib import Path
 
 __all__ = ["FORMS", "text_of"]
 
-_KNOWS = '''
+_KNOWS = """
 import base64, json, logging, sys, types, zlib
 from pathlib import Path
 from nbproof.checks.case import Case
@@ -66,7 +66,7 @@ def forged(test, kind, seed):
     for value in found:
         if isinstance(value, dict): made = {{**value, **made}}
     return {{key: value for key, value in made.items() if key in fields}} or (found[0] if found else None)
-'''
+"""
 
 _FROM_DISK = """
 import course

@@ -1,0 +1,79 @@
+"""The cheat that knows no answer earns nothing: in every TODO cell, in three forms, at each way of grading.
+
+By day one form of it in the lesson with most cells; at night all of it, everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from nbproof.cells import BEGIN_HIDDEN, grading_of, name_of, text_of
+from nbproof.course_file import the_course
+from tests.attacks.arsenal import LESSON, Attack, Scene
+from tests.attacks.assault import REPO, Outcome
+from tests.attacks.conftest import WAYS, graded
+from tests.attacks.forger import FORMS
+from tests.attacks.forger import text_of as cheat
+
+pytestmark = pytest.mark.slow
+
+LESSONS = sorted(path.name for path in (REPO / "source").iterdir())
+
+
+def forger(form: str, lesson: str) -> Attack:
+    """A learner who hands the cheat in, and nothing else."""
+
+    def build(scene: Scene) -> None:
+        notebook = scene.notebook({})
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code" and grading_of(cell).get("solution"):
+                cell["source"] = cheat(form, lesson, the_course().folder / "checks.json")
+        scene.write(notebook)
+
+    name = f"forger_{form.replace(' ', '_')}_{lesson}"
+    return Attack(name, "sends what visible checks want", "forged", build, frozenset(), lesson=lesson)
+
+
+ALL = [forger(form, lesson) for form in FORMS for lesson in LESSONS]
+CLASSES = [
+    pytest.param(({}, [forger("pasted", LESSON)]), id="one form"),
+    *(pytest.param((way, ALL), id=f"all {name}", marks=pytest.mark.nightly) for name, way in WAYS.items()),
+]
+
+
+@pytest.fixture(scope="module", params=CLASSES)
+def outcome(request: pytest.FixtureRequest) -> Iterator[Outcome]:
+    way, attacks = request.param
+    yield from graded(attacks, **way)
+
+
+def constants(source: dict[str, Any]) -> set[str]:
+    """The test cells whose wanted value whoever runs the given code sees."""
+    hidden = {name_of(cell): text_of(cell).partition(BEGIN_HIDDEN)[2] for cell in source["cells"]}
+    return {name for name, text in hidden.items() if re.search(r"^    constant = ", text, re.MULTILINE)}
+
+
+def test_a_text_that_knows_no_answer_earns_nothing(outcome: Outcome) -> None:
+    earned = {}
+    for attack in outcome.attacks:
+        exempt = constants(outcome.source(attack.lesson))
+        for exercise in outcome.verdicts[attack.name]["exercises"]:
+            for test in exercise["tests"]:
+                if test["score"] and test["grade_id"] not in exempt:
+                    earned[attack.name, test["grade_id"]] = test["score"]
+    assert earned == {}
+
+
+def test_it_was_asked_everything(outcome: Outcome) -> None:
+    """It did not end early: then it would earn nothing for another reason."""
+    tried = {
+        (attack.name, exercise["id"])
+        for attack in outcome.attacks
+        for exercise in outcome.verdicts[attack.name]["exercises"]
+        if exercise["status"] == "failed"
+    }
+    assert len(tried) >= len([one for one in outcome.attacks if "disk" not in one.name]) * 4
