@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nbproof.command import Command, course_command, this_python
+from nbproof.errors import CourseError
 from nbproof.text import counted
 
 __all__ = ["COMMANDS"]
@@ -49,17 +50,42 @@ def _site_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _site(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.chapter import Shown
-    from nbproof.authoring.site import make_site
+    from nbproof.terminal import progress
+
+    print("running the lessons, two at a time: what did not change is shown as before", flush=True)
+    with progress("site"):
+        from nbproof.authoring.chapter import Shown
+        from nbproof.authoring.site import make_site
 
     def say(shown: Shown) -> None:
         took = "shown as before" if shown.seconds is None else f"{shown.seconds:.1f} s"
-        print(f"{shown.slug}: {took}", flush=True)
+        print(f"{shown.slug}: {'! not run to its end' if shown.stopped else took}", flush=True)
 
-    made = make_site(arguments.course, arguments.names, arguments.out, say)
+    made = make_site(arguments.course, arguments.names, arguments.out, say, bar=progress)
     print(f"{made.home}: {made.pages} pages, {made.pictures} pictures, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
-    return 0
+    for error in made.flaws[:_SHOWN]:
+        _tell(error, "the page is there as far as it goes")
+    if len(made.flaws) > _SHOWN:
+        print(f"! and {len(made.flaws) - _SHOWN} more of that kind")
+    for slug, error in made.left_out.items():
+        _tell(error, f"{slug} has no chapter")
+    for slug, stopped in made.stopped.items():
+        print(f"! {stopped.error.fact}; the chapter of {slug} says so, and shows what came before")
+        print(f"  at:   {stopped.error.place}")
+    for slug, stopped in made.stopped.items():
+        which = f"{slug} (cell {stopped.cell})" if stopped.cell else slug
+        print(f"not run to the end: {which}; next: {stopped.error.next_command} && {course_command('site')}")
+    return 0 if made.whole else 1
+
+
+_SHOWN = 5
+"""Flaws of pages that are told one by one."""
+
+
+def _tell(error: CourseError, made: str) -> None:
+    """What failed, what there is all the same, where, and what to do next."""
+    print(f"! {error.fact}; {made}\n  at:   {error.place}\n  next: {error.next_command}")
 
 
 def _build(arguments: argparse.Namespace) -> int:
