@@ -201,14 +201,16 @@ def _report_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: report/)")
     command.add_argument("--canvas", type=Path, metavar="CSV", help="fill this export of a Canvas gradebook")
     command.add_argument("--moodle", type=Path, metavar="CSV", help="fill this Moodle grading worksheet or export")
+    command.add_argument("--column", action="append", default=[], metavar="LESSON=NAME", help="which column of the export is a "
+                         "lesson's, where its name does not tell; may be repeated")  # fmt: skip
     command.add_argument(
         "--anonymous", action="store_true", help="codes instead of names, to show to others (report-anonymous/)"
     )
     command.add_argument("--excel", action="store_true", help="CSV files with the mark that Excel needs to read UTF-8")
     command.add_argument("--json", action="store_true", help="print report.json instead of the table")
     command.epilog = (
-        "Nothing is graded, nothing handed in is changed. Exit code 0: all is written; 1: a learner with a grade is not "
-        "in the export that was named, and is listed; 2: a wrong call."
+        "Nothing is graded, nothing handed in is changed. Name the exports of two LMSs together, if a class is in both. Exit "
+        "code 0: all is written; 1: something is missing in it, a learner or a lesson, and is listed; 2: a wrong call."
     )
 
 
