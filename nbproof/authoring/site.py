@@ -23,9 +23,10 @@ from pathlib import Path
 import nbformat
 
 from nbproof.authoring.bundle import refuse_leaks
-from nbproof.authoring.chapter import PICTURES, Shown, Stopped, chapter_of, notebook_at, plain, shown_by
+from nbproof.authoring.chapter import PICTURES, chapter_of, plain
 from nbproof.authoring.derived_files import as_text, read_outline
 from nbproof.authoring.lesson import find_lessons
+from nbproof.authoring.shown import Shown, Stopped, notebook_at, shown_by
 from nbproof.authoring.site_pages import Chapter, home, home_title, readers_pages
 from nbproof.authoring.stated import time_in
 from nbproof.command import course_command, module_name, with_extra

@@ -54,7 +54,7 @@ def _site(arguments: argparse.Namespace) -> int:
 
     print("running the lessons, two at a time: what did not change is shown as before", flush=True)
     with progress("site"):
-        from nbproof.authoring.chapter import Shown
+        from nbproof.authoring.shown import Shown
         from nbproof.authoring.site import make_site
 
     def say(shown: Shown) -> None:

@@ -13,8 +13,10 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from nbproof.authoring import chapter, site
-from nbproof.authoring.chapter import Levels, Shown, Stopped, chapter_of, headings_in, shown_by
+from nbproof.authoring import shown as shown_cells
+from nbproof.authoring import site
+from nbproof.authoring.chapter import Levels, chapter_of, headings_in
+from nbproof.authoring.shown import Shown, Stopped, shown_by
 from nbproof.authoring.site import make_site
 from nbproof.authoring.site_pages import Chapter, home, readers_pages
 from nbproof.cells import private_lines
@@ -251,7 +253,7 @@ def test_a_site_is_made_of_what_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One lesson stops in a cell, one has no release, one page leads nowhere: three lines, exit 1, and a site."""
-    released = chapter.notebook_at(ROOT / "release" / SLUG / f"{SLUG}.ipynb")
+    released = shown_cells.notebook_at(ROOT / "release" / SLUG / f"{SLUG}.ipynb")
     place = next(cell.id for cell in released.cells if "def change_after_registering" in cell.source)
     error = LessonError("a cell of x cannot be run here: RuntimeError: no such CPU", "source/x, cell c", "mend it")
 
@@ -261,7 +263,7 @@ def test_a_site_is_made_of_what_there_is(
     def notebook_at(path: Path) -> nbformat.NotebookNode:
         if path.stem == "04_apply":
             raise LessonError("there is no notebook of 04_apply in release/", str(path), "build")
-        return chapter.notebook_at(path)
+        return shown_cells.notebook_at(path)
 
     monkeypatch.setattr(site, "shown_by", shown)
     monkeypatch.setattr(site, "notebook_at", notebook_at)
@@ -278,7 +280,7 @@ def test_a_site_is_made_of_what_there_is(
 
 
 def test_what_changes_a_lesson_s_surroundings_has_it_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = chapter._surroundings()
-    assert chapter._surroundings() == before
-    monkeypatch.setattr(chapter.metadata, "distributions", lambda: [])
-    assert chapter._surroundings() != before
+    before = shown_cells._surroundings()
+    assert shown_cells._surroundings() == before
+    monkeypatch.setattr(shown_cells.metadata, "distributions", lambda: [])
+    assert shown_cells._surroundings() != before
