@@ -22,13 +22,18 @@ def _bundle_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _bundle(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.bundle import bundle
+    from nbproof.terminal import progress
 
-    made = bundle(arguments.course, arguments.names, arguments.out)
+    with progress("making the zip, and searching it for answers"):
+        from nbproof.authoring.bundle import bundle
+
+        made = bundle(arguments.course, arguments.names, arguments.out)
     print(f"{made.path}: {counted(len(made.lessons), 'lesson')}, {made.files} files, {made.size / 1e6:.1f} MB")
     print(f"searched for {made.searched_for:,} lines of solutions, hidden tests and other answers: none is in it")
     print("learners unpack it and open START.html")
-    return 0
+    for error in made.left_out:
+        _tell(error, "the zip has the others")
+    return 1 if made.left_out else 0
 
 
 def _wheels_arguments(command: argparse.ArgumentParser) -> None:
@@ -36,9 +41,13 @@ def _wheels_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _wheels(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.bundle import write_wheels
+    from nbproof.terminal import progress
 
-    for path in write_wheels(arguments.course, arguments.out or arguments.course / "dist"):
+    with progress("making wheels, and searching them for answers"):
+        from nbproof.authoring.bundle import write_wheels
+
+        made = write_wheels(arguments.course, arguments.out or arguments.course / "dist")
+    for path in made:
         print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
     print("the wheels, for learners, hold no hidden checks; to grade, or to study alone, unpack the zip where you work")
     return 0
@@ -89,9 +98,12 @@ def _tell(error: CourseError, made: str) -> None:
 
 
 def _build(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.build import build
+    from nbproof.terminal import progress
 
-    changed = build(arguments.course, arguments.names)
+    with progress("building"):
+        from nbproof.authoring.build import build
+
+        changed = build(arguments.course, arguments.names)
     for path in changed:
         print(f"changed {path}")
     if not changed:
@@ -100,11 +112,12 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from nbproof.authoring.checkup import check_up
-    from nbproof.cli.contract_table import print_contract, print_redundant
     from nbproof.terminal import progress
 
     with progress("candidates") as step:
+        from nbproof.authoring.checkup import check_up
+        from nbproof.cli.contract_table import print_contract, print_redundant
+
         checkup = check_up(arguments.course, arguments.names, step)
     print_contract(checkup)
     if arguments.redundant:

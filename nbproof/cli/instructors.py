@@ -165,8 +165,6 @@ def _feedback_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def _feedback(arguments: argparse.Namespace) -> int:
-    from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
-    from nbproof.run.journal import problems_of
     from nbproof.terminal import progress
 
     given = arguments
@@ -174,17 +172,20 @@ def _feedback(arguments: argparse.Namespace) -> int:
         raise UsageError("--addresses and --excel are for the table of a mail merge", course_command("feedback"),
                          "add --for folder, or leave them out")  # fmt: skip
     if given.target:
-        from nbproof.cli.handback_command import hand_back_pages
-
+        with progress("feedback"):
+            from nbproof.cli.handback_command import hand_back_pages
         return hand_back_pages(given)
     if given.out:
         raise UsageError("pages are written into feedback/; --out is for handing them back", course_command("feedback"),
                          "add --for moodle, --for canvas or --for folder")  # fmt: skip
     start = time.perf_counter()
-    pairs = chosen_submissions(given.course, given.names, given.lesson)
-    # What was handed in last may be what could not be graded, over a verdict on what came before.
-    problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
     with progress("feedback") as step:
+        from nbproof.feedback.pages import chosen_submissions, print_feedback, write_feedback
+        from nbproof.run.journal import problems_of
+
+        pairs = chosen_submissions(given.course, given.names, given.lesson)
+        # What was handed in last may be what could not be graded, over a verdict on what came before.
+        problems = {key: one.why for key, one in problems_of(given.course).items() if key in set(pairs)}
         feedback = write_feedback(
             given.course, pairs, step, problems=problems, force=given.force, workers=given.workers
         )  # fmt: skip

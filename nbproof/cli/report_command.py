@@ -38,9 +38,11 @@ def report(request: Namespace) -> int:
             ", ".join(missing),
             with_extra("report"),
         )
-    from nbproof.report.records import read_class
-    from nbproof.report.report import folder_of, make_report
     from nbproof.terminal import progress
+
+    with progress("reading"):
+        from nbproof.report.records import read_class
+        from nbproof.report.report import folder_of, make_report
 
     exports = [path for path in (request.canvas, request.moodle) if path is not None]
     if request.anonymous and exports:
@@ -64,14 +66,14 @@ def report(request: Namespace) -> int:
         print((folder / "report.json").read_text(encoding="utf-8"))
     else:
         print_report(found, folder / "index.html")
-    complete = not refused
+    complete = not (refused or records.unreadable)
     for name, file in made.items():
         elsewhere = _known_elsewhere(request.course, name, made)
         call = Filled(getattr(request, name), len(made), request.json)
         whole = tell_file(name, file, folder / f"{name}.csv", elsewhere, call)
         tell_absent(found, file, quiet=request.json)
         complete = complete and whole
-    for error in refused:
+    for error in (*records.unreadable, *refused):
         print("\n".join(error.lines()), file=sys.stderr)
     return 0 if complete else 1
 

@@ -126,8 +126,24 @@ def test_what_could_not_be_graded_keeps_its_reason(course: Path) -> None:
     kinds = {one.learner: one.kind for one in faults(records)}
     assert (kinds["s0"], kinds["s3"]) == ("not graded", "the grader's own problem")
     assert "cannot be read" in works["s1", LESSON].problem
+    assert [one.place for one in records.unreadable] == [str(course / "autograded" / "s1" / LESSON / ".verdict.json")]
     assert works["new", LESSON].problem.startswith(f"no {LESSON}.ipynb")
     assert works["s2", LESSON].score == 2.0
+
+
+def test_what_is_damaged_is_listed_and_the_rest_is_reported(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A verdict that is no verdict, and another lesson whose notebook is none."""
+    (course / "autograded" / "s1" / LESSON / ".verdict.json").write_text("{")
+    (course / "source" / "02_broken").mkdir()
+    (course / "source" / "02_broken" / "02_broken.ipynb").write_text("no notebook")
+    (course / "submitted" / "s2" / "02_broken").mkdir(parents=True)
+    (course / "submitted" / "s2" / "02_broken" / "02_broken.ipynb").write_text("{}")
+    assert main(["report", "--course", str(course)]) == 1
+    told = capsys.readouterr().err
+    assert "the verdict on s1's 01_small cannot be read" in told and "02_broken is left out" in told
+    assert told.count("  at:   ") == told.count("  next: ") == 2
+    assert "01 small" in _page(course).get_text() and "02_broken" not in _page(course).get_text()
+    assert "s2" in (course / "report" / "learners.csv").read_text()
 
 
 def test_grade_file_lists_who_is_not_in_the_export(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
