@@ -105,7 +105,7 @@ def make_site(
         own = [files[name].decode() for name in files if name.endswith(".md")]
         with bar("search for answers"):
             searched = refuse_leaks(root, pages, "the site", "\n".join(own))
-        _put(work / "made", out)
+        _put(made, out)
     size = sum(map(len, made.values()))
     stopped = {slug: one.stopped for slug, one in shown.items() if one.stopped and slug not in left_out}
     return Site(out / "index.html", len(pages), len(pictures), size, searched, stopped, left_out, flaws)
@@ -124,16 +124,14 @@ def _disk(out: Path) -> Iterator[None]:
         ) from None  # fmt: skip
 
 
-def _put(made: Path, out: Path) -> None:
-    """Move the site to its place: an earlier one stays until all of the new one is there. Raises OSError."""
+def _put(made: Mapping[str, bytes], out: Path) -> None:
+    """Write the site to its place: an earlier one stays until all of the new one is there. Raises OSError."""
     coming = out.with_name(f".{out.name[:80]}.new")
     try:
         shutil.rmtree(coming, ignore_errors=True)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            shutil.copytree(made, coming)
-        except shutil.Error as error:  # a list of what copying each file said: the first tells enough
-            raise OSError(f"{error.args[0][0][2]}") from None
+        for name, data in made.items():
+            (coming / name).parent.mkdir(parents=True, exist_ok=True)
+            (coming / name).write_bytes(data)
         shutil.rmtree(out, ignore_errors=True)
         coming.rename(out)
     finally:

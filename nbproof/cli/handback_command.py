@@ -60,7 +60,7 @@ def hand_back_pages(request: Namespace) -> int:
                 emails = addresses_of(root, records, [learner for learner, _ in keys], request.addresses)
             except CourseError as error:
                 # A folder without addresses would count as handed back.
-                fact = f"the pages are up to date, but nothing is packed: {error.fact}"
+                fact = f"nothing is packed, only {counted(len(feedback.written), 'page')} written: {error.fact}"
                 raise CourseError(fact, error.place, error.next_command) from None
         failed = {(learner, lesson) for learner, lesson, _ in feedback.failed}
         with progress("packing") as step:
