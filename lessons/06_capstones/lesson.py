@@ -1522,7 +1522,7 @@ draw_memory(bars, title="Six ways to run a forward")
 #   through them.
 # - Under `no_grad` nothing is saved at all. A validation without it pays the full price.
 #
-# And on models from work? The two numbers are for full and for half precision. Under autocast the results are half as large, but copies of the weights in half precision are saved as well, and they are no parameters.
+# And on models from work? The two numbers are for full and for half precision. Under autocast the results are half as large, but copies of the weights in half precision are saved as well, and they are no parameters. Not every CPU has half precision for an LSTM: if yours has not, the line says so, and your tool is not to blame.
 
 # %%
 def saved_in_kib(model, pixels, half=False):
@@ -1531,10 +1531,23 @@ def saved_in_kib(model, pixels, half=False):
     return memory.bytes / 1024, max(memory.by_layer, key=memory.by_layer.get, default="none")
 
 
+def has_half_precision(model, pixels):
+    """Whether this CPU can run the model under autocast, without any tool."""
+    try:
+        with torch.autocast("cpu"):
+            model(pixels)
+    except RuntimeError:
+        return False
+    return True
+
+
 for title, (model, pixels) in real_models.items():
     model.requires_grad_(True).train()
-    (full, layer), (half, _) = saved_in_kib(model, pixels), saved_in_kib(model, pixels, half=True)
-    print(f"{title:18} {full:7.0f} KiB, {half:7.0f} KiB   most of it in {layer!r}")
+    full, layer = saved_in_kib(model, pixels)
+    half = "not on this CPU"
+    if has_half_precision(model, pixels):
+        half = f"{saved_in_kib(model, pixels, half=True)[0]:11.0f} KiB"
+    print(f"{title:18} {full:7.0f} KiB, {half}   most of it in {layer!r}")
 
 # %% [markdown]
 # What the tool cannot see: tensors that an operation needs only for a moment, and the optimizer's own state. And of several pairs of hooks for saved tensors only the innermost is asked: inside of `save_on_cpu`, which keeps what is saved in the machine's main memory, your own pair is not.
