@@ -1212,7 +1212,7 @@ for width in (32, 128):
 # %% [markdown]
 # | | one by one | hooks | `vmap(grad(...))` |
 # | --- | --- | --- | --- |
-# | time | slow | many times the plain backward | about as long as hooks |
+# | time | slow | several times the plain backward | as hooks, or less: machines differ |
 # | layers | all | those you have written a rule for | nearly all |
 # | your training loop | another one | stays as it is | another one |
 # | memory | one gradient at a time | N times the parameters | N times the parameters |
@@ -1317,7 +1317,7 @@ for handle in handles:
 # moment several modules may have begun and not ended. What is saved goes to the **innermost** of them. In the loss it
 # is none.
 #
-# How do you know a storage that you have seen before? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of an object that is gone is given to another one. The address of the memory, `tensor.untyped_storage().data_ptr()`, is taken as long as the graph holds the
+# How do you know a storage that you have seen before? Not by `id(tensor)`: PyTorch may hand you a new Python object for the same memory, and the id of an object that is gone may be given to another one. The address of the memory, `tensor.untyped_storage().data_ptr()`, is taken as long as the graph holds the
 # tensor.
 
 # %%

@@ -79,7 +79,10 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "tied and called twice": (CalledTwice, (5, 6)),
     "one layer": (lambda: nn.Linear(6, 3), (5, 6)),
 }
-every_model = pytest.mark.parametrize("name", MODELS)
+# The ResNet takes seconds each time; by day it has the tests that are about it, and lesson 06 runs with it.
+every_model = pytest.mark.parametrize(
+    "name", [pytest.param("resnet", marks=pytest.mark.nightly), *(name for name in MODELS if name != "resnet")]
+)
 in_both_precisions = pytest.mark.parametrize("half", [False, True], ids=["full", "autocast"])
 
 
