@@ -57,9 +57,7 @@ def asked_in(handout: Handout) -> Mapping[str, Asked]:
         bound = bound or _needed_by_tests(handout, name)
         found[name] = Asked(functions, bound, functions.union(_EMPTY.findall(stub)) or bound)
     given = frozenset[str]().union(*(names_in(cell.source)[1] for cell in handout.cells if cell.kind in _CODE))
-    return {
-        name: replace(one, own=one.blank.difference(given, *_others(found, name))) for name, one in found.items()
-    }
+    return {name: replace(one, own=one.blank.difference(given, *_others(found, name))) for name, one in found.items()}
 
 
 def _others(found: Mapping[str, Asked], name: str) -> list[frozenset[str]]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from nbproof.cells import CellKind
-from nbproof.recover.exported import ExportedCell
 from nbproof.recover.asked import asked_in, is_commented_out, may_bind
+from nbproof.recover.conflicts import has_marks
+from nbproof.recover.exported import ExportedCell
 from nbproof.recover.matching import bare
 from nbproof.recover.released import Handout
 from nbproof.recover.writings import MOST, may_stand_elsewhere
@@ -28,6 +29,8 @@ def as_handed_in(handout: Handout, cells: Sequence[ExportedCell]) -> dict[str, s
     for name, kind in kinds.items():
         if counts[name] != 1 and not (kind in (CellKind.TEST, CellKind.SETUP) and counts[name]):
             return None
+    if any(cell.kind == "code" and has_marks(cell.source) for cell in cells):
+        return None
     answers = {}
     for cell in cells:
         kind = kinds.get(cell.name or "", CellKind.SHOW)

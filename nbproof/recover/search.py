@@ -17,6 +17,7 @@ from typing import Any
 
 from nbproof.cells import CellKind
 from nbproof.recover.asked import is_commented_out
+from nbproof.recover.conflicts import has_two_versions, without_lone_marks
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.matching import NEWER, alone, bare, newer_than
@@ -64,6 +65,9 @@ def found_in(handout: Handout, data: bytes) -> dict[str, Any]:
         read = salvaged(data, handout.lesson)
         cells, damage = read.cells, read.damage
     answers = as_handed_in(handout, cells)
+    if answers is None:
+        cells, marks = without_lone_marks(cells)
+        damage = damage if not marks or marks in damage else "; ".join(filter(None, (damage, marks)))
     found = Found(answers, own=own_cells(handout, cells)) if answers is not None else find_answers(handout, cells)
     if sum(map(len, found.answers.values())) > _MOST_ANSWERS:
         raise Damaged("its answers are longer than any that this course asks for")
@@ -155,6 +159,8 @@ class _Search:
             self.found.lost[name] = "The file breaks off in the middle of this TODO cell. Hand in the whole notebook."
         elif not worked:
             self._beside_the_stub(name, own[0])
+        elif any(has_two_versions(piece.text) for piece in worked):
+            self._wait(name, worked, "git has left two versions in the TODO cell.")
         elif all(is_commented_out(self.asked[name], self.handout.stubs[name], piece.text) for piece in worked):
             self._wait(name, worked, "The TODO cell holds code in comments only.")
         elif len(worked) > 1:
@@ -230,12 +236,16 @@ class _Search:
         gone = name in self.pieces.missing
         near = [piece for piece in self._near(name) if gone and piece.kind == "code"]
         signs = [piece for piece in self._others(name) if piece in near or self._may_answer(name, piece)]
+        held = {other: [piece for piece in signs if piece in own] for other, own in self.named.items()}
+        held = {other: pieces for other, pieces in held.items() if pieces}
         if signs:
-            self._wait(name, signs, "The TODO cell is missing." if gone else "The TODO cell holds no code of yours.")
-            for other, own in self.named.items():
-                held = [piece for piece in signs if piece in own]
-                if held and self.asked[name].bound & self.asked[other].bound:
-                    self._wait(other, held, f"The TODO cell holds code for `{name}` as well.")
+            why = "The TODO cell is missing." if gone else "The TODO cell holds no code of yours."
+            others = " and ".join(f"`{other}`" for other in held)
+            why += f" Code that may be the answer stands in the TODO cell of {others}." if held else ""
+            self._wait(name, signs, why)
+            for other, pieces in held.items():
+                if self.asked[name].bound & self.asked[other].bound:
+                    self._wait(other, pieces, f"The TODO cell holds code for `{name}` as well.")
         elif not gone or name in self.found.lost:
             pass
         elif self.cut_off:

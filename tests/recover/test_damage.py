@@ -98,7 +98,8 @@ def _compare(blueprint: Blueprint, notebook: dict[str, Any], damage: Damage, fou
             assert found.waits(blueprint, name), found.lost
             shown = {bare(line) for line in found.answers[name].replace("# ", "", -1).splitlines()}
             hidden = {bare(line) for line in view(text_of(cell)).replace("# ", "").splitlines()} - shown
-            assert hidden <= {"", "#"} or len(found.answers[name]) > 8_000
+            untouched = bare(text_of(cell)) == bare(stubs[name])
+            assert untouched or hidden <= {"", "#"} or len(found.answers[name]) > 8_000
             waiting.add(name)
         elif kind_of(cell) == "written":
             assert text_of(cell).strip() in found.answers[name] or "A person decides" in found.answers[name]
@@ -249,6 +250,42 @@ def test_both_sides_of_a_conflict_are_there_ours_first() -> None:
     at = next(number for number, line in enumerate(lines) if "a = 1" in line)
     lines[at : at + 1] = ["<<<<<<< HEAD", lines[at], "=======", lines[at].replace("1", "7"), ">>>>>>> main"]
     assert _sources("\n".join(lines)) == ["a = 1", "b = 2", "a = 7"]
+
+
+@pytest.mark.parametrize("mark", ["<<<<<<< HEAD", ">>>>>>> 3f2a1bc (fix)"])
+@pytest.mark.parametrize("where", ["file", "cell"])
+def test_a_mark_of_a_conflict_whose_other_half_is_gone_costs_nothing(mark: str, where: str) -> None:
+    """It stands among the lines of the file, above the second line of each answer; or in the cells themselves."""
+    _, blueprint = _lesson(LESSONS[0])
+    notebook = _handed_in(LESSONS[0], 1)
+    todos = [cell for cell in notebook["cells"] if kind_of(cell) == "answer"]
+    wanted = {name_of(cell): text_of(cell) for cell in todos}
+    for cell in todos:
+        first, *others = text_of(cell).splitlines(keepends=True)
+        cell["source"] = [first, f"{mark}\n", *others]
+    text = json.dumps(notebook, indent=1)
+    if where == "file":
+        text = text.replace(f' "{mark}\\n"', mark).replace(f"  {mark},", mark).replace(f"{mark},", mark)
+        lines = [line.strip() if mark in line else line for line in text.splitlines()]
+        text = "\n".join(lines)
+        assert f"\n{mark}\n" in text
+    found = answers_in(blueprint, text.encode())
+    assert "git had left a mark" in found.damage
+    assert found.lost == {}
+    for name, answer in wanted.items():
+        assert _same(answer, found.answers[name])
+
+
+def test_two_versions_in_one_cell_wait_for_a_person() -> None:
+    _, blueprint = _lesson(LESSONS[0])
+    notebook = _handed_in(LESSONS[0], 1)
+    cell = next(cell for cell in notebook["cells"] if name_of(cell) == "weight_grad")
+    for marks in (("<<<<<<< HEAD\n", "=======\n", ">>>>>>> main\n"), ("<<<<<<< HEAD\n", "=======\n", "")):
+        cell["source"] = f"{marks[0]}answer = 1\n{marks[1]}answer = 2\n{marks[2]}"
+        found = answers_in(blueprint, json.dumps(notebook).encode())
+        assert set(found.lost) == {"weight_grad"}
+        assert "# answer = 1" in found.answers["weight_grad"]
+        assert "# answer = 2" in found.answers["weight_grad"]
 
 
 def test_an_undamaged_notebook_is_read_alike_by_both_readers() -> None:
