@@ -19,7 +19,7 @@ from nbproof.cells import CellKind
 from nbproof.recover.matching import FENCE, bare, names_in, view
 from nbproof.recover.released import HandedOut, Handout
 
-__all__ = ["Asked", "asked_in", "is_commented_out", "may_bind", "parts_of"]
+__all__ = ["Asked", "asked_in", "binds", "is_commented_out", "may_bind", "parts_of"]
 
 _HASH = re.compile(r"^#+ ?", re.MULTILINE)
 _IMPORTS = re.compile(r"^from +[\w.]+ +import +\(?([\w, \t]+)", re.MULTILINE)
@@ -103,16 +103,19 @@ def parts_of(handout: Handout) -> tuple[str, ...]:
     return tuple(found)
 
 
+def binds(text: str) -> frozenset[str]:
+    """The names that a text binds or fills if it runs: also by an import from a file, or by putting something into a list."""
+    seen = view(text)
+    imported = (name.split() for names in _IMPORTS.findall(seen) for name in names.split(","))
+    filled = _FILLS.findall(_BODY.sub("\n", f"{seen}\n"))
+    return names_in(seen)[1].union(filled, (words[-1] for words in imported if words))
+
+
 def may_bind(text: str) -> frozenset[str]:
-    """The names that a text would bind or fill as code: also as a comment, fenced in text, or by an import from a file."""
-    found: frozenset[str] = frozenset()
-    for part in (text, "\n".join(fenced for _, fenced in FENCE.findall(text))):
-        seen = view(part)
-        for one in (seen, _HASH.sub("", seen)):
-            imported = (name.split() for names in _IMPORTS.findall(one) for name in names.split(","))
-            found |= names_in(one)[1] | {words[-1] for words in imported if words}
-            found |= set(_FILLS.findall(_BODY.sub("\n", f"{one}\n")))
-    return found
+    """The names that a text would bind as code: also those in comments, and what is fenced in text."""
+    fenced = "\n".join(inside for _, inside in FENCE.findall(text))
+    forms = (form for part in (text, fenced) for form in (part, _HASH.sub("", part)))
+    return frozenset[str]().union(*map(binds, forms))
 
 
 def is_commented_out(asked: Asked, stub: str, text: str) -> bool:

@@ -3,7 +3,7 @@ look.
 
 We trust the ids of cells. If the cell of an exercise is gone, code counts as its answer if it stands in its place, or is the
 only code that defines what the exercise asks for. What may be an answer, and is not certain to be one, is brought as
-comments: nothing of it runs, and it waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
+comments, has no marks, and waits for a person. Whoever left the TODO cell in its place is graded as *Run All* goes:
 other cells run where they stand (:mod:`nbproof.recover.pieces`). This runs in a sealed worker, and imports little.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nbproof.cells import CellKind
-from nbproof.recover.asked import is_commented_out
+from nbproof.recover.asked import binds, is_commented_out
 from nbproof.recover.conflicts import has_two_versions, without_lone_marks
 from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
@@ -194,13 +194,14 @@ class _Search:
         bound = asked.bound
         near = [piece for piece in self._near(name) if bound & piece.names[1]]
         whole = [piece for piece in near if bound <= piece.names[1]]
+        below = [piece for piece in self._near(name) if piece.kind == "code" and piece.at > todo.at]
         told = "The TODO cell is as it was handed out."
         if len(whole) == 1 and not (len(near) > 1 and whole[0].kind != "code") and not self._also(name, whole[0]):
             where = "below it, in a cell of its own" if whole[0].kind == "code" else (
                 f"in a text cell ({self.pieces.numbers(whole)}), where nothing runs, and was taken from there"
             )  # fmt: skip
             self._accept(name, whole, f"{told} Your answer stood {where}.")
-        elif any(piece.kind == "code" and piece.at > todo.at and asked.blank & piece.names[1] for piece in near):
+        elif any(asked.blank & binds(piece.text) for piece in below):
             self.found.recovered[name] = f"{told} Your code stood beside it, in cells of its own, and ran there."
 
     # The TODO cell is gone.
@@ -308,15 +309,15 @@ class _Search:
         return []
 
     def _wait(self, name: str, pieces: Sequence[Piece], why: str) -> None:
-        """Leave it to a person: what was found stands in the TODO cell as comments, and does not run."""
+        """Leave it to a person: what was found stands in the TODO cell as comments, and has no marks."""
         numbers = self.pieces.numbers(pieces)
         self.found.recovered.pop(name, None)
         self.found.lost[name] = (
-            f"{why} Code in {numbers} may be the answer, which is not certain: it was not run, and a person has to look. "
+            f"{why} Code in {numbers} may be the answer, which is not certain: it has no marks yet, and a person has to look. "
             + _HAND_IN
         )
         texts = dict.fromkeys(f"[{self.pieces.numbers([piece])}]\n{self._from(name, piece)}" for piece in pieces)
-        lines = "\n\n".join(["[Not certain to be the answer, and not run: a person has to look.]", *texts])
+        lines = "\n\n".join(["[Not certain to be the answer, and not marked: a person has to look.]", *texts])
         self.found.answers[name] = "\n".join(f"# {line}".rstrip() for line in lines[:_MOST_WAITING].splitlines())
 
     def _from(self, name: str, piece: Piece) -> str:

@@ -9,7 +9,6 @@ from nbproof.recover.exported import ExportedCell
 from nbproof.recover.fast_path import as_handed_in
 from nbproof.recover.released import HandedOut, Handout
 from nbproof.recover.search import Found, find_answers
-from tests.recover.test_damage import _lesson
 from tests.recover.test_search import ANSWERS, HANDOUT, _at, _cells
 
 BOTH = "\n\n".join([ANSWERS["first"], ANSWERS["hooked_too"]])
@@ -125,16 +124,22 @@ def test_who_only_plays_has_not_answered(kind: str, at: int) -> None:
     assert doubtful or found.answers["hooked_too"] == HANDOUT.stubs["hooked_too"]
 
 
-def test_code_beside_the_todo_cell_still_runs_where_it_stands() -> None:
-    cells = _untouched("first")
-    cells[_at("first") + 1 : _at("first") + 1] = [
-        ExportedCell(None, "def helper(x):\n    return x + 1"),
-        ExportedCell(None, "def first(x):\n    return helper(x)"),
-        ExportedCell(None, "def first(x):\n    return helper(x) + 0"),
-    ]
+BESIDE = {
+    "two versions": ("def first(x):\n    return x", "def first(x):\n    return x + 1"),
+    "an import": ("from mine import first",),
+    "a list that is filled": ("for module in modules:\n    answer.append(module)",),
+}
+
+
+@pytest.mark.parametrize("kind", BESIDE)
+def test_code_between_the_todo_cell_and_its_check_runs_where_it_stands(kind: str) -> None:
+    name = "hooked" if "list" in kind else "first"
+    cells = _untouched(name)
+    cells[_at(name) + 1 : _at(name) + 1] = [ExportedCell(None, text) for text in BESIDE[kind]]
     found = _found(HANDOUT, cells)
     assert found.lost == {}
-    assert "ran there" in found.recovered["first"]
+    assert found.answers[name] == HANDOUT.stubs[name]
+    assert "ran there" in found.recovered[name]
 
 
 def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
@@ -155,19 +160,3 @@ def test_of_an_empty_stub_the_tests_say_what_is_asked_for() -> None:
     ]
     assert _found(handout, [*cells, ExportedCell(None, "cubes = [1, 8]\nprint(squares)")]).lost == {}
     assert "a person has to look" in _found(handout, [*cells, ExportedCell(None, "squares = [1, 4]")]).lost["a"]
-
-
-def test_a_list_that_is_filled_below_the_check_waits() -> None:
-    _, blueprint = _lesson("04_apply")
-    handout = blueprint.handout
-    cells = [
-        ExportedCell(
-            cell.name or None, cell.source, "markdown" if cell.kind in ("prose", "written") else "code", cell.id
-        )
-        for cell in handout.cells
-    ]
-    at = next(at for at, cell in enumerate(cells) if cell.name == "test_visit_order") + 1
-    fills = ExportedCell(None, "for module in model.modules():\n    answer.append(type(module).__name__)")
-    asks = ExportedCell(None, "for module in model.modules():\n    print(type(module).__name__, answer)")
-    assert "a person has to look" in _found(handout, [*cells[:at], fills, *cells[at:]]).lost["visit_order"]
-    assert _found(handout, [*cells[:at], asks, *cells[at:]]).lost == {}
